@@ -125,7 +125,7 @@ def main() -> None:
 def _forget_everything() -> None:
     """Let each request compute what it needs from the database."""
     from interplay.judge.pairing.candidates import Candidates
-    from interplay.judge.ratings.incremental import Incremental
+    from interplay.judge.ratings.ratings import Incremental
 
     current, of_task = Incremental.current, Candidates.of_task
 

@@ -27,8 +27,7 @@ from interplay.rank import Comparison, Standings, rate_all, read_answers
 from interplay.rank.bootstrap import bootstrap, resample
 from interplay.rank.bradley_terry import fit
 from interplay.rank.leaderboards import Resampling, boards
-from interplay.rank.log import Log
-from interplay.rank.methods import METHODS, rate
+from interplay.rank.methods import METHODS, Log, rate
 
 MAX_SECONDS = 5.0
 MAX_DIFFERENCE = 1e-6

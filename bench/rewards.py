@@ -28,10 +28,10 @@ import numpy as np
 
 import interplay.record
 from interplay.agents.evaluate import evaluate
-from interplay.cli.common import stage_bars
+from interplay.cli.output import stage_bars
 from interplay.judge import Judging, Rules
-from interplay.judge.segments.clips import clip_of_segment
 from interplay.judge.segments.studies import SegmentStudies
+from interplay.judge.serving.videos import clip_of_segment
 from interplay.learn.benchmark.definition import Benchmark, Contender, LearnedTask
 from interplay.learn.benchmark.runner import Report, run_benchmark
 from interplay.learn.reward.training import fit

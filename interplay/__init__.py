@@ -1,8 +1,8 @@
 """Interplay: people and agents play the same tasks, are recorded alike, and are compared honestly.
 
-The rooms follow the story of the data: `tasks` (what is asked) -> `play` (someone acts) -> `record` (episodes on disk)
--> `learn` (agents from episodes) -> `agents` (roll out) -> `judge` (people compare) -> `rank` (ratings with doubt).
-Start with `interplay.tasks.load`, `interplay.envs.make` and `interplay.record.open`.
+The rooms follow the story of the data: `tasks` (what is asked) -> `play` (someone acts) -> `record` (episodes on disk) ->
+`learn` (agents from episodes) -> `agents` (roll out) -> `judge` (people compare) -> `rank` (ratings with uncertainty). Start
+with `interplay.tasks.load`, `interplay.envs.make` and `interplay.record.open`.
 """
 
 __version__ = "0.2.0.dev0"

@@ -1,7 +1,7 @@
 """The whole loop with scripted players and judges, on real parts.
 
-Programs take the seats people would take: scripted players at the real server's sockets, scripted judges at its HTTP interface.
-Everything in between is what a study would run: recording, behaviour cloning, rollouts on held-out seeds, matchmaking, ratings.
+Programs take the seats of people: scripted players at the real server's sockets, scripted judges at its HTTP interface.
+Everything in between is the same as in a study: recording, behaviour cloning, rollouts on held-out seeds, matchmaking, ratings.
 """
 
 from __future__ import annotations
@@ -45,22 +45,20 @@ AGENTS = ("random", "scripted", MODEL)
 
 
 class DemoError(InterplayError):
-    """A part of the demonstration that did not come off."""
+    """A part of the demonstration that failed."""
 
 
 @dataclass(frozen=True)
 class DemoSettings:
-    """How much of everything.
+    """Amounts of everything.
 
     Attributes:
-        task: What is played.
         num_players: Scripted players at once.
-        play_s: How long each of them plays, seconds of game time.
+        play_s: Play of each of them, seconds of game time.
         updates: Gradient steps of the training.
         num_seeds: Held-out seeds each agent plays.
         rollout_s: Longest rollout, seconds of play.
-        num_judges, num_answers: Scripted judges, and how many answers they give together.
-        seed: Of everything drawn.
+        num_judges, num_answers: Scripted judges, and their answers in all.
     """
 
     task: str = "atari/space_invaders"
@@ -75,13 +73,13 @@ class DemoSettings:
 
     @classmethod
     def fast(cls, seed: int = 0) -> DemoSettings:
-        """Within three minutes on two cores that have nothing else to do; elsewhere the same work takes longer."""
+        """Settings for three minutes on two idle cores; elsewhere the same work takes longer."""
         return cls(play_s=45, updates=2000, num_seeds=5, rollout_s=60, num_answers=60, seed=seed)
 
 
 @dataclass
 class DemoResult:
-    """What came out; `to_json` is what `interplay demo --json` prints."""
+    """The results; `to_json` is printed by `interplay demo --json`."""
 
     settings: DemoSettings
     leaderboard: list[dict[str, Any]] = field(default_factory=list)
@@ -96,16 +94,11 @@ class DemoResult:
     data: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """Everything as JSON values."""
         return asdict(self)
 
 
 def run_demo(data: Path, settings: DemoSettings, report: Reporter = lambda stage, done, total: None) -> DemoResult:
-    """Play, learn, roll out, judge and rank; everything stays in `data` for `interplay serve`.
-
-    Raises:
-        DemoError: If the folder holds episodes already, the server does not start, or a stage brings nothing.
-    """
+    """Play, learn, roll out, judge and rank; everything stays in `data` for `interplay serve` (DemoError if a stage fails)."""
     begin = time.monotonic()
     task = find(settings.task)
     archive = interplay.record.open(data)
@@ -162,11 +155,8 @@ def run_demo(data: Path, settings: DemoSettings, report: Reporter = lambda stage
 
 @contextmanager
 def serving(data: Path) -> Iterator[str]:
-    """A real server on a free port of this machine, as a process of its own; yields its address.
-
-    Raises:
-        DemoError: If it does not answer within 60 seconds.
-    """
+    """A real server on a free port of this machine, as a process of its own; yields its address (DemoError if it does not
+    start)."""
     port = _free_port()
     address = f"http://127.0.0.1:{port}"
     command = [sys.executable, "-m", "interplay.cli", "serve", "--data", str(data), "--port", str(port), "--empty"]
@@ -202,7 +192,6 @@ def _free_port() -> int:
 
 
 def _all_play(address: str, operator: str, task: Task, settings: DemoSettings, report: Reporter) -> None:
-    """Let the scripted players play; what fails for one of them ends the demonstration with that one's words."""
     try:
         asyncio.run(_play(address, operator, task, settings, report))
     except* PlayClientError as failures:
@@ -227,7 +216,6 @@ async def _play(address: str, operator: str, task: Task, settings: DemoSettings,
 async def _player(
     address: str, operator: str, task: Task, steps: int, rng: np.random.Generator, tell: Callable[[int], None]
 ) -> None:
-    """One scripted player at one socket: sees decoded frames, presses buttons, plays again when the game is over."""
     played = 0
     while played < steps:
         seed = int(rng.integers(2**31))
@@ -246,8 +234,8 @@ async def _one_game(
 ) -> int:
     """Play until the game is over, or for `steps`; returns how many were made.
 
-    The player always looks at the newest frame: on a busy machine frames arrive in bursts, and who took them one by one would
-    act on ever older ones.
+    The player always looks at the newest frame: on a busy machine frames arrive in bursts, and a player who took them one by
+    one would act on ever older ones.
     """
     newest = asyncio.Event()
 
@@ -278,7 +266,6 @@ async def _one_game(
 
 
 def _roll_out(archive: interplay.record.Archive, task: Task, settings: DemoSettings, report: Reporter) -> dict[str, float]:
-    """Every agent plays the same held-out seeds; returns the mean returns."""
     seeds = task.held_out_seeds[: settings.num_seeds]
     max_steps = round(settings.rollout_s * task.frame_rate_hz)
     means = {}

@@ -14,26 +14,25 @@ class InterplayError(Exception):
 
 
 class MisuseError(InterplayError):
-    """Something was asked for that cannot be; the command line exits with 2."""
+    """An impossible request; the command line exits with 2."""
 
 
 class NotFoundError(MisuseError):
-    """A name that leads nowhere; the text offers the nearest one."""
+    """An unknown name; the text offers the nearest one."""
 
 
 def install_line(extra: str) -> str:
-    """The line that installs an extra of this package: in a checkout, of the checkout."""
+    """The line that installs an extra of this package, or of the checkout it runs in."""
     is_checkout = (Path(__file__).parent.parent / "pyproject.toml").is_file()
     return f"pip install -e '.[{extra}]'" if is_checkout else f"pip install 'interplay[{extra}]'"
 
 
 def not_installed(needed: str, package: str | None, extra: str) -> str:
-    """The text of the error where an optional package is missing; `needed` says for what: "figures need"."""
     return f"{needed} {package}, which is not installed\nInstall it with:  {install_line(extra)}"
 
 
 def shortened(value: Any) -> str:
-    """A value of a file as an error repeats it: in a few letters, however large or deep it is.
+    """A value of a file in a few letters for an error, however large or deep it is.
 
     >>> shortened(list(range(1000)))
     '[0, 1, 2, 3, 4, 5, ...]'

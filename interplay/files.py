@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, whoever is killed while writing them and whenever the power fails."""
+"""Files that appear whole or not at all, even if a process is killed while writing, or the power fails."""
 
 from __future__ import annotations
 
@@ -17,11 +17,8 @@ from typing import Any
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A place beside `path` to write to; it becomes `path`, on disk for good, when the block ends, and goes when it raises.
-
-    Raises:
-        OSError: If the file cannot be put in place.
-    """
+    """A temporary path beside `path`; it becomes `path`, on disk for good, when the block ends, and is removed when it
+    raises."""
     part = part_of(path)
     try:
         yield part
@@ -33,25 +30,19 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def part_of(path: Path) -> Path:
-    """A place beside `path` that nobody else is given: its name begins with a dot and ends on `.part`."""
+    """A unique path beside `path`: its name begins with a dot and ends on `.part`."""
     return path.with_name(f".{path.name}.{os.getpid()}-{os.urandom(4).hex()}.part")
 
 
 def remove_parts(path: Path) -> None:
-    """Remove what killed writers of `path` left; for its only writer."""
+    """Remove temporary files of killed writers of `path`; for its only writer."""
     for part in path.parent.glob(f".{glob.escape(path.name)}.*part"):
         part.unlink(missing_ok=True)
 
 
 @contextmanager
 def alone(lock: Path, *, otherwise: Exception | None = None) -> Iterator[None]:
-    """Of several processes that want to be in this block with the same lock file, one is, however the others end.
-
-    They wait for each other, or raise `otherwise` where that is given.
-
-    Raises:
-        OSError: If the lock file, which stays, cannot be made.
-    """
+    """Let one process at a time into this block, by a lock file, even if others are killed; they wait, or raise `otherwise`."""
     with lock.open("ab") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX if otherwise is None else fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -71,23 +62,18 @@ def to_disk(path: Path) -> None:
 
 
 def sha256_of(path: Path) -> str:
-    """The hash of a file's bytes, as 64 digits."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def write_bytes(path: Path, data: bytes) -> None:
-    """Write a file.
-
-    Raises:
-        OSError: If it cannot be written. The file is as it was.
-    """
+    """Write a file; on an OSError it is as it was."""
     with replacing(path) as part:
         part.write_bytes(data)
 
 
 def json_text(document: Any, **options: Any) -> str:
-    """A document as JSON, which has no word for NaN and infinite numbers: they become null. `options` as of `json.dumps`.
+    """A document as JSON; NaN and infinite numbers become null. `options` as of `json.dumps`.
 
     >>> json_text({"loss": float("inf"), "accuracy": 0.5})
     '{"loss": null, "accuracy": 0.5}'
@@ -100,17 +86,12 @@ def json_text(document: Any, **options: Any) -> str:
 
 
 def write_json(path: Path, document: Any, *, indent: int | None = 1) -> None:
-    """Write a document as JSON in UTF-8, characters as they are; see `json_text`.
-
-    Raises:
-        OSError: If it cannot be written. The file is as it was.
-        TypeError: If something in it is not a JSON value. The file is as it was.
-    """
+    """Write a document as JSON in UTF-8; see `json_text`. On an OSError or TypeError the file is as it was."""
     write_bytes(path, (json_text(document, indent=indent, ensure_ascii=False) + "\n").encode())
 
 
 def is_disk_full(error: BaseException | None) -> bool:
-    """Whether an error, or one it came of, says that a disk, a quota or a file's limit leaves no room for what was written."""
+    """Whether an error, or its cause, says that a disk, a quota or a file's limit leaves no room."""
     while error is not None:
         if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             return True

@@ -1,7 +1,7 @@
 """Processes that begin with their libraries loaded: forks of a process that has loaded them and does nothing else.
 
 Imports take a second of a core; a fork takes milliseconds, and shares its memory. The process that forks runs nothing, so that
-nothing which does not survive a fork (an emulator, a pool of threads) is in it.
+nothing which does not survive a fork (an emulator, a set of threads) is in it.
 
     python -m interplay.forking FD LOADS ...         (started by `Forker`, FD is its end of a socket pair)
 """
@@ -33,12 +33,7 @@ _MOMENT_S = 1.0
 
 
 class Forked:
-    """A process that a `Forker` made, with what is used of `subprocess.Popen`.
-
-    Attributes:
-        pid: Its number.
-        returncode: Its exit status, minus the signal that killed it; None while it runs.
-    """
+    """A process that a `Forker` made, with the used part of `subprocess.Popen`; while it runs it has no `returncode`."""
 
     def __init__(self) -> None:
         self.pid = 0
@@ -46,36 +41,26 @@ class Forked:
         self._over = threading.Event()
 
     def poll(self) -> int | None:
-        """Its exit status, if it has ended."""
         return self.returncode
 
     def wait(self, timeout: float | None = None) -> int:
-        """Its exit status, once it has ended.
-
-        Raises:
-            TimeoutExpired: If it takes more seconds.
-        """
         if not self._over.wait(timeout):
             raise subprocess.TimeoutExpired(f"process {self.pid}", timeout or 0.0)
         assert self.returncode is not None
         return self.returncode
 
     def send_signal(self, number: int) -> None:
-        """Send it a signal, unless it has ended."""
         if self.returncode is None:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, number)
 
     def terminate(self) -> None:
-        """Ask it to end."""
         self.send_signal(signal.SIGTERM)
 
     def kill(self) -> None:
-        """End it."""
         self.send_signal(signal.SIGKILL)
 
     def ended(self, status: int) -> None:
-        """The `Forker` heard of its end."""
         self.returncode = status
         self._over.set()
 
@@ -84,16 +69,13 @@ class Forker:
     """The process that has the libraries, and the thread that hears from it. It ends when this process does.
 
     Args:
-        loads: What it loads: `module`, or `module:function`, which is called.
-        of: Who makes it. By default it is a fork of this process if nothing but the main thread runs here and `from_here` says
-            so, otherwise a new interpreter.
+        loads: Each `module`, or `module:function`, which is called.
+        of: The process that forks it. By default this process if `from_here` and only the main thread runs, otherwise a new
+            interpreter.
         from_here: This process has opened nothing yet that a fork should not hold.
 
     Attributes:
-        is_gone: It has ended, or was killed; what it has made runs on.
-
-    Raises:
-        OSError: If no process can be started.
+        is_gone: It has ended, or was killed; its forks continue.
     """
 
     def __init__(self, loads: Sequence[str], *, of: Forker | None = None, from_here: bool = False) -> None:
@@ -135,13 +117,11 @@ class Forker:
 
         Args:
             function: `module:name`.
-            arguments: For it; what JSON can hold.
-            load: What is loaded before, for this one and all that come after it.
+            arguments: For it; JSON values.
+            load: Loaded before, for this fork and all later ones.
             descriptors: Open files that go along; their numbers there are its last arguments.
-            stdout: The descriptor of what takes its output.
-            stderr: The same of its errors.
-            env: Its environment; this process's if None.
-            cwd: Its folder; this process's if None.
+            stdout, stderr: Descriptors for its output and errors.
+            env, cwd: Its environment and folder; this process's if None.
 
         Raises:
             OSError: If it cannot be started.
@@ -190,7 +170,6 @@ class Forker:
 
 
 def _is_gone(pid: int) -> bool:
-    """Whether a process that was a child's child has ended."""
     try:
         return os.waitpid(pid, os.WNOHANG)[0] == pid  # the first process of a container becomes its parent
     except ChildProcessError:
@@ -205,8 +184,8 @@ def _is_gone(pid: int) -> bool:
 
 
 def _threads() -> list[str]:
-    """Names of the threads here that a fork would not have, and would miss: all but this one, and the one that gives memory
-    back for Arrow's jemalloc, which knows of forks."""
+    """Names of the threads here that a fork would not have, and would miss: all but this one, and jemalloc's, which survives
+    forks."""
     own = str(threading.get_native_id())
     try:
         found = [path.read_text().strip() for path in Path("/proc/self/task").glob("*/comm") if path.parent.name != own]
@@ -221,16 +200,16 @@ def _threads() -> list[str]:
 
 
 def fork_on_request(loads: Sequence[str], descriptor: int) -> None:
-    """What a `Forker` runs: load, fork on request, until nobody is left to ask. Returns in each fork too, when it is done."""
+    """The loop of a `Forker`: load, fork on request, until nobody is left to ask. Returns in each fork too, when it is done."""
     with socket.socket(fileno=descriptor) as channel:
         work = _fork_on_request(channel, loads)
     work()
 
 
 def _fork_on_request(channel: socket.socket, loads: Sequence[str]) -> Callable[[], Any]:
-    """Read one request after another, fork, and say which process began, `[pid, null]`, and how each ended, `[pid, status]`.
+    """Read requests, fork, and report the start, `[pid, null]`, and the end, `[pid, status]`, of each fork.
 
-    Returns, in each fork: what it should do. In the process itself, when nobody is left to ask: what ends it.
+    Returns, in each fork: its task. In the process itself, when nobody is left to ask: a function that does nothing.
     """
     for ours in (signal.SIGINT, signal.SIGTERM):  # who started this decides when it ends
         signal.signal(ours, signal.SIG_IGN)
@@ -277,7 +256,6 @@ def _fork_on_request(channel: socket.socket, loads: Sequence[str]) -> Callable[[
 def _become(
     descriptors: Sequence[int], function: str, arguments: list[Any], env: dict[str, str], cwd: str, path: list[str]
 ) -> None:
-    """What a fork does."""
     for number in (signal.SIGTERM, signal.SIGCHLD):
         signal.signal(number, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -321,7 +299,7 @@ def _reap() -> tuple[int, int] | None:
 
 
 def _end_with(function: Callable[[], Any]) -> NoReturn:  # type: ignore[return]
-    """Call a function and end this process, without the ends of what called us: they are those of another process."""
+    """Call a function and end this process, without the cleanup of our callers, which belongs to another process."""
     status = 1
     try:
         function()

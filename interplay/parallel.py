@@ -1,4 +1,5 @@
-"""Work in other processes: pools that end when the one that started them does, however it ends, and processes that give way."""
+"""Work in other processes: executors that end with the process that started them, in any way it ends, and processes that give
+way."""
 
 from __future__ import annotations
 
@@ -15,10 +16,10 @@ from typing import Any
 
 
 def give_way(niceness: int) -> None:
-    """Let this process run after others that want to at the same moment, but always a little: somebody waits for what it does.
+    """Let this process run after others, but always a little: somebody waits for its work.
 
     Args:
-        niceness: How far behind, 1 to 19: with 5 it gets a quarter of a core where every core is busy, with 10 a tenth. One of
+        niceness: 1 to 19: with 5 it gets a quarter of a core where every core is busy, with 10 a tenth. A process of
             `SCHED_IDLE` waits for seconds there.
     """
     os.nice(niceness)
@@ -31,9 +32,6 @@ def give_way_to_sessions(niceness: int) -> None:
 
     Linux shares the cores out between sessions before it looks at niceness ("autogroup" in sched(7)): in the server's session
     this process would get as much as the browser of somebody who plays on the same machine.
-
-    Args:
-        niceness: As of `give_way`.
     """
     try:
         os.setsid()
@@ -50,10 +48,9 @@ def give_way_to_sessions(niceness: int) -> None:
 
 
 class Pool(ProcessPoolExecutor):
-    """An executor whose processes stop, without a word, when the one that started them is stopped by Ctrl-C."""
+    """An executor whose processes stop silently when their parent is stopped by Ctrl-C."""
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """As of any executor; Ctrl-C in a process ends it, and with it the pool."""
         # A process that is begun here keeps Ctrl-C waiting until `begin`: while it imports, it would answer with a traceback.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
@@ -62,7 +59,7 @@ class Pool(ProcessPoolExecutor):
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def stop(self) -> None:
-        """End the processes; what they are doing is left where it is, as at Ctrl-C."""
+        """End the processes; their work is left where it is, as at Ctrl-C."""
         for process in list((self._processes or {}).values()):
             if process.is_alive() and process.pid is not None:
                 os.kill(process.pid, signal.SIGINT)
@@ -71,11 +68,8 @@ class Pool(ProcessPoolExecutor):
     def __exit__(
         self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
     ) -> None:
-        """Wait for what is being done, and begin nothing else where something failed; at Ctrl-C, stop at once.
-
-        A generator that is closed waits too: a job that is begun is finished. Ctrl-C in a terminal reaches the processes as
-        well, wherever it finds this one.
-        """
+        """Wait for running jobs, and begin no other where something failed; at Ctrl-C, which reaches the processes too, stop at
+        once."""
         if exc_type is not None and issubclass(exc_type, KeyboardInterrupt):
             self.stop()
         else:
@@ -83,15 +77,12 @@ class Pool(ProcessPoolExecutor):
 
 
 def process_pool(processes: int) -> Pool:
-    """An executor of fresh processes with one thread of arithmetic each.
-
-    Fresh, not forked: threads of an emulator, of Arrow and of torch do not survive a fork.
-    """
+    """An executor of fresh processes with one thread of arithmetic each: threads of Arrow and torch do not survive a fork."""
     return Pool(processes, mp_context=get_context("spawn"), initializer=begin)
 
 
 def begin() -> None:
-    """In a new process: one thread of arithmetic, and the end when the parent is gone or at Ctrl-C."""
+    """Set up a new process: one thread of arithmetic, and an end when the parent is gone or at Ctrl-C."""
     os.environ["OMP_NUM_THREADS"] = "1"  # several processes share the cores: more threads only get in the way
     threading.Thread(target=_end_with_parent, daemon=True).start()
     if signal.SIGINT in signal.sigpending():
@@ -102,7 +93,7 @@ def begin() -> None:
 
 
 def _do(fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-    """A job; what ends it at Ctrl-C must end the process, or the executor keeps it as a result and begins the next job."""
+    """Run a job; a SystemExit at Ctrl-C must end the process, or the executor keeps it as a result and begins the next job."""
     try:
         return fn(*args, **kwargs)
     except SystemExit:
@@ -110,12 +101,10 @@ def _do(fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
 
 
 def _stop(number: int, frame: object) -> None:
-    """End quietly: whoever started this process says what there is to say."""
     raise SystemExit(130)
 
 
 def _end_with_parent() -> None:
-    """Wait until the parent is gone; it cannot tell us any more when it was killed."""
     parent = parent_process()
     assert parent is not None
     connection.wait([parent.sentinel])

@@ -1,4 +1,4 @@
-"""Tables of a file people write: values taken out one by one, refused with file, key and remedy where they cannot be meant."""
+"""Tables of a file people write: values are taken out one by one; errors name file, key and remedy."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _STAND_INS: Mapping[Any, Any] = {str: "missing", int: 1, float: 1.0, list: [], d
 
 
 def is_name(text: str, *, max_chars: int | None = MAX_NAME_CHARS) -> bool:
-    """Whether a text is fit for a name: lower-case letters, digits, `_` and `-`.
+    """Whether a text is a valid name: lower-case letters, digits, `_` and `-`.
 
     >>> is_name("caves-2"), is_name("Caves")
     (True, False)
@@ -32,11 +32,8 @@ def is_name(text: str, *, max_chars: int | None = MAX_NAME_CHARS) -> bool:
 
 
 def decoded(data: bytes) -> str:
-    """The text of a file that a person wrote, in UTF-8: without a byte order mark, and whatever ended its lines, `\\n` does.
-
-    Raises:
-        ValueError: If it is in another encoding; the message says the line and what to do.
-    """
+    """The text of a UTF-8 file, without a byte order mark and with `\\n` line ends (ValueError with line and remedy
+    otherwise)."""
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)):
         bits = 32 if data[:4] in (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE) else 16
         raise ValueError(
@@ -59,18 +56,14 @@ def decoded(data: bytes) -> str:
 
 
 def visible(found: Iterable[Path], root: Path) -> list[Path]:
-    """The files among those found below a folder that people see, sorted: without `.part`, `._notes` and `__MACOSX`."""
+    """Files below a folder without hidden ones such as `.part`, `._notes` and `__MACOSX`, sorted."""
     return sorted(
         path for path in found if not any(part[0] == "." or part == "__MACOSX" for part in path.relative_to(root).parts)
     )
 
 
 def read_text(file: Path, refuse: type[InterplayError], *, hint: str) -> str:
-    """What a text file says; `hint` tells what to do where there is none.
-
-    Raises:
-        InterplayError: As `refuse`, if it is missing, a folder, or no UTF-8 text.
-    """
+    """Text of a file; `hint` says what to do where it is missing. Errors are raised as `refuse`."""
     try:
         return decoded(file.read_bytes())
     except FileNotFoundError:
@@ -82,11 +75,7 @@ def read_text(file: Path, refuse: type[InterplayError], *, hint: str) -> str:
 
 
 def parse_toml(text: str, source: str, refuse: type[InterplayError]) -> dict[str, Any]:
-    """A document in TOML.
-
-    Raises:
-        InterplayError: As `refuse`, naming `source`, if it is none.
-    """
+    """A document in TOML; errors are raised as `refuse` and name `source`."""
     try:
         return copy.deepcopy(tomllib.loads(text))  # refuses tables that dotted keys nest deeper than others can read
     except tomllib.TOMLDecodeError as error:
@@ -96,16 +85,14 @@ def parse_toml(text: str, source: str, refuse: type[InterplayError]) -> dict[str
 
 
 class Table:
-    """One table being read. Each method that takes a key raises `refuse` where the value cannot be meant.
+    """One table being read. Each method that takes a key raises `refuse` for an invalid value.
 
     Args:
-        values: What it holds.
         source: Name of the file, for errors.
         where: Path of the table in the file, empty for the file itself.
-        refuse: What errors are raised as.
-        own: What of `values` is written at `where`; the rest comes from `[defaults]`. None if all of it is.
-        faults: Where errors of keys that are missing or unknown are collected, so that a file's are told together: something
-            stands in for what is missing. None: the first one is raised.
+        own: The part of `values` that is written at `where`; the rest comes from `[defaults]`. None if all of it is.
+        faults: Where errors of missing or unknown keys are collected, so that a file's are told together, with a stand-in for
+            each missing value. None: the first one is raised.
     """
 
     def __init__(
@@ -127,15 +114,14 @@ class Table:
         self._seen: set[str] = set()
 
     def over(self, defaults: Mapping[str, Any]) -> Table:
-        """This table laid on `[defaults]`: tables merged, everything else replaced. Errors name which of the two said it."""
+        """This table over `[defaults]`: tables merged, everything else replaced. Errors name which of the two is wrong."""
         return Table(_merged(defaults, self.values), self.source, self.where, refuse=self._refuse, own=self.values)
 
     def is_own(self, key: str) -> bool:
-        """Whether a key is written at this place, and not taken from `[defaults]`."""
         return key in (self.values if self._own is None else self._own)
 
     def place(self, key: str) -> str:
-        """Where a key stands: `pay.reward`."""
+        """Path of a key: `pay.reward`."""
         place = ".".join(part for part in (self.where, key) if part)
         name = key.partition(".")[0].partition("[")[0]
         if name in self.values and not self.is_own(name):
@@ -143,12 +129,11 @@ class Table:
         return place
 
     def error(self, key: str, problem: str, remedy: str) -> InterplayError:
-        """The error of this file, at this key."""
         text = ": ".join(part for part in (self.source, self.place(key), problem) if part)
         return self._refuse(f"{text}\nRemedy: {remedy}.")
 
     def raw(self, key: str, kind: type | tuple[type, ...], default: Any = ...) -> Any:
-        """A value of the given type; without a default it must be there."""
+        """A value of the given type; without a default it is required."""
         self._seen.add(key)
         if key not in self.values:
             if default is ...:
@@ -169,18 +154,16 @@ class Table:
         self._faults.append(error)
 
     def table(self, key: str, default: Any = ...) -> Table:
-        """A table."""
         values = self.raw(key, dict, default)
         own = None if self._own is None else self._own.get(key, {})
         where = ".".join(filter(None, (self.where, key)))
         return Table(values, self.source, where, refuse=self._refuse, own=own, faults=self._faults)
 
     def optional(self, key: str) -> Table | None:
-        """A table, or None where the file has none."""
+        """A table, or None."""
         return None if self.raw(key, dict, None) is None else self.table(key)
 
     def tables(self, key: str, default: Any = ...) -> list[Table]:
-        """A list of tables."""
         found = []
         for index, entry in enumerate(self.raw(key, list, default)):
             name = f"{key}[{index}]"
@@ -192,14 +175,14 @@ class Table:
         return found
 
     def text(self, key: str, default: Any = ...) -> str:
-        """A text without spaces around it; one that must be there must say something."""
+        """A text without spaces around it; a required one must not be empty."""
         value = self.raw(key, str, default).strip()
         if not value and default is ...:
             raise self.error(key, "is empty", f"write what {key} should say")
         return value
 
     def line(self, key: str) -> str:
-        """A text of one line, for lists and headings: without control characters, which can hide what it says."""
+        """A text of one line, for lists and headings, without control characters, which can hide words."""
         value = self.text(key)
         if hidden := [char for char in value if unicodedata.category(char) == "Cc" or char in _OVERRIDES]:
             problem = f"holds the control character U+{ord(hidden[0]):04X}, which nobody can see"
@@ -207,19 +190,17 @@ class Table:
         return value
 
     def texts(self, key: str, default: Any = ...) -> tuple[str, ...]:
-        """A list of texts, each of which says something."""
+        """A list of texts that are not empty."""
         values = self.raw(key, list, default)
         if not all(isinstance(value, str) and value.strip() for value in values):
             raise self.error(key, f"must hold texts, got {values!r}", 'write ["one", "another"]')
         return tuple(values)
 
-    def paragraphs(self, key: str, default: Any = ...) -> tuple[str, ...]:
-        """Plain text as paragraphs: an empty line parts them, single line ends are spaces."""
-        text = self.text(key, default)
-        return tuple(" ".join(part.split()) for part in re.split(r"\n\s*\n", text) if part.strip())
+    def paragraphs(self, key: str) -> tuple[str, ...]:
+        """Plain text as paragraphs, separated by empty lines; single line ends are spaces."""
+        return tuple(" ".join(part.split()) for part in re.split(r"\n\s*\n", self.text(key)) if part.strip())
 
     def name(self, key: str, *, max_chars: int | None = MAX_NAME_CHARS) -> str:
-        """A name fit for addresses and files."""
         value = self.text(key)
         if not is_name(value, max_chars=max_chars):
             limit = "" if max_chars is None else f", at most {max_chars}"
@@ -227,7 +208,6 @@ class Table:
         return value
 
     def choice(self, key: str, known: Iterable[str], default: Any = ...) -> str:
-        """One of a few words."""
         value = self.text(key, default)
         if value not in known and key in self.values:
             raise self.error(key, f"{value!r} is not known", nearest(value, known) or f"write {' or '.join(known)}")
@@ -248,7 +228,7 @@ class Table:
         return value
 
     def nothing_else(self, *unread: str) -> None:
-        """Refuse keys that nobody asked for, but for `unread`: most are typing slips."""
+        """Refuse keys that were not read, except `unread`: most are typing slips."""
         known = sorted({*self._seen, *unread})
         for key in self.values:
             if key not in known:
@@ -267,7 +247,6 @@ def nearest(word: str, known: Iterable[str]) -> str:
 
 
 def _merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    """`over` laid on `base`, tables merged, everything else replaced."""
     result = dict(base)
     for key, value in over.items():
         both_tables = isinstance(value, dict) and isinstance(result.get(key), dict)

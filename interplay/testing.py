@@ -1,7 +1,7 @@
-"""Rows for tests and benchmarks: episodes that nobody played, and answers that nobody gave, as the real tables hold them.
+"""Rows for tests and benchmarks: invented episodes and answers, as the real tables hold them.
 
-Each function returns the columns of one row, for `EpisodeRow(**values)` or for `insert(EpisodeRow)` of many at once; what a
-caller cares about is named, and the rest is plausible.
+Each function returns the columns of one row, for `EpisodeRow(**values)` or for `insert(EpisodeRow)` of many at once; a caller
+names the columns that matter to it.
 
 >>> from interplay.tasks import find
 >>> left, right = (episode_values(find("atari/qbert"), actor, 9001) for actor in ("ada", "bob"))
@@ -30,17 +30,13 @@ Values = dict[str, Any]
 
 
 def add_task(session: Session, task: Task) -> None:
-    """Enter a task, unless it is there."""
     if session.get(TaskRow, task.content_hash) is None:
         session.add(TaskRow(content_hash=task.content_hash, task=task.id, definition=task.to_json(), created_at=START))
 
 
 def episode_values(task: Task, actor: str, seed: int, **changes: Any) -> Values:
-    """An `EpisodeRow` of an agent that played to the end.
-
-    Args:
-        changes: Columns that are otherwise; without an `id` it is made of the task's name, the actor and the seed.
-    """
+    """An `EpisodeRow` of an agent that played to the end; without an `id` it is made of the task's name, the actor and the
+    seed."""
     name = changes.get("id", f"{task.name}-{actor}-{seed}")
     return {
         "id": name,
@@ -65,12 +61,7 @@ def episode_values(task: Task, actor: str, seed: int, **changes: Any) -> Values:
 
 
 def match_values(left: Mapping[str, Any], right: Mapping[str, Any], judge: str, **changes: Any) -> Values:
-    """A `Match` that was answered.
-
-    Args:
-        left, right: Columns of two episodes of one task and seed.
-        changes: Columns that are otherwise; without an `id` it is made of the two episodes and the judge.
-    """
+    """A `Match` that was answered, of two episodes' columns; without an `id` it is made of the episodes and the judge."""
     return {
         "id": f"{left['id']}-{right['id']}-{judge}",
         "task": left["task"],
@@ -88,12 +79,7 @@ def match_values(left: Mapping[str, Any], right: Mapping[str, Any], judge: str, 
 
 
 def answer_values(match: Mapping[str, Any], outcome: str = "left", **changes: Any) -> Values:
-    """The `Answer` to a match, given in a minute without a word.
-
-    Args:
-        match: Columns of the match.
-        changes: Columns that are otherwise.
-    """
+    """The `Answer` to a match, given in a minute without a word."""
     shared = ("task", "seed", "left_agent", "right_agent", "judge", "judge_kind", "purpose", "study")
     return {
         "match_id": match["id"],
@@ -107,7 +93,7 @@ def answer_values(match: Mapping[str, Any], outcome: str = "left", **changes: An
 
 
 def add_answers(session: Session, answers: list[tuple[Values, Values]]) -> None:
-    """Enter matches with their answers, in this order: their episodes must be there."""
+    """Enter matches with their answers, in this order; their episodes must exist."""
     for match, answer in answers:
         session.add(Match(**match))
         session.flush()
@@ -116,7 +102,7 @@ def add_answers(session: Session, answers: list[tuple[Values, Values]]) -> None:
 
 
 def add_episode(session: Session, task: Task, actor: str, seed: int, **changes: Any) -> Values:
-    """Enter an episode with its task, unless it is there; returns its columns, see `episode_values`."""
+    """Enter an episode with its task, if it is new; returns its columns, see `episode_values`."""
     values = episode_values(task, actor, seed, **changes)
     add_task(session, task)
     if session.get(EpisodeRow, values["id"]) is None:

@@ -1,4 +1,4 @@
-"""Numbers of things in words, and what of a text can be seen."""
+"""Words for counts, and the visible part of a text."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def amount(number: int, noun: str, plural: str | None = None) -> str:
 
 
 def num_visible_chars(text: str) -> int:
-    """How many characters of a text can be seen: runs of space count as one, and so do the marks over a letter.
+    """How many characters of a text are visible: runs of space count as one, and so do the marks over a letter.
 
     >>> num_visible_chars("  a\\u200b b \\n\\n c "), num_visible_chars("e\\u0301\\u0301\\u0301")
     (5, 2)

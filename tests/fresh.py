@@ -20,7 +20,7 @@ START_S = 1800
 _BLOCK = re.compile(r"^```(console|python)[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 NO_EMULATOR = "There is no emulator for two players for this Python"
 EVERY_TASK = """
-from interplay.cli.common import suites_with
+from interplay.cli.options import suites_with
 from interplay.envs import make
 from interplay.envs.backends import to_install
 

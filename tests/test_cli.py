@@ -17,8 +17,8 @@ from rich.console import Console
 
 import interplay.record
 from interplay.cli import _VERBS, _run, command_of, main
-from interplay.cli.bench import benches
-from interplay.cli.common import table
+from interplay.cli.bench import FOLDERS, benches
+from interplay.cli.output import table
 from interplay.tasks import builtin_suites
 
 
@@ -279,7 +279,8 @@ def test_bench_without_a_name_lists_what_can_be_measured(run):
     result = run("bench")
     assert result.returncode == 0, result.stderr
     lines = result.stdout.splitlines()
-    known = benches(Path(__file__).parent.parent / "bench")
+    known = list(benches(*FOLDERS))
+    assert {"play", "record", "world"} < set(known)
     assert [line.split()[0] for line in lines[1:]] == known
     assert any(re.match("record +What recording costs: time a step", line) for line in lines)
     assert [one["bench"] for one in json.loads(run("bench", "--json").stdout)] == known
@@ -303,7 +304,7 @@ def test_bench_offers_what_measures_and_not_the_modules_beside_it(run, tmp_path)
     (tmp_path / "real.py").write_text('parser.add_argument("--json")\nif __name__ == "__main__":\n    main()\n')
     (tmp_path / "process.py").write_text('if __name__ == "__main__":\n    main()\n')
     (tmp_path / "data.py").write_text("ANSWERS = 3\n")
-    assert benches(tmp_path) == ["real"]
+    assert benches(tmp_path) == {"real": tmp_path / "real.py"}
 
 
 MAKERS = {

@@ -208,7 +208,7 @@ def test_processes_of_the_server_are_forked_before_anything_has_threads() -> Non
         from interplay.play.workers import starting
         assert not {"numpy", "pyarrow", "sqlalchemy"} & sys.modules.keys()
         starting.get_ready()
-        process, ours = starting.start("interplay.play.background.sealing")
+        process, ours = starting.start("interplay.play.background.sealer")
         num_threads = len(os.listdir(f"/proc/{process.pid}/task"))
         ours.close()
         print(num_threads, process.wait(60))

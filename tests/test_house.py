@@ -128,9 +128,8 @@ HIDDEN_IMPORTS = {
     ("learn.reward.storage", "learn.reward.model"): _TORCH,
     ("learn.online.__init__", "learn.online.run"): _TORCH,
     ("learn.train", "learn.plots"): "brings matplotlib",
-    ("cli.__init__", "cli.common"): "brings rich; `interplay --help` answers in a tenth of a second",
-    ("cli.rank.__init__", "cli.rank.document"): "brings the arithmetic, which `--help` need not load",
-    ("cli.rank.__init__", "cli.rank.tables"): "brings the arithmetic, which `--help` need not load",
+    ("cli.__init__", "cli.output"): "brings rich; `interplay --help` answers in a tenth of a second",
+    ("cli.rank.__init__", "cli.rank.results"): "brings the arithmetic, which `--help` need not load",
     ("envs.gymnasium_ids", "envs.base"): "brings Numba; runs in every program that imports gymnasium",
     ("envs.gymnasium_ids", "envs.voxel.__init__"): "brings Numba; runs in every program that imports gymnasium",
 }

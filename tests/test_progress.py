@@ -5,15 +5,15 @@ import time
 
 import pytest
 
-from interplay.cli import common
-from interplay.cli.common import progress, progress_bar, stage_bars, working
+from interplay.cli import output
+from interplay.cli.output import progress, progress_bar, stage_bars, working
 
 
 @pytest.fixture
 def quick(monkeypatch):
     """Lines come after a twentieth of a second, and so often."""
-    monkeypatch.setattr(common, "_FIRST_LINE_S", 0.05)
-    monkeypatch.setattr(common, "_NEXT_LINE_S", 0.05)
+    monkeypatch.setattr(output, "_FIRST_LINE_S", 0.05)
+    monkeypatch.setattr(output, "_NEXT_LINE_S", 0.05)
 
 
 def said(capsys, words: str, times: int = 1) -> str:

@@ -34,7 +34,7 @@ from interplay import starter
 from interplay.agents import rollout
 from interplay.agents.find import find as find_agent
 from interplay.agents.scripted import has_player
-from interplay.cli.common import progress_bar
+from interplay.cli.output import progress_bar
 from interplay.envs import Frame, make
 from interplay.envs.pictures import png
 from interplay.explore import published

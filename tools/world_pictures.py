@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import simplejpeg
 
+from bench.world import densest
 from blockworld import Action, Renderer, Stack, World, run
 from blockworld.player import screens
-from blockworld.registry.blocks import BLOCK_OF, BLOCKS, BY_NAME
 from interplay.envs import Frame
 from interplay.envs.pictures import png
 
@@ -52,15 +52,6 @@ def fly(world: World, up: float, yaw: float, pitch: float, *, forward: float = 0
     x, y, z = world.spawn
     dx, dz = -np.sin(np.radians(yaw)), np.cos(np.radians(yaw))
     return stand(world, x + 0.5 + dx * forward, y + up, z + 0.5 + dz * forward, yaw, pitch)
-
-
-def densest(world: World, names: tuple[str, ...], margin: int) -> tuple[int, int]:
-    """The middle (x, z) of the 16 x 16 columns in which most have some blocks, `margin` such squares from the edge or more."""
-    wanted = [BLOCKS.index(BY_NAME[name]) for name in names]
-    cells = np.isin(BLOCK_OF[world.grid.blocks], wanted).any(axis=2).reshape(16, 16, 16, 16).sum(axis=(1, 3))
-    inner = cells[margin:-margin, margin:-margin]
-    cx, cz = np.unravel_index(int(np.argmax(inner)), inner.shape)
-    return (int(cx) + margin) * 16 + 8, (int(cz) + margin) * 16 + 8
 
 
 def among(world: World, names: tuple[str, ...], yaw: float, pitch: float) -> World:

@@ -1,4 +1,4 @@
-"""From a network's outputs to actions: what the numbers of a row mean, by the space of the actions.
+"""From a network's outputs to actions: the meaning of a row of numbers, by the space of the actions.
 
 | space | numbers of a row | action |
 | --- | --- | --- |
@@ -7,7 +7,7 @@
 | Box | a mean, then the logarithm of a standard deviation, of each entry | normal noise times temperature around the mean |
 | Dict, Tuple | those of each part in turn | each part by its own space |
 
-Temperature 0 takes the most probable action. What a policy's actions are is written in its `model.json` as a Gymnasium space.
+Temperature 0 takes the most probable action. A policy's `model.json` holds the space of its actions as a Gymnasium space.
 """
 
 from __future__ import annotations
@@ -25,11 +25,7 @@ class ActionError(InterplayError):
 
 
 def num_outputs(space: spaces.Space[Any]) -> int:
-    """How many numbers a network gives for one action.
-
-    Raises:
-        ActionError: For a space that is not in the table above.
-    """
+    """Return how many numbers a network gives for one action; `ActionError` for a space that is not in the table."""
     match space:
         case spaces.Discrete():
             return int(space.n)
@@ -47,14 +43,7 @@ def num_outputs(space: spaces.Space[Any]) -> int:
 
 
 def draw(space: spaces.Space[Any], outputs: np.ndarray, temperature: float, rng: np.random.Generator) -> Any:
-    """An action of a space.
-
-    Args:
-        space: Of the actions.
-        outputs: Of the network for one observation: float32, shape (num_outputs(space),).
-        temperature: 0 takes the most probable action.
-        rng: Of the draw.
-    """
+    """Draw an action of a space from the network's outputs for one observation: float32, shape (num_outputs(space),)."""
     match space:
         case spaces.Discrete():
             return action_at(space, _choice(outputs, temperature, rng))
@@ -81,15 +70,14 @@ def draw(space: spaces.Space[Any], outputs: np.ndarray, temperature: float, rng:
 
 
 def action_at(space: spaces.Space[Any], index: Any) -> Any:
-    """The action at a place of a Discrete or MultiDiscrete space; places count from 0, actions from the start of their space.
+    """Return the action at a place of a Discrete or MultiDiscrete space; places count from 0, actions from the space's start.
 
-    Inside of learning actions are places; environments, episodes and data sets have the actions.
+    Learning works with places; environments, episodes and data sets have the actions.
     """
     return index + space.start if isinstance(space, spaces.Discrete | spaces.MultiDiscrete) else index
 
 
 def index_of(space: spaces.Space[Any], action: Any) -> Any:
-    """The inverse of `action_at`, for one action or an array of them."""
     return action - space.start if isinstance(space, spaces.Discrete | spaces.MultiDiscrete) else action
 
 

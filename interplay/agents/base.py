@@ -21,12 +21,10 @@ class AgentError(InterplayError):
 
 
 class Decision(NamedTuple):
-    """What an agent does.
+    """An action, a member of the seat's action space, and for how many steps it holds, at least.
 
-    Attributes:
-        action: A member of the seat's action space.
-        hold_steps: For how many steps the action holds, at least; the agent is asked again at the first observation after them.
-            A pipeline that gives an observation every fourth step holds every action for four.
+    The agent decides again at the first observation after them. A pipeline that gives an observation every fourth step holds
+    every action for four.
     """
 
     action: Any
@@ -35,10 +33,10 @@ class Decision(NamedTuple):
 
 @runtime_checkable
 class Agent(Protocol):
-    """Who acts in any number of games at once: the full form of an agent, for which `SimpleAgent` is the short one.
+    """A player of any number of games at once: the full form of an agent, for which `SimpleAgent` is the short one.
 
     Attributes:
-        name: How recordings, matches and leaderboards call it.
+        name: As recordings, matches and leaderboards show it.
         observation: Name of the pipeline it sees the world through (`interplay.envs.pipeline_names()`): which parts its
             observations have, with which shapes, and how often there is one.
     """
@@ -48,40 +46,28 @@ class Agent(Protocol):
 
     def begin(self, task: Task, *, rng: np.random.Generator) -> Any:
         """Begin a game of `task` and return its state, a mutable object of the agent's own, such as a recurrent state; every
-        random draw in this game comes from `rng`.
-
-        Raises:
-            AgentError: If it cannot play this task.
-        """
+        random draw in this game comes from `rng`. Raises `AgentError` if it cannot play this task."""
         ...
 
     def decide(self, observations: Sequence[Mapping[str, Any]], states: Sequence[Any]) -> Sequence[Decision]:
-        """One decision for each of some games, from their observations and their states, which it may change. Observations
-        are not kept or changed."""
+        """Return one decision for each of some games, from their observations, which stay unchanged, and their states."""
         ...
 
 
 @runtime_checkable
 class SimpleAgent(Protocol):
-    """The short form of an agent: it sees pictures, answers with actions, and plays one game at a time.
-
-    Attributes:
-        name, observation: As `Agent`.
-    """
+    """The short form of an agent: it sees pictures, answers with actions, and plays one game at a time."""
 
     name: str
     observation: str
 
     def reset(self, task: Task, *, rng: np.random.Generator) -> None:
-        """Begin an episode of `task`; every random draw until the next reset comes from `rng`.
-
-        Raises:
-            AgentError: If it cannot play this task.
-        """
+        """Begin an episode of `task`; every random draw until the next reset comes from `rng`. Raises `AgentError` if it cannot
+        play this task."""
         ...
 
     def act(self, observation: np.ndarray) -> Any:
-        """The action for one picture: a member of the action space. The picture is not kept or changed."""
+        """Return the action for one picture, which stays unchanged: a member of the action space."""
         ...
 
 
@@ -116,7 +102,6 @@ class OneGame:
             self._agent.attach(env, seat)
 
     def decide(self, observations: Sequence[Mapping[str, Any]], states: Sequence[Any]) -> list[Decision]:
-        """What the agent does at one picture."""
         if len(states) != 1 or states[0] is not self._game:
             raise AgentError(f"agent {self.name!r} plays one game at a time; build another one for each game")
         return [Decision(self._agent.act(observations[0]["picture"]))]
@@ -129,11 +114,7 @@ def as_agent(agent: Agent | SimpleAgent) -> Agent:
 class SeatedAgent:
     """An agent in one seat of one game: it decides when there is an observation and its last action has been held long enough.
 
-    Args:
-        agent: Begins a game of `task`.
-        rng: Its generator in this game.
-    Raises:
-        AgentError: If it cannot play this task.
+    Raises `AgentError` if the agent cannot play the task.
     """
 
     def __init__(self, agent: Agent | SimpleAgent, task: Task, *, rng: np.random.Generator) -> None:
@@ -153,31 +134,24 @@ class SeatedAgent:
         self.observation = self._observer.reset(info)
 
     def space(self) -> gymnasium.spaces.Dict:
-        """What its observations are, part by part."""
         return self._observer.space()
 
     def act(self) -> Any:
-        """The action for the next step, a member of the seat's action space.
-
-        Raises:
-            AgentError: If the agent answers with anything else.
-        """
+        """Return the action for the next step, a member of the seat's action space; `AgentError` if the agent answers with
+        anything else."""
         if self.observation is not None:
             decide([self])
         self._num_steps += 1
         return self._action
 
     def hold(self, otherwise: Any) -> Any:
-        """The action for the next step where no decision is there in time: the last one, `otherwise` before the first."""
+        """Return the action for the next step where no decision came in time: the last one, `otherwise` before the first."""
         self._num_steps += 1
         return otherwise if self._action is None else self._action
 
     def take(self, decision: Decision) -> None:
-        """From now on, act as decided.
-
-        Raises:
-            AgentError: If the action is not in the seat's action space, or is held for no whole number of steps.
-        """
+        """Act as decided from now on; `AgentError` if the action is not in the seat's space, or held for no whole number of
+        steps."""
         name, where = self.agent.name, f"at step {self._num_steps}"
         if not isinstance(decision, Decision):
             raise AgentError(f"agent {name!r} answered {decision!r} {where}, expected a Decision(action, hold_steps)")
@@ -197,8 +171,7 @@ class SeatedAgent:
 
 
 def decide(seated: Sequence[SeatedAgent]) -> None:
-    """Let an agent decide for several games in one call, for all of `seated` that have an observation; `act` then finds their
-    actions.
+    """Let one agent decide, in one call, for all of `seated` that have an observation; `act` then finds their actions.
 
     Raises:
         AgentError: If they are of several agents, or an answer is wrong.
@@ -217,11 +190,8 @@ def decide(seated: Sequence[SeatedAgent]) -> None:
 
 
 def require_agent(agent: object, *, where: str) -> Agent | SimpleAgent:
-    """`agent` itself, if it has what the protocol names.
-
-    Raises:
-        AgentError: Naming the first missing or wrong part; `where` says where the object came from.
-    """
+    """Return `agent` if it follows the protocol; else `AgentError` names the first missing or wrong part, and `where` it came
+    from."""
     has = (
         "An agent has name, observation, reset(task, *, rng) and act(observation), or begin(task, *, rng) and "
         "decide(observations, states); docs/agents.md has one of each to copy."
@@ -276,8 +246,7 @@ def _compare(agent: Agent | SimpleAgent, first: Sequence[Decision], second: Sequ
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Whether two actions are equal, entry by entry where they are composed; numbers that are not whole up to rounding, which a
-    network's are in batches of different sizes."""
+    """Whether two actions are equal, entry by entry; floats up to rounding, as a network's differ between sizes of batches."""
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         return one.keys() == other.keys() and all(_same(value, other[name]) for name, value in one.items())
     first, second = np.asarray(one), np.asarray(other)
@@ -287,7 +256,7 @@ def _same(one: Any, other: Any) -> bool:
 
 
 class _Watched:
-    """An agent in its full form, and what it decided in one game: refuses one that changes what it is shown."""
+    """An agent in its full form with its decisions in one game; it refuses an agent that changes its observations."""
 
     def __init__(self, agent: Agent) -> None:
         self.name, self.observation = agent.name, agent.observation
@@ -299,7 +268,6 @@ class _Watched:
         return self._agent.begin(task, rng=rng)
 
     def decide(self, observations: Sequence[Mapping[str, Any]], states: Sequence[Any]) -> Sequence[Decision]:
-        """As the agent's, remembered for the watched game."""
         before = deepcopy(observations)
         decisions = self._agent.decide(observations, states)
         if not all(map(_same_parts, before, observations)):
@@ -318,8 +286,8 @@ def _same_parts(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 def _few_decisions(
     agent: Agent | SimpleAgent, task: Task, num_decisions: int, seed: int, *, another: int | None = None
 ) -> list[Decision]:
-    """The first decisions in a game in which the agent has the first seat and nobody else does anything; with `another`, it
-    plays a game of that seed at the same time."""
+    """The first decisions in a game in which the agent has the first seat and nobody else acts; with `another`, it plays a game
+    of that seed at the same time."""
     watched = _Watched(as_agent(agent))
     games: list[tuple[RecordedEpisode, SeatedAgent]] = []
     first, *others = task.seats

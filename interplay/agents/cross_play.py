@@ -15,14 +15,13 @@ from interplay.tasks import Task
 
 
 def entrants(task: Task, archive: Archive) -> list[str]:
-    """Names of the agents that play a task unless others are asked for: the scripted player if somebody wrote one, the policies
-    that were trained for it, and `random`."""
+    """Names of the agents that play a task by default: its scripted player, the policies trained for it, and `random`."""
     policies = [one.name for one in names(archive) if one.kind == "policy" and one.task == task.id]
     return [*(["scripted"] if has_player(task) else []), *policies, "random"]
 
 
 def lineups(seats: Sequence[str], agents: Sequence[str]) -> list[dict[str, str]]:
-    """Who sits where: each agent in each seat, with each agent in all the other seats; with itself once.
+    """Every line-up, seat -> agent: each agent in each seat, with each agent in all the other seats; with itself once.
 
     >>> [tuple(one.values()) for one in lineups(("left", "right"), ("a", "b"))]
     [('a', 'a'), ('a', 'b'), ('b', 'a'), ('b', 'b')]
@@ -48,10 +47,10 @@ def cross_play(
     processes: int = 1,
     report: Callable[[int, int], None] = lambda done, total: None,
 ) -> dict[str, list[Episode]]:
-    """Play every line-up of a task on each seed. Games that were recorded before count, so a run that was stopped goes on.
+    """Play every line-up of a task on each seed. Games that were recorded before count, so a stopped run continues.
 
     Args:
-        archive: Where the episodes go; nothing is filmed, and nobody is admitted to judging.
+        archive: Gets the episodes; nothing is filmed, and nobody is admitted to judging.
         agents: Names that `agents.find` takes, each once.
         seeds: Of the world; every line-up plays the same ones.
         num_episodes: Per line-up and seed.

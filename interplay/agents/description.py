@@ -1,8 +1,8 @@
-"""`model.json`: what a trained policy says about itself, and the checks of it.
+"""`model.json`: the description of a trained policy, and its checks.
 
-It says which network the weights are of (`architecture`, see `interplay.agents.networks`), which part of which
-observations it sees (`observation`), and what its outputs mean (`actions`, a Gymnasium space, see `interplay.agents.actions`).
-Where `coding` is there, it says how such an action stands for the world's (`interplay.agents.first_person`).
+It names the network of the weights (`architecture`, see `interplay.agents.networks`), the pipeline of its observations
+(`observation`), and the meaning of its outputs (`actions`, a Gymnasium space, see `interplay.agents.actions`). The optional
+`coding` says how such an action stands for the world's (`interplay.agents.first_person`).
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ class PolicyError(InterplayError):
 
 
 def read_description(folder: Path) -> dict[str, Any]:
-    """Read and check `model.json`: all that can be known without PyTorch. `check_network` checks the rest.
+    """Read and check `model.json`, as far as that needs no PyTorch; `check_network` checks the rest.
 
     Raises:
-        PolicyError: If it is missing, is no JSON, or lacks something; or if a value cannot be: the file, the key, what was
-            found and what is expected are named.
+        PolicyError: If it is missing, is no JSON, or lacks or has a wrong value; it names the file, the key, and what is
+            expected.
     """
     path = folder / FILE
     try:
@@ -67,11 +67,7 @@ def read_description(folder: Path) -> dict[str, Any]:
 
 
 def check_network(folder: Path, description: Mapping[str, Any], weights: Mapping[str, Any]) -> None:
-    """Refuse an architecture that cannot be, or fits neither the actions nor the weights. Nothing of its size is made.
-
-    Args:
-        weights: As the file has them.
-    """
+    """Refuse an architecture that is invalid, or fits neither the actions nor the weights. Nothing of its size is made."""
     import torch
 
     from interplay.agents import networks

@@ -31,13 +31,11 @@ _SHORT_S = 60.0
 
 @dataclass(frozen=True)
 class Job:
-    """One rollout to make: everything another process needs to know.
+    """One rollout to make, with everything that another process needs to know.
 
     Attributes:
-        database: Its database's address.
         agents: Seat -> a name that `agents.find` takes.
         draw: Seeds the agent's generator.
-        video: Whether to make the mp4 too.
     """
 
     data: str
@@ -71,9 +69,9 @@ def evaluate(
 ) -> list[Episode]:
     """Let an agent play each seed, and admit it to judging in this task if it played held-out ones with video.
 
-    Whole episodes that this agent has already recorded on a seed count, so a run that was interrupted is finished by calling
-    again. Each rollout draws from a generator of its own, so the result does not depend on the number of processes. Games in
-    which different agents sit are recorded and filmed, and admit nobody.
+    Whole episodes that this agent has already recorded on a seed count, so calling again finishes an interrupted run. Each
+    rollout draws from a generator of its own, so the result does not depend on the number of processes. Games of different
+    agents are recorded and filmed, and admit nobody.
 
     Args:
         agent: A name that `agents.find` takes, for every seat of the task; or a mapping seat -> name.
@@ -122,7 +120,7 @@ def plan(
     video: bool,
     again: bool,
 ) -> tuple[list[Episode], list[Job]]:
-    """The episodes that are there already (filmed, if wanted), and the rollouts that are missing. `names`: the agents' own."""
+    """Return the episodes that exist already (filmed, if wanted), and the missing rollouts. `names` are the agents' own."""
     first = names[task.seats[0]]
     limit = task.max_steps if max_steps is None else min(max_steps, task.max_steps)
     kept: dict[int, list[Episode]] = {}
@@ -155,17 +153,16 @@ def plan(
 
 
 def worthwhile_processes(task: Task, num_rollouts: int, max_steps: int | None = None) -> int:
-    """How many rollouts to play at once: one where they are done sooner than a second process has begun, else one a core.
+    """Return how many rollouts to play at once: one where they end sooner than a second process has begun, else one a core.
 
-    Args:
-        max_steps: Of each rollout, where it is cut off before the task's limit.
+    `max_steps` is the limit of each rollout, where it is below the task's.
     """
     played_s = num_rollouts * min(max_steps or task.max_steps, task.max_steps) / task.frame_rate_hz
     return 1 if played_s < (_SHORT_S / 6 if of(task).is_slow else _SHORT_S) else len(os.sched_getaffinity(0))
 
 
 def run_jobs(archive: Archive, jobs: Sequence[Job], processes: int) -> Iterator[str]:
-    """Ids of the episodes the jobs make, as they are made."""
+    """Yield the id of each job's episode, as it is made."""
     processes = min(processes, len(jobs))
     if processes <= 1:
         for job in jobs:
@@ -196,7 +193,6 @@ def _play_apart(job: Job) -> str:
 
 
 def _play(archive: Archive, job: Job) -> str:
-    """Play, record and film; returns the episode's id."""
     agents = {seat: find(name, archive) for seat, name in job.agents.items()}
     task = Task.from_json(job.task)
     try:

@@ -1,4 +1,4 @@
-"""An expert beside a learner: it is asked at each state that the learner comes to, and acts for it now and then."""
+"""An expert beside a learner: it says what it would do at each step, and sometimes acts for the learner."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from interplay.tasks import Task
 
 
 class Asked(NamedTuple):
-    """A learner in a seat, and an expert who is asked what it would do there.
+    """A learner in a seat, and an expert that is asked what it would do there.
 
     Attributes:
-        learner: Who plays; recordings call the seat's holder by its name.
-        expert: Who is asked at each step. It sees what the learner does, through a pipeline of its own.
-        share: In which share of the learner's decisions the expert acts itself, drawn for each decision: the mixture
-            beta * expert + (1 - beta) * learner of Ross, Gordon & Bagnell 2011, section 3.
+        learner: Its name is the seat's holder in recordings.
+        expert: Sees what the learner does, through a pipeline of its own.
+        share: Share of the learner's decisions in which the expert acts itself, drawn for each decision: the mixture beta *
+            expert + (1 - beta) * learner of Ross, Gordon & Bagnell 2011, section 3.
     """
 
     learner: Agent | SimpleAgent
@@ -32,11 +32,9 @@ class Asked(NamedTuple):
 
 
 class AskedSeat:
-    """`Asked` in one seat of one game; to a rollout it is as a `SeatedAgent`.
+    """`Asked` in one seat of one game; a rollout treats it as a `SeatedAgent`.
 
-    Attributes:
-        owner: Name of who acts in the step that `act` was last called for.
-        label: What the expert would have done in it.
+    After `act`, `owner` names the agent that acts in the step, and `label` is the expert's action for it.
     """
 
     def __init__(self, asked: Asked, task: Task, *, rng: np.random.Generator) -> None:
@@ -52,11 +50,7 @@ class AskedSeat:
         self._expert.sit(world, seat, info)
 
     def act(self) -> Any:
-        """The action for the next step. Who acts changes only where the learner decides.
-
-        Raises:
-            AgentError: If one of the two answers with what is no action.
-        """
+        """Return the action for the next step. The acting agent changes only where the learner decides."""
         if self._learner.observation is not None:
             leads = self._expert if self._coin.random() < self._share else self._learner
             self.owner = leads.agent.name

@@ -29,12 +29,7 @@ BUILTIN: dict[str, tuple[Callable[[], SimpleAgent], str]] = {
 
 
 class AgentName(NamedTuple):
-    """A name that `find` takes.
-
-    Attributes:
-        kind: `builtin`, `policy` or `vpt`.
-        task: Id of the task a policy was trained for; None for built-in agents.
-    """
+    """A name that `find` takes; its kind is `builtin`, `policy` or `vpt`, and a policy has the id of its task."""
 
     name: str
     kind: str
@@ -43,7 +38,7 @@ class AgentName(NamedTuple):
 
 
 def names(archive: Archive | None = None) -> list[AgentName]:
-    """The built-in agents, then the trained policies of the archive, by name."""
+    """Return the built-in agents, then the trained policies of the archive, by name."""
     from interplay.agents.policy import describe_policies
 
     found = [AgentName(name, "builtin", description) for name, (_, description) in BUILTIN.items()]
@@ -85,11 +80,7 @@ def find(name: str, archive: Archive | None = None) -> Agent | SimpleAgent:
 
 
 def vpt_folder(name: str, models: Path) -> Path:
-    """The folder of a VPT network, by its name among the models of a data folder or by its path.
-
-    Raises:
-        NotFoundError: If there is none; the nearest is offered.
-    """
+    """Return the folder of a VPT network, by its name among a data folder's models or by its path; else `NotFoundError`."""
     for place in (models / name, Path(name)):
         if is_vpt_folder(place):
             return place

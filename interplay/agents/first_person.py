@@ -1,4 +1,4 @@
-"""Composed actions of a block world (keys and camera) as three choices: what networks in first person choose.
+"""Composed actions of a block world (keys and camera) as three choices: the outputs of networks in first person.
 
 | choice | how many | meaning |
 | --- | --- | --- |
@@ -38,21 +38,19 @@ def is_composed(space: gymnasium.Space[Any]) -> bool:
 
 
 def turns_camera(buttons: Any) -> Any:
-    """Whether combinations of buttons say that the camera turns: an array or tensor of bool, as `buttons` is one of int64."""
+    """Whether combinations of buttons, int64, turn the camera: an array or tensor of bool."""
     return buttons % 2 == 1  # whether it turns is the fastest part of a combination; `inventory`, the last one, is even
 
 
 def choices_of(parts: Mapping[str, np.ndarray], starts: np.ndarray) -> np.ndarray:
-    """The choices that steps of a recording were.
+    """Return the choices of the decisions of a recording: int64, shape (len(starts), 3).
 
-    A decision of several steps has one choice: a key that is held counts if it was down in half of them, a key that is tapped
-    if it was down in any; the camera turns by the mean, so that a choice that is repeated turns as far as all of them did.
+    A decision of several steps has one choice: a held key counts if it was down in half of them, a tapped key if it was down in
+    any; the camera turns by the mean, so that a repeated choice turns as far as all of them did.
 
     Args:
         parts: Each key -> shape (T,), 0 or 1; `camera` -> shape (T, 2), degrees.
-        starts: Where decisions begin, the first at 0; each lasts to the next, the last to the end.
-    Returns:
-        int64, shape (len(starts), 3).
+        starts: First step of each decision, the first at 0; each lasts to the next, the last to the end.
 
     >>> parts = dict.fromkeys(minerl_actions.KEYS, np.zeros(4, int)) | {"camera": np.array([[0, 2.0]] * 4)}
     >>> choices_of(parts | {"forward": np.array([0, 1, 0, 0])}, np.array([0, 2])).tolist()
@@ -70,6 +68,6 @@ def choices_of(parts: Mapping[str, np.ndarray], starts: np.ndarray) -> np.ndarra
 
 
 def action_of(choice: np.ndarray) -> dict[str, Any]:
-    """MineRL's action of one choice, int64, shape (3,): a member of `minerl_actions.action_space()`."""
+    """Return MineRL's action of one choice, int64, shape (3,): a member of `minerl_actions.action_space()`."""
     buttons, camera, escape = np.asarray(choice, np.int64)[:, None]
     return to_minerl(decode(Joint(buttons, camera)))[0] | {"ESC": int(escape[0])}

@@ -35,7 +35,7 @@ class ParallelTask(pettingzoo.ParallelEnv):
         return self._env.action_space[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Start a game, the next one of the seed before where none is given."""
+        """Start a game; without a seed, the next one of the last seed."""
         if seed is not None:
             self._rng = np.random.default_rng(seed)
         self._episode = RecordedEpisode(self._env)
@@ -62,7 +62,6 @@ class ParallelTask(pettingzoo.ParallelEnv):
         )
 
     def render(self) -> np.ndarray:
-        """What the first seat sees, uint8, shape (H, W, 3)."""
         return self._env.view().rgb()
 
     def close(self) -> None:

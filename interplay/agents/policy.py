@@ -25,17 +25,16 @@ from interplay.tasks import Task
 
 @dataclass
 class Game:
-    """What a policy remembers of a game: its generator, and a recurrent network's memory, float32, shape (memory_size,)."""
+    """A policy's state in a game: its generator, and a recurrent network's memory, float32, shape (memory_size,)."""
 
     rng: np.random.Generator
     memory: np.ndarray | None
 
 
 class Policy:
-    """An agent that draws its actions from a trained network.
+    """An agent that draws its actions from a trained network, as `interplay.agents.actions` says.
 
-    Each decision is drawn as `interplay.agents.actions` says; temperature 0 takes the most probable action. A clone of
-    someone who varies gets stuck when it always takes the most probable action, so cloning stores a temperature above 0.
+    A clone of a player who varies gets stuck at temperature 0, so cloning stores a temperature above 0.
     """
 
     def __init__(self, description: Mapping[str, Any], network: Any) -> None:
@@ -49,11 +48,7 @@ class Policy:
         self._network = network
 
     def begin(self, task: Task, *, rng: np.random.Generator) -> Game:
-        """Begin a game.
-
-        Raises:
-            PolicyError: If the policy was trained in another world.
-        """
+        """Begin a game; `PolicyError` if the policy was trained in another world."""
         env = {"id": task.env.id, "options": dict(task.env.options)}
         if env["id"] != self.description["env"]["id"]:
             raise PolicyError(
@@ -74,7 +69,7 @@ class Policy:
         return chosen if self._coding is None else first_person.action_of(chosen)
 
     def outputs(self, observations: np.ndarray, games: Sequence[Game] = ()) -> np.ndarray:
-        """What the network says of a batch: float32, shape (B, outputs). A recurrent one remembers in `games`."""
+        """The network's outputs for a batch: float32, shape (B, outputs). A recurrent one updates the memory in `games`."""
         import torch
 
         with torch.inference_mode():
@@ -94,7 +89,7 @@ def is_policy_folder(folder: Path) -> bool:
 
 
 def describe_policies(models: Path) -> Iterator[tuple[str, str, str]]:
-    """(name, task, one line) of each readable policy below a folder; damaged ones say so in their line."""
+    """Yield (name, task, one line) of each policy below a folder; the line of a damaged one says so."""
     if not models.is_dir():
         return
     for folder in sorted(models.iterdir()):
@@ -112,7 +107,7 @@ def load_policy(folder: Path) -> Policy:
     """Read a policy from its folder.
 
     Raises:
-        PolicyError: If a file is missing or damaged, or weights and architecture do not fit; what is wrong is named.
+        PolicyError: If a file is missing or damaged, or weights and architecture do not fit; it names what is wrong.
         AgentError: If PyTorch or safetensors is not installed.
     """
     description = read_description(folder)
@@ -157,13 +152,9 @@ def save_policy(
     space: gymnasium.Space[Any],
     details: Mapping[str, Any],
 ) -> Path:
-    """Write a policy; each file appears whole or not at all.
+    """Write a policy, each file whole or not at all, and return the path of `model.json`.
 
-    Args:
-        observation: Pipeline of its observations.
-        details: Must hold `architecture` and `temperature`; `config`, `metrics` and the like are kept as they are.
-    Returns:
-        The path of `model.json`.
+    `details` must hold `architecture` and `temperature`; `config`, `metrics` and the like are stored as they are.
     """
     import safetensors.torch
 
@@ -189,11 +180,7 @@ def save_policy(
 
 
 def action_space_of(task: Task, seat: str | None = None) -> gymnasium.Space[Any]:
-    """The space of a seat's actions, the first by default.
-
-    Raises:
-        AgentError: If the task has no such seat.
-    """
+    """Return the space of a seat's actions, the first seat's by default; `AgentError` if the task has no such seat."""
     if seat is not None and seat not in task.seats:
         raise AgentError(f"task {task.id} has no seat {seat!r}; its seats are {', '.join(task.seats)}")
     env = make(task)

@@ -35,12 +35,12 @@ def rollout(
     clock that runs as if the game were played at its own frame rate. The same seed and generator give the same episode.
 
     Args:
-        agent: Who plays; it begins a game with `rng`. In a task of several seats a mapping seat -> agent, an object for
-            each; they draw from generators of their own that `rng` spawns. An `Asked` is a learner with an expert beside:
-            the recording keeps what the expert would have done (`Episode.labels`), and who acted.
+        agent: Begins a game with `rng`. In a task of several seats a mapping seat -> agent, an object for each; they draw from
+            generators of their own that `rng` spawns. An `Asked` is a learner with an expert: the recording keeps what the
+            expert would have done (`Episode.labels`), and who acted.
         max_steps: Stop earlier than the task does: the last step is then marked truncated, the outcome is `time_limit`.
-        frames: How the recording keeps its frames; the environment's own way when not given.
-        episode_id, created_at: Of the recording; a fresh id and the time now when not given.
+        frames: How the recording keeps its frames; the environment's own way by default.
+        episode_id, created_at: Of the recording; a fresh id and the time now by default.
         watch: Called with each of its frames, good until the next.
     Raises:
         AgentError: If an agent cannot play this task or returns what is not an action, if nobody sits in a seat, or if one
@@ -113,7 +113,6 @@ def _check_own_objects(agents: Iterable[tuple[str, Agent | SimpleAgent]]) -> Non
 def _play(
     episode: RecordedEpisode, seated: Mapping[str, SeatedAgent | AskedSeat], seed: int, watch: Callable[[Frame], None]
 ) -> str:
-    """Play to the end or the limit; returns the outcome."""
     world = episode.env
     _, info = episode.start(seed)
     watch(world.view())

@@ -1,7 +1,7 @@
-"""Rollouts as others lay them out: `<folder>/<task>/seed_<n>.mp4`, and beside each `seed_<n>.jsonl` with what happened.
+"""Rollouts as others lay them out: `<folder>/<task>/seed_<n>.mp4`, and beside each `seed_<n>.jsonl` with its steps.
 
-A line is a step: what was known before it, and the action. Nothing that is zero or empty is written, as in BEDD's rollouts
-(Milani et al. 2023). `interplay judge add-agent` takes such a folder.
+A line is a step: its info before it, and the action. Zeros and empty values are left out, as in BEDD's rollouts (Milani et al.
+2023). `interplay judge add-agent` takes such a folder.
 """
 
 from __future__ import annotations
@@ -22,12 +22,7 @@ from interplay.record.films.film import film
 
 
 def write_rollouts(archive: Archive, episodes: Sequence[Episode], folder: Path) -> list[Path]:
-    """Write the video and the facts of each episode; what is there already is kept.
-
-    Args:
-        episodes: Of one agent, one for each task and seed.
-    Returns:
-        The videos, in the order of the episodes.
+    """Write the video and the facts of each episode, one for each task and seed; existing files stay. Returns the videos.
 
     Raises:
         AgentError: If two are of one task and seed, or the folder cannot be written to.
@@ -56,9 +51,9 @@ def write_rollouts(archive: Archive, episodes: Sequence[Episode], folder: Path) 
 
 
 def facts(episode: Episode) -> Iterator[dict[str, Any]]:
-    """A line for each of the T steps: `step`, `info` before it and `action`, without what is zero or empty.
+    """Yield a line for each of the T steps: `step`, `info` before it and `action`, without what is zero or empty.
 
-    Where a world is played again from its seed, `info` is all that it says; else it is what was recorded.
+    Where a world is played again from its seed, `info` is all that it says; else it is the recorded one.
     """
     for step, (info, actions) in enumerate(zip(_infos(episode), episode.joint_actions(), strict=False)):
         action = actions if len(actions) > 1 else actions.popitem()[1]

@@ -17,12 +17,12 @@ TURN_DEGREES = 5.0
 
 
 class RandomAgent:
-    """Draws uniformly from the actions that keys can give its seat, a new one every `hold` native frames; from the seat's space
-    of actions where the keys have others.
+    """Draws uniformly from the actions that keys can give its seat, or from the seat's space of actions where the keys have
+    others; a new one every `hold` native frames.
 
-    Holding for four frames is what "random" means in the Atari literature: a player that decides as often as a DQN. Where
-    keys are composed each button is down or up with equal chance, and the view turns by a normal draw of `TURN_DEGREES`; only
-    `ESC`, with which a player says that they are done, is never pressed.
+    Holding for four frames is what "random" means in the Atari literature: a player that decides as often as a DQN. Where keys
+    are composed each button is down or up with equal chance, and the view turns by a normal draw of `TURN_DEGREES`; only `ESC`,
+    with which a player says that they are done, is never pressed.
     """
 
     name = "random"
@@ -57,7 +57,6 @@ class RandomAgent:
             self._actions = [keys.noop, *(action for action in keys.actions.values() if action != keys.noop)]
 
     def act(self, observation: np.ndarray) -> Any:
-        """A fresh draw on every `hold`-th call, the last draw otherwise."""
         if self._count % self.hold == 0:
             if self._space is not None:
                 self._action = self._space.sample()

@@ -60,7 +60,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _run(arguments: list[str]) -> int:
-    """Run one command line; returns the exit status."""
+    """Run one command line; return the exit status."""
     if not arguments or arguments[0] in ("--help", "-h", "help"):
         print(_HELP.format(verbs="\n".join(f"  {verb:10} {line}" for verb, (_, line) in _VERBS.items())), end="")
         return 0
@@ -88,7 +88,7 @@ def _run(arguments: list[str]) -> int:
     except SystemExit as stop:  # typer's way to end: 0, 2 for misuse, or a verb's own status
         return stop.code if isinstance(stop.code, int) else int(stop.code is not None)
     except InterplayError as error:
-        from interplay.cli.common import printable
+        from interplay.cli.output import printable
 
         print(f"error: {printable(str(error))}", file=sys.stderr)
         return 2 if isinstance(error, MisuseError) else 1
@@ -102,7 +102,7 @@ def _run(arguments: list[str]) -> int:
 
 @cache
 def command_of(verb: str) -> Any:
-    """What runs a verb: a command, or a group of them. It is built once: that costs 20 ms for the larger groups."""
+    """The command, or the group of commands, that runs a verb; built once: that costs 20 ms for the larger groups."""
     import typer
 
     return typer.main.get_command(importlib.import_module(_VERBS[verb][0]).app)

@@ -7,17 +7,8 @@ from typing import Annotated
 
 import typer
 
-from interplay.cli.common import (
-    DEFAULT_DATA,
-    DatabaseOption,
-    DataOption,
-    JsonOption,
-    emit,
-    open_archive,
-    place_options,
-    table,
-    working,
-)
+from interplay.cli.options import DEFAULT_DATA, DatabaseOption, DataOption, open_archive, place_options
+from interplay.cli.output import JsonOption, emit, table, working
 
 app = typer.Typer(add_completion=False, help="List agents, or import one.  Try:  interplay agents list", no_args_is_help=True)
 

@@ -1,9 +1,8 @@
-"""`interplay bench NAME`: run a measurement from the `bench/` folder of a checkout."""
+"""`interplay bench NAME`: run a measurement from a `bench/` folder of a checkout."""
 
 from __future__ import annotations
 
 import ast
-import importlib.util
 import runpy
 import sys
 from pathlib import Path
@@ -11,12 +10,13 @@ from typing import Annotated
 
 import typer
 
-from interplay.cli.common import JsonOption, emit, table
+from interplay.cli.output import JsonOption, emit, table
 from interplay.errors import InterplayError, unknown_name
 
 app = typer.Typer(add_completion=False)
 
 _ROOT = Path(__file__).parent.parent.parent
+FOLDERS = (_ROOT / "bench", _ROOT / "packages" / "blockworld" / "bench")
 
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
@@ -29,26 +29,24 @@ def bench(
 
     Try:  interplay bench record --json
     """
-    folder = _ROOT / "bench"
-    if not folder.is_dir():
+    if not FOLDERS[0].is_dir():
         raise InterplayError(
             "measurements live in the `bench` folder of a checkout, and this is an installed package.\n"
             "Clone the repository and run it there."
         )
     if name is None:
-        _list(folder, as_json=as_json)
+        _list(as_json=as_json)
         return
-    names = benches(folder)
+    names = benches(*FOLDERS)
     if name not in names:
         raise unknown_name("bench", name, names)
-    if importlib.util.find_spec("bench") is None:
-        sys.path.insert(0, str(_ROOT))
+    sys.path[:0] = [str(folder.parent) for folder in FOLDERS]  # one package of both
     sys.argv = [f"bench.{name}", *context.args, *(["--json"] if as_json else [])]
     runpy.run_module(f"bench.{name}", run_name="__main__")
 
 
-def _list(folder: Path, *, as_json: bool) -> None:
-    found = {name: _first_line(folder / f"{name}.py") for name in benches(folder)}
+def _list(*, as_json: bool) -> None:
+    found = {name: _first_line(path) for name, path in benches(*FOLDERS).items()}
     emit(
         [{"bench": name, "measures": line} for name, line in found.items()],
         as_json=as_json,
@@ -61,10 +59,11 @@ def _first_line(path: Path) -> str:
     return docstring.partition("\n")[0]
 
 
-def benches(folder: Path) -> list[str]:
-    """Names of the measurements of a folder: modules that can be run and print their figures for a program, with `--json`.
-
-    What lies beside them is imported, or started as a process, by one of those.
-    """
-    texts = {path.stem: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.py"))}
-    return [name for name, text in texts.items() if '"__main__"' in text and '"--json"' in text]
+def benches(*folders: Path) -> dict[str, Path]:
+    """Measurements of some folders by name: modules that can be run and print their figures for a program, with `--json`."""
+    texts = {path: path.read_text(encoding="utf-8") for folder in folders for path in folder.glob("*.py")}
+    return {
+        path.stem: path
+        for path in sorted(texts, key=lambda path: path.stem)
+        if '"__main__"' in texts[path] and '"--json"' in texts[path]
+    }

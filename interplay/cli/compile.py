@@ -7,7 +7,7 @@ import time
 
 import typer
 
-from interplay.cli.common import stage_bars
+from interplay.cli.output import stage_bars
 
 app = typer.Typer()
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from interplay.cli.common import JsonOption, emit, stage_bars, table
+from interplay.cli.output import JsonOption, emit, stage_bars, table
 from interplay.wording import amount
 
 app = typer.Typer(add_completion=False)
@@ -34,35 +34,20 @@ def demo(
     except KeyboardInterrupt:
         print(f"Stopped. The games are in {data}; a new demonstration needs another folder.", file=sys.stderr)
         raise
-    minutes = result.demonstration_steps / 60 / 60
-    emit(
-        result.to_json(),
-        as_json=as_json,
-        text=table(
-            ["#", "agent", "#mu", "#sigma", "#mu - 3 sigma", "#answers", "#won", "#drew", "#lost", "#mean return"],
-            [
-                (
-                    row["rank"],
-                    row["agent"],
-                    f"{row['mu']:.2f}",
-                    f"{row['sigma']:.2f}",
-                    f"{row['score']:.2f}",
-                    row["num_answers"],
-                    row["won"],
-                    row["drew"],
-                    row["lost"],
-                    f"{result.mean_returns[row['agent']]:.0f}",
-                )
-                for row in result.leaderboard
-            ],
-        ),
-    )
-    if not as_json:
-        stages = ", ".join(f"{name} {seconds:.0f} s" for name, seconds in result.stages_s.items())
-        work = f"{amount(result.demonstrations, 'demonstration')} ({minutes:.0f} minutes of play), {result.updates:,} updates"
-        emit(
-            None,
-            as_json=False,
-            text=f"\n{work}, {amount(result.answers, 'answer')}, {result.wall_s:.0f} s in all ({stages}).\n"
-            f"See it in the browser:  interplay serve --data {data}",
+    heads = ["#", "agent", "#mu", "#sigma", "#mu - 3 sigma", "#answers", "#won", "#drew", "#lost", "#mean return"]
+    rows = [
+        (
+            row["rank"],
+            row["agent"],
+            *(f"{row[name]:.2f}" for name in ("mu", "sigma", "score")),
+            *(row[name] for name in ("num_answers", "won", "drew", "lost")),
+            f"{result.mean_returns[row['agent']]:.0f}",
         )
+        for row in result.leaderboard
+    ]
+    minutes = result.demonstration_steps / 60 / 60
+    stages = ", ".join(f"{name} {seconds:.0f} s" for name, seconds in result.stages_s.items())
+    work = f"{amount(result.demonstrations, 'demonstration')} ({minutes:.0f} minutes of play), {result.updates:,} updates"
+    said = f"\n{work}, {amount(result.answers, 'answer')}, {result.wall_s:.0f} s in all ({stages})."
+    next_one = f"See it in the browser:  interplay serve --data {data}"
+    emit(result.to_json(), as_json=as_json, text=[table(heads, rows), said, next_one])

@@ -10,20 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from interplay.cli.common import (
-    DEFAULT_DATA,
-    DatabaseOption,
-    DataOption,
-    JsonOption,
-    emit,
-    known_task,
-    misuse,
-    open_archive,
-    place_options,
-    progress,
-    progress_bar,
-    table,
-)
+from interplay.cli.options import DEFAULT_DATA, DatabaseOption, DataOption, known_task, misuse, open_archive, place_options
+from interplay.cli.output import JsonOption, emit, progress, progress_bar, table
 from interplay.errors import unknown_name
 from interplay.wording import amount
 
@@ -158,9 +146,6 @@ def index(
         "known_bad": {entry.stem: entry.why_bad for entry in entries if entry.why_bad},
         "episode_files": written,
     }
-    if as_json:
-        emit(document, as_json=True)
-        return
     rows = [
         (
             one.task or "(no task)",
@@ -175,13 +160,12 @@ def index(
         for one in found
     ]
     headers = ["task", "#recordings", "#players", "#sessions", "#known bad", "#other names", "from", "to"]
-    emit(None, as_json=False, text=table(headers, rows))
     lines = [f"wrote {path}" for path in written]
     if any(entry.address for entry in entries):
         lines.append(f"Fetch them:  interplay demos get {source} --out recordings")
     elif Path(source).is_dir():
         lines.append(f"Check them:  interplay demos check {source}")
-    emit(None, as_json=False, text="\n".join(lines))
+    emit(document, as_json=as_json, text=[table(headers, rows), "\n".join(lines)])
 
 
 @app.command()
@@ -233,8 +217,7 @@ def _chosen(entries: list[Entry], task: str | None, limit: int | None, *, with_b
         known = {entry.task for entry in entries if entry.task}
         name = task_of([task])
         if name not in known:
-            with misuse():
-                raise unknown_name("task of this list", task[:100], known)
+            raise typer.BadParameter(str(unknown_name("task of this list", task[:100], known)))
         entries = [entry for entry in entries if entry.task == name]
     chosen, counts = [], dict.fromkeys((entry.folder for entry in entries), 0)
     for entry in entries:

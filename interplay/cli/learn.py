@@ -13,19 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_origin,
 
 import typer
 
-from interplay.cli.common import (
-    DEFAULT_DATA,
-    DatabaseOption,
-    DataOption,
-    JsonOption,
-    emit,
-    misuse,
-    open_archive,
-    place_options,
-    progress,
-    stage_bars,
-    table,
-)
+from interplay.cli.options import DEFAULT_DATA, DatabaseOption, DataOption, misuse, open_archive, place_options
+from interplay.cli.output import JsonOption, emit, progress, stage_bars, table
 from interplay.errors import InterplayError, NotFoundError
 from interplay.learn import CONFIGS, PPOConfig, practise, train
 from interplay.learn.config import CHECKPOINT, RunConfig
@@ -98,7 +87,7 @@ def _option(help: str, kind: Any) -> Any:
 
 
 def _kind(hint: Any) -> Any:
-    """What Typer reads an option of a setting as; numbers of a list are one text."""
+    """The type as which Typer reads an option of a setting; numbers of a list are one text."""
     if get_origin(hint) is tuple:
         return list[str] if get_args(hint)[0] is str else str
     return next(one for one in (*get_args(hint), hint) if one is not type(None))

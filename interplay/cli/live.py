@@ -6,7 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from interplay.cli.common import DEFAULT_DATA, DatabaseOption, DataOption, JsonOption, emit, open_archive, place_options, table
+from interplay.cli.options import DEFAULT_DATA, DatabaseOption, DataOption, open_archive, place_options
+from interplay.cli.output import JsonOption, emit, table
 from interplay.cli.study.common import local_address
 
 app = typer.Typer(help="Games that are played now.  Try:  interplay live list", no_args_is_help=True)

@@ -9,22 +9,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from interplay.cli.common import (
+from interplay.cli.options import (
     DEFAULT_DATA,
     DatabaseOption,
     DataOption,
-    JsonOption,
     SeedOption,
     choose_seed,
-    emit,
     keep_lands,
     open_archive,
     place_options,
-    progress_bar,
     seeds_of,
     suite_options,
-    table,
 )
+from interplay.cli.output import JsonOption, emit, progress_bar, table
 from interplay.explore.instance import load
 from interplay.explore.published import file_of
 from interplay.tasks import Task, find
@@ -118,9 +115,6 @@ def play(
             for episode, earned in zip(episodes, returns, strict=True)
         ],
     }
-    emit(document, as_json=as_json, text=_table(task, episodes, returns, passed))
-    if as_json:
-        return
     where = f", videos in {archive.root / 'media' if out is None else out}" if video else ""
     place = place_options(data, database)
     next_command = f"interplay episodes list{place}"
@@ -136,7 +130,8 @@ def play(
         lines.append(f"Outcome check: {sum(map(bool, passed))} of {len(episodes)} passed.")
     if num_old := sum(episode.created_at < begun for episode in episodes):
         lines.append(f"{num_old} of them were there already; --again plays their seeds anew.")
-    emit(None, as_json=False, text="\n".join([*lines, f"Next:  {next_command}"]))
+    texts = [_table(task, episodes, returns, passed), *lines, f"Next:  {next_command}"]
+    emit(document, as_json=as_json, text=texts)
 
 
 def _mean(values: Sequence[float]) -> float:

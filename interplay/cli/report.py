@@ -9,19 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from interplay.cli.common import (
-    DEFAULT_DATA,
-    DatabaseOption,
-    DataOption,
-    JsonOption,
-    emit,
-    open_archive,
-    progress,
-    progress_bar,
-    seeds_of,
-    table,
-    working,
-)
+from interplay.cli.options import DEFAULT_DATA, DatabaseOption, DataOption, open_archive, seeds_of
+from interplay.cli.output import JsonOption, emit, progress, progress_bar, table, working
 from interplay.errors import InterplayError
 
 if TYPE_CHECKING:
@@ -333,13 +322,12 @@ def _overall_text(kind: str, tests: SentimentTests) -> str:
 
 def _pairs_text(kind: str, tests: SentimentTests) -> Any:
     from interplay.report.bedd.texts import pair_table
-    from interplay.report.table import Measured
 
     pairs = pair_table(tests.counts, kind)
     rows = []
     for row in pairs.rows:
-        cells = zip(pairs.columns, row, strict=True)
-        ours = [column.write(cell.value if isinstance(cell, Measured) else cell) for column, cell in cells]
-        statistic, p = (column.write_paper(cell) for column, cell in list(zip(pairs.columns, row, strict=True))[1:3])
+        cells = list(zip(pairs.columns, row, strict=True))
+        ours = [column.write(cell) for column, cell in cells]
+        statistic, p = (column.write_paper(cell) for column, cell in cells[1:3])
         rows.append([*ours[:2], statistic, ours[2], p, *ours[3:]])
     return table(["pair", "#X²", "#paper's", "#p", "#paper's", "significant", "in the paper"], rows, title=pairs.caption)

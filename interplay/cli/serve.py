@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from interplay.cli.common import DEFAULT_DATA, SERVER_FILE, DatabaseOption, DataOption, keep_lands, open_archive, suites_with
+from interplay.cli.options import DEFAULT_DATA, SERVER_FILE, DatabaseOption, DataOption, keep_lands, open_archive, suites_with
 from interplay.errors import InterplayError
 
 if TYPE_CHECKING:
@@ -188,11 +188,7 @@ def serve(
 
 
 def _statistics(names: Sequence[str], suites: Sequence[Suite]) -> tuple[StatisticSpec, ...]:
-    """The statistics of every game; those that tasks name are looked at, too.
-
-    Raises:
-        StatisticError, NotFoundError: If one cannot be used; during a game it would only be left out.
-    """
+    """The statistics of every game. One that cannot be used, here or in a task, is an error: a game would only leave it out."""
     from interplay.statistics import StatisticSpec
 
     specs = tuple(map(StatisticSpec, names))
@@ -214,11 +210,7 @@ def _partners(given: list[str]) -> dict[str, str]:
 
 
 def _open_room(file: Path) -> Rules:
-    """The rules of the open room: its own, changed by the table [judging] of a file.
-
-    Raises:
-        RulesError: Naming the file and what is wrong with it.
-    """
+    """The rules of the open room: its own, changed by the table [judging] of a file."""
     from interplay.judge.rules import OPEN_ROOM, Rules, RulesError
     from interplay.tables import parse_toml, read_text
 
@@ -231,11 +223,7 @@ def _open_room(file: Path) -> Rules:
 
 @contextlib.contextmanager
 def _only_server(root: Path, *, port: int) -> Iterator[None]:
-    """Hold a data folder for one server: a second would take the first one's running games for abandoned ones.
-
-    Raises:
-        ServedAlreadyError: If a server holds it.
-    """
+    """Hold a data folder for one server: a second would take the first one's running games for abandoned ones."""
     with (root / SERVER_FILE).open("a+") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import gymnasium
 import typer
 
-from interplay.cli.common import JsonOption, emit, progress, table
+from interplay.cli.output import JsonOption, emit, progress, table
 from interplay.envs.backends import to_install
 from interplay.errors import InterplayError
 from interplay.tasks import Task, TaskError, builtin_suites, find, index, load_suite
@@ -191,7 +191,7 @@ def _checks(tasks: Sequence[Task], steps: int) -> list[EnvironmentCheck]:
 
 
 def _line(found: EnvironmentCheck) -> str:
-    """What a check found, in a line; the reason, where there is one, with all its lines."""
+    """The result of a check in a line; the reason, where there is one, with all its lines."""
     if found.verdict != "good":
         return f"{_WORDS[found.verdict]}: {found.reason}".replace("\n", "\n  ")
     episodes = f" in {found.num_episodes} episodes" if found.num_episodes > 1 else ""

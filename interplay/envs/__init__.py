@@ -1,8 +1,8 @@
-"""One door to every world: `make(task)` gives a Gymnasium environment that people and agents can both play, seat by seat.
+"""Environments: `make(task)` gives a Gymnasium environment that people and agents can both play, seat by seat.
 
-What a person sees (`env.view()`, native frames) and what an agent sees (`interplay.envs.observation`, for example the
-84x84 grey stacks of the DQN papers) are kept apart: episodes record the first and derive the second. Importing this room makes
-the tasks of the block world known to Gymnasium: `gymnasium.make("interplay/FindCave-v1")`.
+The views of a person (`env.view()`, native frames) and of an agent (`interplay.envs.observation`, for example the 84x84 grey
+stacks of the DQN papers) are separate: episodes record the first and derive the second. Importing this room makes the tasks of
+the block world known to Gymnasium: `gymnasium.make("interplay/FindCave-v1")`.
 """
 
 from interplay.envs import gymnasium_ids

@@ -43,7 +43,6 @@ _IDLE: dict[str, list[tuple[ALEInterface, ALEState]]] = {}
 
 
 def _emulator(rom: str) -> tuple[ALEInterface, ALEState]:
-    """An emulator that has played nothing, and its state."""
     try:
         ale, as_new = _IDLE[rom].pop()
     except (KeyError, IndexError):
@@ -64,9 +63,6 @@ class AtariEnv(PlayableEnv):
     (`terminated`) when the game is over and are truncated after `task.max_steps`.
 
     Task options: `noop_max` (30), `sticky` (0.0, probability that the previous action is repeated), `mode`, `difficulty`.
-
-    Raises:
-        EnvError: If the ROM or an option is unknown.
     """
 
     observes_view = True
@@ -75,9 +71,9 @@ class AtariEnv(PlayableEnv):
     frame_policy: FramePolicy = "indexed"
     metadata: ClassVar[dict[str, Any]] = {"render_modes": ["rgb_array"], "render_fps": 60}  # type: ignore[misc]
 
-    def __init__(self, task: Task, render_mode: str | None = "rgb_array") -> None:
+    def __init__(self, task: Task) -> None:
         self.task = task
-        self.render_mode = render_mode
+        self.render_mode = "rgb_array"
         options = read_options(task, OPTIONS)
         self._noop_max = int(options["noop_max"])
         self._sticky = float(options["sticky"])
@@ -130,26 +126,23 @@ class AtariEnv(PlayableEnv):
         return {seat: self._look()}, {seat: reward}, self.ale.game_over(), is_cut_off, info
 
     def view(self) -> Frame:
-        """The native screen and the console's palette."""
         return self._frame
 
     def _look(self) -> np.ndarray:
-        """Read the screen, into a new array: who is given it may keep it, but not change it."""
+        """Read the screen, into a new array that the receiver may keep, but not change."""
         screen = self.ale.getScreen()
         self._frame = Frame(screen, PALETTE)
         return screen
 
     def render(self) -> np.ndarray:  # type: ignore[override]
-        """The native screen as uint8, shape (210, 160, 3)."""
         return self._frame.rgb()
 
     def snapshot(self) -> bytes:
-        """Emulator state and what this class adds to it, compressed: about 7 kB."""
+        """Emulator state and the fields of this class, compressed: about 7 kB."""
         extra = {"previous": self._previous_action, "steps": self._num_steps, "sticky": self._sticky_rng.bit_generator.state}
         return pack(extra, self._frame.pixels, self.ale.cloneSystemState().serialize())
 
     def restore(self, snapshot: bytes) -> None:
-        """Continue from a snapshot of the same game."""
         try:
             extra, screen, state = unpack(snapshot, self._frame.pixels.shape)
             self.ale.restoreSystemState(ALEState(state))
@@ -168,7 +161,6 @@ class AtariEnv(PlayableEnv):
             idle.append((ale, self._as_new))
 
     def readings(self) -> Mapping[str, Callable[[], Any]]:
-        """`ram`: the console's memory, 128 bytes."""
         return {"ram": self._read_ram}
 
     def _read_ram(self) -> bytes:
@@ -176,17 +168,11 @@ class AtariEnv(PlayableEnv):
         return self._ram.tobytes()
 
     def versions(self) -> dict[str, str]:
-        """Versions of the emulator and of Gymnasium."""
         return super().versions() | {"ale-py": ale_py.__version__}
 
 
 def read_options(task: Task, defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of a task, with the defaults of those it does not name.
-
-    Raises:
-        NotFoundError: For an option that does not exist; the nearest is offered.
-        EnvError: For a value of another kind than the default, or out of its range.
-    """
+    """The options of a task over the defaults (NotFoundError for an unknown one, EnvError for an invalid value)."""
     require_options(task, "Atari option", defaults)
     options = {**defaults, **task.env.options}
     for name, (low, high) in _RANGES.items():
@@ -197,22 +183,14 @@ def read_options(task: Task, defaults: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def chosen(task: Task, setting: str, value: int, available: Iterable[int]) -> int:
-    """A mode or difficulty of a game, if it has that.
-
-    Raises:
-        EnvError: Naming those it has.
-    """
+    """A mode or difficulty of a game (EnvError naming those it has)."""
     if value not in (known := sorted(map(int, available))):
         raise EnvError(f"task {task.id}: {setting} {value} does not exist; choose from {known}")
     return value
 
 
 def rom_path(rom: str) -> Path:
-    """Where the ROM lies.
-
-    Raises:
-        NotFoundError: If there is no such game; the nearest is offered.
-    """
+    """Path of a ROM (NotFoundError with the nearest game)."""
     known = roms.get_all_rom_ids()
     if rom not in known:
         raise unknown_name("Atari game", rom, known)
@@ -220,18 +198,14 @@ def rom_path(rom: str) -> Path:
 
 
 def pack(extra: Mapping[str, Any], screen: np.ndarray, state: bytes) -> bytes:
-    """A snapshot: the emulator's state, and what it does not hold. The picture is not part of it: the emulator only draws it
-    while the next frame runs."""
+    """A snapshot: the emulator's state, and the fields it does not hold. The picture is one: the emulator draws it only while
+    the next frame runs."""
     head = json.dumps(extra).encode()
     return zstandard.compress(len(head).to_bytes(4, "little") + head + screen.tobytes() + state)
 
 
 def unpack(snapshot: bytes, shape: tuple[int, int]) -> tuple[dict[str, Any], np.ndarray, bytes]:
-    """What `pack` was given, with a picture of this shape.
-
-    Raises:
-        zstandard.ZstdError, ValueError: If it is no snapshot.
-    """
+    """The arguments of `pack`, with a picture of this shape (ValueError or zstandard.ZstdError if it is not a snapshot)."""
     data = zstandard.decompress(snapshot)
     head_end = 4 + int.from_bytes(data[:4], "little")
     screen_end = head_end + shape[0] * shape[1]

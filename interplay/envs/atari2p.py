@@ -26,13 +26,8 @@ _OPTIONS = atari.OPTIONS | {"bonus": True}
 
 
 class Bonus(NamedTuple):
-    """What a game pays one player when the other is hit.
-
-    Attributes:
-        points: How much.
-        byte: The byte of RAM in which it is seen that somebody was hit.
-        bits: The bits that rise in the frame of the payment, by the seat that is paid.
-    """
+    """The bonus of a game for one player when the other is hit; the bits of a byte of RAM show, by paid seat, the frame of
+    payment."""
 
     points: int
     byte: int
@@ -49,12 +44,9 @@ class TwoPlayerAtariEnv(PlayableEnv):
     An observation is the native screen: uint8, shape (210, 160), palette indices. `reset` plays 0 to `noop_max` no-ops, the
     number drawn from the seed. `info["lives"]` is how many lives are left after this one.
 
-    Task options: those of `ale:` (`mode`: the first mode for two players unless said otherwise), and `bonus`: whether a player
-    is paid when the other is hit (true). In Space Invaders these are 200 points. They are told from points for shooting by the
-    byte of RAM that says who was hit.
-
-    Raises:
-        EnvError: If the game is not for two, the task has not two seats, or an option is unknown.
+    Task options: those of `ale:` (`mode`: the first mode for two players by default), and `bonus`: whether a player is paid
+    when the other is hit (true). In Space Invaders these are 200 points. They are told from points for shooting by the byte of
+    RAM that says who was hit.
     """
 
     observes_view = True
@@ -111,11 +103,6 @@ class TwoPlayerAtariEnv(PlayableEnv):
         return self._observe(), {"lives": self._lives()}
 
     def step(self, action: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, float], bool, bool, dict[str, Any]]:
-        """Play one frame (1/60 s): a mapping seat -> action.
-
-        Raises:
-            EnvError: If a seat has no action, or one that does not exist.
-        """
         seats = self.task.seats
         require_actions(self.task, action, seats)
         applied = {seat: int(action[seat]) for seat in seats}
@@ -142,7 +129,7 @@ class TwoPlayerAtariEnv(PlayableEnv):
         return self._observe(), rewards, bool(self.ale.game_over()), self._num_steps >= self.task.max_steps, info
 
     def _hit(self) -> int:
-        """The bits that say who was hit; 0 where nobody needs them."""
+        """The bits that say who was hit; 0 where the bonus is paid."""
         return 0 if self._bonus is None else int(self.ale.getRAM()[self._bonus.byte])
 
     def _lives(self) -> int:
@@ -153,11 +140,9 @@ class TwoPlayerAtariEnv(PlayableEnv):
         return dict.fromkeys(self.task.seats, self._screen.copy())
 
     def view(self) -> Frame:
-        """The native screen and the console's palette."""
         return Frame(self._screen, PALETTE)
 
     def render(self) -> np.ndarray:  # type: ignore[override]
-        """The native screen as uint8, shape (210, 160, 3)."""
         return PALETTE[self._screen]
 
     def _state(self) -> bytes:
@@ -168,12 +153,10 @@ class TwoPlayerAtariEnv(PlayableEnv):
             self.ale.deleteState(state)
 
     def snapshot(self) -> bytes:
-        """Emulator state and what this class adds to it, compressed: about 1 kB."""
         extra = {"world": self.task.env.id, "previous": self._previous, "steps": self._num_steps}
         return atari.pack(extra | {"sticky": self._sticky_rng.bit_generator.state}, self._screen, self._state())
 
     def restore(self, snapshot: bytes) -> None:
-        """Continue from a snapshot of the same game."""
         try:
             extra, screen, encoded = atari.unpack(snapshot, self._screen.shape)
             if extra["world"] != self.task.env.id:  # the emulator itself would read on, whatever lies there
@@ -189,9 +172,7 @@ class TwoPlayerAtariEnv(PlayableEnv):
         self._sticky_rng.bit_generator.state = extra["sticky"]
 
     def readings(self) -> Mapping[str, Callable[[], Any]]:
-        """`ram`: the console's memory, 128 bytes."""
         return {"ram": lambda: self.ale.getRAM().tobytes()}
 
     def versions(self) -> dict[str, str]:
-        """Also of the emulator, and of the package whose ROM it plays."""
         return super().versions() | {name: version(name) for name in ("multi-agent-ale-py", "ale-py")}

@@ -1,7 +1,7 @@
-"""The backends: what can run the world of a task, by the part of `env.id` before the colon.
+"""Backends: each runs the worlds of one kind, by the part of `env.id` before the colon.
 
-Other packages add theirs by an entry point of the group `interplay.backends`, whose object is a `Backend`; docs/backends.md
-has a package to copy.
+Other packages add theirs by an entry point of the group `interplay.backends`, whose object is a `Backend`; docs/backends.md has
+a package to copy.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ class Backend:
     Attributes:
         name: The part of `env.id` before the colon.
         example: An id of its kind, as errors and docs show it: `ale:<rom>`.
-        make: Builds the environment of a task, and imports what that needs. A `ModuleNotFoundError` becomes an `EnvError` with
+        make: Builds the environment of a task, and imports its packages. A `ModuleNotFoundError` becomes an `EnvError` with
             `install`.
-        install: The line that installs what it needs.
+        install: The line that installs its packages.
         packages: The modules that a task of it needs: where one is missing, pages and lists show `install` beside the task.
         is_slow: Whether a step takes milliseconds, so that a game needs a worker process to itself.
         sends_scenes: Whether browsers can draw its worlds, so that a game which they draw needs none.
         hides_land: Whether finding land is the task, so that a browser which draws it is told only of land that was in sight.
-        prepare: Does what the first `make` would wait for, called with `(report, load)` as `interplay.envs.prepare` describes;
-            None where there is nothing to do.
+        prepare: Does the work that the first `make` would wait for, called with `(report, load)` as `interplay.envs.prepare`
+            describes; None without any.
         has_score: Whether the rewards of a task say anything to people.
         esc_ends: Whether the button `ESC` ends the episode of a task.
     """
@@ -65,7 +65,7 @@ class Backend:
 
 
 def _made_by(module: str, environment: str) -> Callable[[Task], PlayableEnv]:
-    """Builds an environment of this room; its module brings what other worlds do without, so it is imported then."""
+    """Builds an environment of this room; its module is imported only then."""
 
     def make(task: Task) -> PlayableEnv:
         return getattr(importlib.import_module(f"interplay.envs.{module}"), environment)(task)
@@ -74,12 +74,11 @@ def _made_by(module: str, environment: str) -> Callable[[Task], PlayableEnv]:
 
 
 def _always(*names: str) -> Callable[[Task], Sequence[str]]:
-    """Every task needs these."""
     return lambda task: names
 
 
 def _drawn_by(task: Task) -> Sequence[str]:
-    """What draws Gymnasium's own small worlds; other worlds bring what they need."""
+    """The package that draws Gymnasium's own small worlds; other worlds bring theirs."""
     spec = gymnasium.registry.get(task.env.name)
     is_small = str(spec and spec.entry_point).startswith(("gymnasium.envs.classic_control", "gymnasium.envs.toy_text"))
     return ("pygame",) if is_small else ()
@@ -102,7 +101,7 @@ def _load_kernels() -> None:
 
 
 def load_compiled() -> None:
-    """Load into this process, for its forks, what the block world has compiled on this machine, if it has."""
+    """Load the compiled kernels of the block world, if this machine has them, into this process for its forks."""
     try:
         from blockworld import compiling
     except ModuleNotFoundError:  # not installed
@@ -196,17 +195,12 @@ BUILT_IN: dict[str, Backend] = {
 
 
 def names() -> list[str]:
-    """Names of all backends, the built-in ones first."""
     return [*BUILT_IN, *backend_names.installed()]
 
 
 @cache
 def find(name: str) -> Backend:
-    """The backend of a name.
-
-    Raises:
-        EnvError: If no package brings it, or the one that does cannot be used.
-    """
+    """The backend of a name (EnvError if it is unknown or cannot be used)."""
     if name in BUILT_IN:
         return BUILT_IN[name]
     point = backend_names.installed().get(name)
@@ -229,8 +223,8 @@ def find(name: str) -> Backend:
 
 
 def of(task: Task) -> Backend:
-    """The backend of a task. Where there is none, one that refuses to make the environment and says why: the pages about such a
-    task work all the same."""
+    """The backend of a task. A missing one is replaced by one that refuses to make the environment and says why, so that the
+    pages about the task work."""
     try:
         check_playable(task)
     except EnvError as error:
@@ -255,11 +249,7 @@ def _refusing(task: Task, reason: str) -> Backend:
 
 
 def check_playable(task: Task) -> None:
-    """Refuse a task that has no world.
-
-    Raises:
-        EnvError: If there are videos only.
-    """
+    """Refuse a task that has videos only (EnvError)."""
     if not task.env.is_playable:
         raise EnvError(
             f"task {task.id} has no world: there are videos only, and nobody can play it\n"

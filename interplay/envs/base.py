@@ -1,4 +1,4 @@
-"""What every world offers beyond Gymnasium: a view for people, snapshots, and its version."""
+"""The interface of every world beyond Gymnasium: a view for people, snapshots, and its version."""
 
 from __future__ import annotations
 
@@ -30,26 +30,18 @@ class EnvError(InterplayError):
 
 
 class NotInstalledError(EnvError):
-    """What a world needs is not installed; the text names the package and the line that installs it, and nothing else."""
+    """A missing package that a world needs; the text names it and the line that installs it, and nothing else."""
 
 
 def require_actions(task: Task, action: Any, seats: Collection[str]) -> None:
-    """Refuse a joint action that leaves one of these seats out.
-
-    Raises:
-        EnvError: Naming those without an action.
-    """
+    """Refuse a joint action that leaves one of these seats out (EnvError)."""
     missing = [seat for seat in seats if not isinstance(action, Mapping) or seat not in action]
     if missing:
         raise EnvError(f"task {task.id}: an action is a mapping from every seat, got none for {', '.join(missing)}")
 
 
 def reward_of(value: Any) -> float:
-    """The reward that an environment of others gave: a number, an array of one, or None, which counts as missing (NaN).
-
-    Raises:
-        EnvError: If it is anything else.
-    """
+    """The reward of another project's environment: a number, an array of one, or None, which counts as missing (NaN)."""
     try:
         return np.nan if value is None else float(np.asarray(value).item())
     except (TypeError, ValueError):
@@ -57,8 +49,8 @@ def reward_of(value: Any) -> float:
 
 
 def picture_of(given: Any, env_id: str, before: np.ndarray | None) -> np.ndarray:
-    """What an environment of others drew, as uint8, shape (H, W, 3). Floats may go from 0 to 1; a channel for transparency is
-    left out where nothing is transparent.
+    """The picture of another project's environment, as uint8, shape (H, W, 3). Floats may go from 0 to 1; a channel for
+    transparency is left out where nothing is transparent.
 
     Args:
         before: The picture before it, of the same size.
@@ -97,7 +89,7 @@ class NoNumbersError(EnvError):
 
 
 class Frame(NamedTuple):
-    """What a person sees.
+    """A picture for a person.
 
     Attributes:
         pixels: uint8, shape (H, W) palette indices when `palette` is given, else (H, W, 3) RGB.
@@ -108,49 +100,47 @@ class Frame(NamedTuple):
     palette: np.ndarray | None = None
 
     def rgb(self) -> np.ndarray:
-        """The picture as uint8, shape (H, W, 3)."""
         return self.pixels if self.palette is None else self.palette[self.pixels]
 
 
 class Scene(Protocol):
-    """What the browser of one player is told so that it can draw their view itself, packed as `docs/protocol.md` says."""
+    """Messages with which the browser of one player draws their view itself, packed as `docs/protocol.md` says."""
 
     def scene(self, fresh: bool, turned: bool) -> bytes:
-        """Everything that changed since the last call, deflated.
+        """All changes since the last call, deflated.
 
         Args:
-            fresh: Tell everything; the browser has forgotten what it knew, the land too.
+            fresh: Send everything; the browser has forgotten what it knew, the land too.
             turned: Whether the world turned the player's view since the last call.
         """
         ...
 
     def land_parts(self, num_parts: int) -> list[bytes]:
-        """So many parts of the land that the browser does not have, the nearest first, each deflated; fewer when no more are
-        left."""
+        """At most so many parts of the land that the browser does not have, the nearest first, each deflated."""
         ...
 
 
 class PlayableEnv(gymnasium.Env[Mapping[str, Any], Mapping[str, Any]]):
-    """A Gymnasium environment with what recording and live play need.
+    """A Gymnasium environment with the additions for recording and live play.
 
     Actions, observations and rewards are mappings by seat, also where the task has one seat; both spaces are a
     `gymnasium.spaces.Dict` with an entry for each seat. `SingleAgentEnv` shows a world of one seat without the mappings.
 
     Class attributes:
-        observes_view: The observation is `view().pixels`, alone or beside what a replay gives again (the block world's
+        observes_view: The observation is `view().pixels`, alone or beside values that a replay gives again (the block world's
             `inventory`), so episodes keep it once.
         draws: It has a picture at every step; where not, `view()` says how large one is, episodes keep no hashes of
             pictures, and those are drawn when the episode is played again. Set it to False, and worlds that give numbers
             (`state_of`) leave drawing out from then on, and have no `view()`.
         deterministic: Seed and actions decide everything, so a replay equals the recording.
         frame_policy: How episodes of it keep frames unless told otherwise.
-        snapshot_steps: Steps between the snapshots of a recording: what a resumed game, or a replay that jumps, plays again at
+        snapshot_steps: Steps between the snapshots of a recording, which a resumed game, or a replay that jumps, plays again at
             most. 1,200 of an Atari game take 0.2 s.
         people_see: How its picture is drawn for people who play live, as `draw_for` takes it; None where they see what agents
-            see. A matter of drawing, never of the world's state.
+            see. It never changes the world's state.
         heights: Rows of the pictures it can draw for people, the full size first; empty where there is one size only.
-        drawn_for, drawn_height: What `draw_for` was given last.
-        shown_info: What of the infos a player can read off the screen, name -> space: an agent may be given that as numbers.
+        drawn_for, drawn_height: Arguments of the last `draw_for`.
+        shown_info: Infos that a player can read off the screen, name -> space: an agent may get them as numbers.
     """
 
     observes_view: bool = False
@@ -168,58 +158,48 @@ class PlayableEnv(gymnasium.Env[Mapping[str, Any], Mapping[str, Any]]):
     observation_space: gymnasium.spaces.Dict  # type: ignore[bad-override-mutable-attribute]
 
     def step(self, action: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, float], bool, bool, dict[str, Any]]:  # type: ignore[override]
-        """One step with an action of every seat.
-
-        Returns:
-            Observations and rewards by seat, terminated, truncated and info.
-        """
+        """One step with an action of every seat: observations and rewards by seat, terminated, truncated and info."""
         raise NotImplementedError
 
     def view(self) -> Frame:
-        """What the player sees now; valid after `reset`. The array may be reused by the next step."""
+        """The player's picture now; valid after `reset`. The array may be reused by the next step."""
         raise NotImplementedError
 
     def view_of(self, seat: str) -> Frame:
-        """What the player in this seat sees; the same for all of them unless a world of several seats says otherwise."""
+        """The picture of the player in this seat; the same for all of them unless a world of several seats says otherwise."""
         return self.view()
 
     def state_of(self, seat: str) -> np.ndarray:
-        """The numbers that the world itself gives the player in this seat, float32, shape (n,); valid after `reset`.
-
-        Raises:
-            NoNumbersError: If it gives none, only pictures.
-        """
+        """The numbers that the world gives the player in this seat, float32, shape (n,); valid after `reset`. A world with
+        pictures only raises NoNumbersError."""
         raise NoNumbersError(
             f"the world of task {self.task.id} gives no numbers, only pictures; choose a pipeline of pictures, such as dqn"
         )
 
     def scene_of(self, seat: str, gui_size: tuple[int, int]) -> Scene | None:
-        """A new source of what the browser of this seat's player needs to draw their view; None where browsers cannot.
-
-        Args:
-            gui_size: Width and height of what is drawn over the world, GUI pixels.
-        """
+        """A new source of the messages with which this seat's browser draws the view, with a GUI of this size; None if it
+        cannot."""
         return None
 
     def replayed_scene_of(self, seat: str) -> Scene | None:
-        """As `scene_of`, for a browser that replays what this seat's player did and has `land`: it is told of everything in the
-        world, not only of what the player could see. It serves until the next `reset` or `restore`."""
+        """As `scene_of`, for a browser that replays this seat's game and has `land`: it is told of everything in the world, not
+        only of the part in sight. It serves until the next `reset` or `restore`."""
         return None
 
     def land(self) -> Iterable[bytes]:
-        """The world as it was before anybody was in it, for browsers that replay: the payloads of all its land frames,
-        each deflated, of which the first says the `size`; none where browsers cannot replay it."""
+        """The world as it was before anybody was in it, for browsers that replay: the payloads of all its land frames, each
+        deflated, of which the first says the `size`; empty where browsers cannot replay it."""
         return ()
 
     def get_ready(self) -> None:
-        """Do now what the first step, and the first `scene_of`, would wait for."""
+        """Do now the work that the first step, and the first `scene_of`, would wait for."""
 
     def scene_tables(self) -> bytes | None:
-        """What every browser needs for that and never changes, deflated; None where browsers cannot draw this world."""
+        """Constant tables for browsers that draw this world, deflated; None where browsers cannot."""
         return None
 
     def look_of(self, seat: str) -> tuple[float, float] | None:
-        """Where the player in this seat looks, (pitch, yaw) in degrees; None where looking is not what the camera does now."""
+        """Direction of the view in this seat, (pitch, yaw) in degrees; None while the camera moves something else."""
         return None
 
     def was_turned(self, seat: str) -> bool:
@@ -227,32 +207,22 @@ class PlayableEnv(gymnasium.Env[Mapping[str, Any], Mapping[str, Any]]):
         return False
 
     def step_unseen(self, action: Mapping[str, Any]) -> tuple[Mapping[str, float], bool, bool, dict[str, Any]]:
-        """As `step`, when nobody looks at the observations: a world that draws them leaves that out.
-
-        Returns:
-            Rewards by seat, terminated, truncated and info.
-        """
+        """As `step` without observations, which a world then does not draw: rewards by seat, terminated, truncated and info."""
         return self.step(action)[1:]
 
     def draw_for(self, view: Mapping[str, Any] | None, height: int | None = None) -> None:
-        """From now on, draw pictures in this way, until told otherwise.
+        """From now on, draw pictures in this way (EnvError if it cannot).
 
         Args:
             view: As `people_see`; None as agents see it.
             height: Rows of the picture, one of `heights`; None for the full size.
-        Raises:
-            EnvError: If it cannot draw so.
         """
         if view is not None or height is not None:
             raise EnvError(f"{self.task.env.id} draws one kind of picture, so it cannot draw {view} with {height} rows")
 
     def action_of_person(self, action: Any, seat: str, gui_size: tuple[int, int] | None = None) -> Any:
-        """What the input of the person in this seat means in the picture they see, as the action to take and to record; only
-        the seen cursor of a screen makes a difference.
-
-        Args:
-            gui_size: Of what their browser draws over the world, as `scene_of`; None for those who see our picture.
-        """
+        """The action to take and to record for a person's input; it differs only for the cursor of a screen, as they see it in
+        a browser with a GUI of this size, or (of None) in our picture."""
         return action
 
     def snapshot(self) -> bytes | None:
@@ -260,25 +230,22 @@ class PlayableEnv(gymnasium.Env[Mapping[str, Any], Mapping[str, Any]]):
         return None
 
     def restore(self, snapshot: bytes) -> None:
-        """Go back to a snapshot of this world; the next `step` continues from there.
-
-        Raises:
-            EnvError: If the world has no snapshots.
-        """
+        """Go back to a snapshot of this world; the next `step` continues from there (EnvError if the world has no
+        snapshots)."""
         raise EnvError(f"{self.task.env.id} cannot restore snapshots")
 
     def info_to_record(self, info: dict[str, Any]) -> dict[str, Any]:
-        """The part of `info` worth keeping with each step, as JSON values; `envs.info` states the rule."""
+        """The part of `info` that is recorded with each step, as JSON values; `envs.info` states the rule."""
         return recordable(info)
 
     def readings(self) -> Mapping[str, Callable[[], Any]]:
-        """What collectors of statistics may read beside the info, name -> a function that reads it as it is now: `ram`, the
-        memory of a console as bytes. A replay must read the same."""
+        """Values that collectors of statistics may read beside the info, name -> a function that reads the current value:
+        `ram`, the memory of a console as bytes. A replay must read the same."""
         return {}
 
     def outcome_check(self) -> dict[str, bool | int | float | str]:
-        """What a rule says about the episode from the world as it is at its end; `success` if it can tell whether the task was
-        done. Nothing by default. It stands beside judges' answers; agents never get it."""
+        """Results of a rule about the episode, read from the world at its end; `success` if it can tell whether the task was
+        done. Empty by default. It stands beside judges' answers; agents never get it."""
         return {}
 
     def draws_as(self, versions: Mapping[str, str]) -> bool:
@@ -291,15 +258,8 @@ class PlayableEnv(gymnasium.Env[Mapping[str, Any], Mapping[str, Any]]):
 
 
 class SingleAgentEnv(gymnasium.Env[Any, Any]):
-    """A world of one seat as Gymnasium has it: `step` takes an action and gives an observation and a reward, without the seat.
-
-    Everything else (`view`, `snapshot`, `task` and so on) is the world's.
-
-    Attributes:
-        env: The world.
-    Raises:
-        EnvError: If the world has several seats.
-    """
+    """A world of one seat as Gymnasium has it: `step` takes an action and gives an observation and a reward, without the
+    seat."""
 
     def __init__(self, env: PlayableEnv) -> None:
         if len(env.task.seats) > 1:

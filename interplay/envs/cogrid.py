@@ -25,15 +25,10 @@ SCALE = 2
 
 
 def point_in_triangle(a: Sequence[float], b: Sequence[float], c: Sequence[float]) -> Callable[[float, float], bool]:
-    """CoGrid's filter for the points of a triangle, with the same numbers but without arrays.
+    """CoGrid's filter for the points (x, y from 0 to 1) of a triangle, with the same numbers but without arrays.
 
-    CoGrid draws an agent pixel by pixel when it first looks some way or carries something. An array for each pixel makes that
-    a tenth of a second, in which all games of the process wait.
-
-    Args:
-        a, b, c: Corners, x and y from 0 to 1.
-    Returns:
-        Tells of x and y whether they lie inside.
+    CoGrid draws an agent pixel by pixel when it first looks some way or carries something. An array for each pixel makes that a
+    tenth of a second, in which all games of the process wait.
     """
     corner, v1, v0 = (np.array(one, np.float32) for one in (a, b, c))
     v0, v1 = v0 - corner, v1 - corner
@@ -61,10 +56,6 @@ class CogridEnv(ParallelGame):
     look and, where the layout has no places for them, where they begin.
 
     Observations are CoGrid's features, float32, shape (N,). There are no task options.
-
-    Raises:
-        NotFoundError: If the id is not registered, or for an option.
-        EnvError: If it has other agents than the task has seats.
     """
 
     deterministic = True
@@ -94,28 +85,25 @@ class CogridEnv(ParallelGame):
         return super().reset(seed=seed, options=options)
 
     def action_of_person(self, action: Any, seat: str, gui_size: tuple[int, int] | None = None) -> Any:
-        """A key that is held picks up or puts down once; a second time, and a person would put back what they just took."""
+        """A held key picks up or puts down once; a second time, and a person would put back what they just took."""
         before, self._asked[seat] = self._asked.get(seat), action
         return self._noop if action == before == self._pick_up else action
 
     def render(self) -> np.ndarray:  # type: ignore[override]
-        """The grid from above, uint8, shape (H, W, 3), 64 pixels a cell: counters, piles, pots and what the agents hold."""
+        """The grid from above, uint8, shape (H, W, 3), 64 pixels a cell."""
         return super().render().repeat(SCALE, axis=0).repeat(SCALE, axis=1)
 
     def state(self) -> dict[str, Any]:
-        """Everything in the grid, as CoGrid's `get_state` tells it."""
         return self._env.get_state()
 
     def name_of(self, kind: int) -> str:
-        """What a number in the state's `object_type_map` and `agent_inv` stands for: `onion`, `plate`; empty for nothing."""
+        """Name of a number in the state's `object_type_map` and `agent_inv`: `onion`, `plate`; empty for nothing."""
         return idx_to_object(kind, scope=self._env.scope) or "" if kind > 0 else ""
 
     def snapshot(self) -> bytes:
-        """CoGrid's state, compressed: about 700 bytes."""
         return zstandard.compress(json.dumps({"state": self.state(), "done": self._done}).encode())
 
     def restore(self, snapshot: bytes) -> None:
-        """Continue from a snapshot of the same environment."""
         try:
             kept = json.loads(zstandard.decompress(snapshot))
             self._env.set_state(kept["state"])

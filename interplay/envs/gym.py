@@ -25,18 +25,14 @@ from interplay.tasks import Task
 
 
 class GymEnv(PlayableEnv):
-    """A Gymnasium environment behind Interplay's door; people see its `rgb_array` rendering.
+    """A Gymnasium environment as a world; people see its `rgb_array` rendering.
 
     Args:
-        env: The environment where somebody has made it already, for a recording. Without a render mode it does not draw; one
-            that is not deterministic then has a grey picture.
+        env: A ready environment, for a recording. Without a render mode it does not draw; one that is not deterministic then
+            has a grey picture.
 
     Task options: `kwargs` (a table passed to `gymnasium.make`) and `deterministic` (default true: seed and actions decide
     everything, which `interplay episodes verify` then proves; say false where they do not).
-
-    Raises:
-        NotFoundError: If the id is not registered; the nearest is offered.
-        EnvError: If it cannot be made or draws no picture.
     """
 
     def __init__(self, task: Task, env: gymnasium.Env | None = None) -> None:
@@ -72,10 +68,7 @@ class GymEnv(PlayableEnv):
         return {self._seat: self._observation}, info
 
     def step(self, action: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, float], bool, bool, dict[str, Any]]:
-        """One step; the reward becomes a Python float.
-
-        The picture is drawn at once, whether somebody looks or not: of some worlds (Taxi) it depends on the pictures before.
-        """
+        """One step. The picture is drawn even if nobody looks: of some worlds (Taxi) it depends on the pictures before."""
         seat = self._seat
         require_actions(self.task, action, (seat,))
         self._observation, reward, terminated, truncated, info = self._env.step(action[seat])
@@ -84,17 +77,14 @@ class GymEnv(PlayableEnv):
         return {seat: self._observation}, {seat: reward_of(reward)}, bool(terminated), bool(truncated), info
 
     def view(self) -> Frame:
-        """What `render` drew, uint8, shape (H, W, 3); drawn once a step, whoever asks."""
         if self._picture is None:
             raise EnvError(f"{self.task.env.id} has no picture before its first reset")
         return Frame(self._picture)
 
     def state_of(self, seat: str) -> np.ndarray:
-        """The observation, flattened as `gymnasium.spaces.flatten` does."""
         return np.asarray(gymnasium.spaces.flatten(self.observation_space[seat], self._observation), np.float32)
 
     def render(self) -> np.ndarray:  # type: ignore[override]
-        """What the environment draws, uint8, shape (H, W, 3)."""
         try:
             picture = self._env.render()
         except gymnasium.error.DependencyNotInstalled as error:
@@ -102,7 +92,6 @@ class GymEnv(PlayableEnv):
         return picture_of(picture, self.task.env.id, self._picture)
 
     def versions(self) -> dict[str, str]:
-        """Gymnasium's version and the environment's own."""
         spec = self._env.spec
         return super().versions() | {self.task.env.name: str(spec.version if spec and spec.version is not None else "")}
 
@@ -111,7 +100,6 @@ class GymEnv(PlayableEnv):
 
 
 def _made(task: Task) -> gymnasium.Env:
-    """The environment of a task, with pictures and no screen."""
     play_without_screen()
     kwargs = dict(task.env.options.get("kwargs", {}))
     env_id = task.env.name

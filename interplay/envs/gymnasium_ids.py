@@ -21,7 +21,7 @@ IDS = {
 
 
 def register() -> None:
-    """Make the ids known to Gymnasium. A second call does nothing."""
+    """Make the ids known to Gymnasium, once."""
     if f"interplay/{next(iter(IDS))}-v1" in gymnasium.registry:
         return
     for name, task in IDS.items():
@@ -29,12 +29,8 @@ def register() -> None:
 
 
 def make(task: str, render_mode: str | None = None, **options: Any) -> Any:
-    """The environment of a task, with some of its options changed: `gymnasium.make("interplay/Sandbox-v1", commands=[...])`.
-
-    Args:
-        render_mode: `rgb_array` or nothing; there is no window.
-        options: See `interplay.envs.voxel.OPTIONS`; `max_steps` changes the time limit.
-    """
+    """The environment of a task: `gymnasium.make("interplay/Sandbox-v1", commands=[...])` changes options, see
+    `interplay.envs.voxel.OPTIONS`; `max_steps` changes the time limit."""
     from dataclasses import replace
 
     from interplay.envs.base import EnvError, SingleAgentEnv

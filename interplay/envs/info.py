@@ -1,4 +1,5 @@
-"""What of an `info` is recorded, the rule that `docs/episode-format.md` states under "Infos", and what it says about seats."""
+"""The part of an `info` that is recorded, by the rule that `docs/episode-format.md` states under "Infos", and the ends of
+seats."""
 
 from __future__ import annotations
 
@@ -58,10 +59,9 @@ def seat_end(seat: str, info: Mapping[str, Any], *, seats: Collection[str], term
 
     `seats_done` of an info lists the seats that play no more, and `seats_truncated` those of them that were cut off; the others
     terminated. In a game that was cut off with all seats done and no `seats_truncated`, all were cut off. A seat that is not
-    done ends as the game does. What ended in both ways terminated.
+    done ends as the game does. A seat that ended in both ways terminated.
 
     Args:
-        seats: Of the game.
         terminated, truncated: How the step ended the game, if it did.
 
     >>> info, seats = {"seats_done": ["left", "right"], "seats_truncated": ["right"]}, ("left", "right")
@@ -89,7 +89,6 @@ def clean_text(text: str) -> str:
 
 
 def _plain(value: Any, depth: int = 0) -> Any:
-    """A number, text or list as JSON has it, or `_NOTHING`."""
     if isinstance(value, str):
         return clean_text(value) if len(value) <= MAX_TEXT else _NOTHING
     if isinstance(value, _BOOLEANS):
@@ -115,5 +114,5 @@ def _plain(value: Any, depth: int = 0) -> Any:
 
 
 def _size(value: Any) -> int:
-    """How many values a list holds; one that is empty, or no list, counts as one."""
+    """How many values a list holds; an empty list, or any other value, counts as one."""
     return max(1, sum(map(_size, value))) if isinstance(value, list) else 1

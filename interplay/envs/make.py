@@ -1,4 +1,4 @@
-"""From a task to its environment, and what pages for people must know of it before that is built."""
+"""From a task to its environment, and facts for pages that are known before it is built."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from interplay.tasks import Task, find
 
 
 def make(task: Task | str, *, frames: FramePolicy | None = None) -> PlayableEnv:
-    """Build the environment of a task.
+    """Build the environment of a task, or of the id of one (`"atari/space_invaders"`).
 
     Args:
-        task: A task, or the id of one (`"atari/space_invaders"`).
-        frames: Overrides the world's own frame policy for episodes recorded from it.
+        frames: Overrides the world's own policy of keeping frames, for episodes recorded from it.
     Raises:
         NotFoundError: If no task has that id; the nearest is offered.
         EnvError: If the world cannot be built: its backend or an extra is not installed, a ROM or id does not exist, an option
@@ -51,17 +50,16 @@ def make(task: Task | str, *, frames: FramePolicy | None = None) -> PlayableEnv:
 
 
 def _has_seats(env: PlayableEnv, task: Task) -> bool:
-    """Whether a world has an action for each seat."""
     space = env.action_space
     return isinstance(space, gymnasium.spaces.Dict) and set(space.spaces) == set(task.seats)
 
 
 def prepare(task: Task, report: backends.Report | None = None, *, load: bool = False) -> None:
-    """Do what the first `make` of a task would wait for: compile the block world; most other worlds need nothing.
+    """Do the work that the first `make` of a task would wait for: compile the block world; most other worlds need nothing.
 
     Args:
         report: Called with the share that is done, 0 to 1, while there is something to wait for.
-        load: Load what is compiled into this process too, which the first steps would wait for: 3 s for the block world.
+        load: Load compiled code into this process too, which the first steps would wait for: 3 s for the block world.
     """
     backend = backends.of(task)
     if backend.prepare is not None:
@@ -79,7 +77,7 @@ def has_score(task: Task) -> bool:
 
 
 def end_button(task: Task) -> str | None:
-    """The button with which a player says that the task is done, which ends it; None where no button does.
+    """The button that ends a task as done, or None.
 
     >>> from interplay.tasks import find
     >>> end_button(find("basalt/find_cave")), end_button(find("atari/breakout"))

@@ -1,6 +1,6 @@
-"""MineRL 1.0's actions, which every block world here takes: 23 keys of 0 or 1, and how far the camera turns.
+"""MineRL 1.0's actions, for every block world here: 23 keys of 0 or 1, and how far the camera turns.
 
-An action is a mapping; keys that are not there are not pressed. `read` checks one before any world sees it, so that a slip is
+An action is a mapping; keys that it leaves out are not pressed. `read` checks one before any world sees it, so that a slip is
 an error that names it and changes nothing.
 """
 
@@ -43,12 +43,7 @@ MAX_TURN = 180.0
 
 
 class Pressed(NamedTuple):
-    """An action that has been checked.
-
-    Attributes:
-        keys: Each of `KEYS` -> 0 or 1.
-        pitch, yaw: Degrees, finite, within `MAX_TURN` each way.
-    """
+    """An action that has been checked: each of `KEYS` -> 0 or 1, and finite degrees within `MAX_TURN` each way."""
 
     keys: dict[str, int]
     pitch: float
@@ -56,11 +51,11 @@ class Pressed(NamedTuple):
 
     @property
     def hotbar(self) -> int:
-        """The slot asked for, 1 to 9, or 0 for none; of several, the lowest."""
+        """The chosen slot, 1 to 9, or 0; of several, the lowest."""
         return next((slot for slot, name in _HOTBAR if self.keys[name]), 0)
 
     def to_minerl(self) -> dict[str, Any]:
-        """The whole action as MineRL takes it: ints of 0 and 1, and the camera as float32, shape (2,)."""
+        """The action as MineRL takes it: ints of 0 and 1, and the camera as float32, shape (2,)."""
         return {**self.keys, CAMERA: np.array([self.pitch, self.yaw], np.float32)}
 
 
@@ -71,7 +66,7 @@ def action_space() -> gymnasium.spaces.Dict:
 
 
 def read(action: Mapping[str, Any]) -> Pressed:
-    """Check an action and fill in what it leaves out; turns beyond `MAX_TURN` are clipped to it.
+    """Check an action and fill in keys that it leaves out; turns beyond `MAX_TURN` are clipped to it.
 
     Raises:
         EnvError: For an unknown key (the nearest is offered), a value that is neither 0 nor 1, or a camera that is not a pair
@@ -95,7 +90,6 @@ def read(action: Mapping[str, Any]) -> Pressed:
 
 
 def _bit(name: str, value: Any) -> int:
-    """0 or 1, of a bool, a number or an array of one."""
     try:
         number = np.asarray(value).item()
     except (TypeError, ValueError):
@@ -106,7 +100,6 @@ def _bit(name: str, value: Any) -> int:
 
 
 def _turn(value: Any) -> tuple[float, float]:
-    """Pitch and yaw, clipped."""
     try:
         degrees = np.asarray(value)
         if degrees.dtype.kind not in "iuf":

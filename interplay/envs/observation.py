@@ -1,4 +1,4 @@
-"""What an agent sees: observation pipelines over native frames, the same code live and over recordings.
+"""Observations of agents: pipelines over native frames, the same code live and over recordings.
 
 A pipeline is fed every native frame and says when it is time to act: `reset(frame)` gives the first picture, `push(frame,
 ended)` gives the next one on the frames where the agent decides and None in between (the last action is then repeated). In a
@@ -45,7 +45,7 @@ class Pipeline(Protocol):
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """What an observation has: `picture` or `state`, which this pipeline makes, then `info`, `text`."""
+        """Parts of an observation: `picture` or `state`, which this pipeline makes, then `info`, `text`."""
         ...
 
     def space(self) -> gymnasium.Space: ...
@@ -84,7 +84,6 @@ class DQN:
         self._pictures: deque[np.ndarray] = deque(maxlen=self.stack)
 
     def space(self) -> gymnasium.Space:
-        """uint8, shape (4, 84, 84)."""
         return gymnasium.spaces.Box(0, 255, (self.stack, self.size, self.size), np.uint8)
 
     def reset(self, frame: Frame) -> np.ndarray:
@@ -116,13 +115,8 @@ class DQN:
 
 
 class EveryFrame:
-    """Every native frame, a decision at each.
-
-    Args:
-        parts: Of an observation; the first is what `take` makes of a frame.
-        take: From a frame to an array.
-        low, high, dtype: Of its numbers.
-    """
+    """Every native frame, a decision at each; `take` makes the first of `parts` of a frame, with numbers of `low`, `high`,
+    `dtype`."""
 
     frame_skip = 1
     stack = 0
@@ -143,7 +137,6 @@ class EveryFrame:
         self._shape: tuple[int, ...] = (0,)
 
     def space(self) -> gymnasium.Space:
-        """Its shape is known after the first frame."""
         return gymnasium.spaces.Box(*self._bounds, self._shape, self._dtype)
 
     def reset(self, frame: Frame) -> np.ndarray:
@@ -172,7 +165,6 @@ class Small:
         self._offset = 0
 
     def space(self) -> gymnasium.Space:
-        """uint8, shape (36, 64, 3)."""
         return gymnasium.spaces.Box(0, 255, (self.size[1], self.size[0], 3), np.uint8)
 
     def reset(self, frame: Frame) -> np.ndarray:
@@ -190,11 +182,10 @@ class Small:
 
 
 class Observer:
-    """What an agent in one seat of a running world is shown: a mapping with the parts that its pipeline names.
+    """The observations of an agent in one seat of a running world: a mapping with the parts that its pipeline names.
 
     `picture` or `state` is the pipeline's. `info` holds the numbers of `PlayableEnv.shown_info`, which a player reads off the
-    screen.
-    `text` is the task's instructions, to which a world adds what its infos say as `text`.
+    screen. `text` is the task's instructions, and the `text` of the world's infos.
     """
 
     def __init__(self, name: str, world: PlayableEnv, seat: str) -> None:
@@ -212,7 +203,6 @@ class Observer:
         return gymnasium.spaces.Dict({part: spaces[part] for part in self.pipeline.parts})
 
     def reset(self, info: Mapping[str, Any]) -> dict[str, Any]:
-        """The first observation, with the info that the world's reset gave."""
         return self._with_parts(self.pipeline.reset(self._look()), info)
 
     def push(self, info: Mapping[str, Any], *, ended: bool) -> dict[str, Any] | None:
@@ -239,32 +229,17 @@ class Observer:
         return observation
 
 
-def _native(name: str, *parts: str) -> EveryFrame:
-    """Native frames as they are, in RGB: uint8, shape (H, W, 3)."""
-    return EveryFrame(name, ("picture", *parts), Frame.rgb)
-
-
-def _pixels() -> EveryFrame:
-    """Native frames as episodes keep them: palette indices, uint8, shape (H, W), or RGB (H, W, 3) in worlds without a palette.
-    Scripted players look at these: an Atari sprite is one index."""
-    return EveryFrame("pixels", ("picture",), lambda frame: frame.pixels.copy())
-
-
-def _state() -> EveryFrame:
-    """The numbers that a world itself gives at every step, flattened: float32, shape (n,). Of worlds that are more than a
-    picture, such as Gymnasium's classic control."""
-    return EveryFrame(
-        "state", ("state",), lambda frame: frame.pixels, looks_at="state", low=-np.inf, high=np.inf, dtype=np.float32
-    )
-
-
 _PIPELINES: dict[str, Callable[[], Pipeline]] = {
     "dqn": DQN,
-    "native": lambda: _native("native"),
-    "pixels": _pixels,
+    "native": lambda: EveryFrame("native", ("picture",), Frame.rgb),
+    # As episodes keep them, as palette indices where there are any: to scripted players, an Atari sprite is one index.
+    "pixels": lambda: EveryFrame("pixels", ("picture",), lambda frame: frame.pixels.copy()),
     "small": Small,
-    "scene": lambda: _native("scene", "info", "text"),
-    "state": _state,
+    "scene": lambda: EveryFrame("scene", ("picture", "info", "text"), Frame.rgb),
+    # Of worlds that give numbers, such as Gymnasium's classic control: float32, shape (n,).
+    "state": lambda: EveryFrame(
+        "state", ("state",), lambda frame: frame.pixels, looks_at="state", low=-np.inf, high=np.inf, dtype=np.float32
+    ),
 }
 
 
@@ -273,11 +248,7 @@ def pipeline_names() -> list[str]:
 
 
 def pipeline(name: str) -> Pipeline:
-    """A fresh pipeline by name.
-
-    Raises:
-        NotFoundError: For an unknown name; the nearest is offered.
-    """
+    """A fresh pipeline by name (NotFoundError with the nearest name)."""
     if name not in _PIPELINES:
         raise unknown_name("observation pipeline", name, _PIPELINES)
     return _PIPELINES[name]()
@@ -287,7 +258,7 @@ def observe(view: Pipeline, frames: Iterable[Frame], *, ended: bool = True) -> I
     """Run a pipeline over the frames of a recorded episode.
 
     Args:
-        view: The pipeline; it is reset first.
+        view: Is reset first.
         frames: T + 1 frames, frame t is what the player saw before action t.
         ended: Whether the last frame ended the episode (terminated or truncated).
     Yields:
@@ -309,11 +280,7 @@ def observe(view: Pipeline, frames: Iterable[Frame], *, ended: bool = True) -> I
 
 
 def grey(frame: Frame) -> np.ndarray:
-    """Luma of a frame, uint8, shape (H, W), always a new array.
-
-    Raises:
-        EnvError: If a palette other than the Atari's comes without a luma table.
-    """
+    """Luma of a frame, uint8, shape (H, W), always a new array."""
     if frame.palette is PALETTE:
         import cv2  # as above; an eighth of the time of LUMA[frame.pixels]
 

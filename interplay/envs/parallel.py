@@ -22,11 +22,11 @@ class ParallelGame(PlayableEnv):
     As PettingZoo defines it, each agent terminates or is truncated by itself; the game ends when all have. Until then a seat
     that is done gets reward 0.0 and keeps its last observation, and its action is ignored. `info["seats_done"]` lists those
     seats, and `info["seats_truncated"]` those of them that were cut off (see `seat_end`). The game counts as terminated if any
-    agent terminated, otherwise as truncated. What the infos of the agents hold has the name `<seat>.<name>`.
+    agent terminated, otherwise as truncated. Infos of the agents have the name `<seat>.<name>`.
 
     Args:
-        name: What it is called where it was made.
-        packages: Distributions that decide what it does and draws; those that are there are named in recordings.
+        name: Its name at its origin.
+        packages: Distributions that run and draw it; recordings name the installed ones.
     Raises:
         EnvError: If it has other agents than the task has seats.
     """
@@ -65,11 +65,6 @@ class ParallelGame(PlayableEnv):
         return dict(self._seen), self._info(infos)
 
     def step(self, action: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, float], bool, bool, dict[str, Any]]:
-        """One step of all seats: a mapping seat -> action.
-
-        Raises:
-            EnvError: If a seat that plays has no action, or the game is over.
-        """
         playing, was_done = self._playing(), set(self._done)
         if not playing:
             raise EnvError(f"task {self.task.id}: the game is not running; call reset before the next step")
@@ -97,40 +92,32 @@ class ParallelGame(PlayableEnv):
         return {seat: agent for seat, agent in self._agents.items() if agent in present and seat not in self._done}
 
     def _info(self, infos: Mapping[Any, Mapping[str, Any]]) -> dict[str, Any]:
-        """The infos of the agents in one table, and who is done."""
         info = {f"{seat}.{name}": value for seat, agent in self._agents.items() for name, value in infos.get(agent, {}).items()}
         done = [seat for seat in self._agents if seat in self._done]
         cut_off = [seat for seat in done if not self._done[seat]]
         return info | ({"seats_done": done} if done else {}) | ({"seats_truncated": cut_off} if cut_off else {})
 
     def observation_of(self, seat: str) -> Any:
-        """What the agent in this seat observed last."""
         return self._seen[seat]
 
     def state_of(self, seat: str) -> np.ndarray:
-        """What the agent in this seat observed last, flattened as `gymnasium.spaces.flatten` does.
-
-        Raises:
-            EnvError: If that is a picture.
-        """
+        """The last observation in this seat, flattened as `gymnasium.spaces.flatten` does (EnvError if that is a picture)."""
         if self.observes_view:
             return super().state_of(seat)
         return np.asarray(gymnasium.spaces.flatten(self.observation_space[seat], self._seen[seat]), np.float32)
 
     def view(self) -> Frame:
-        """What the environment drew, uint8, shape (H, W, 3): one picture for all seats, drawn once a step."""
+        """The environment's picture, uint8, shape (H, W, 3): one for all seats, drawn once a step."""
         if self._picture is None:
             raise EnvError(f"{self.task.env.id} has no picture before its first reset")
         return Frame(self._picture)
 
     def render(self) -> np.ndarray:  # type: ignore[override]
-        """What the environment draws, uint8, shape (H, W, 3)."""
         picture = self._env.render()
         self._drawn = picture_of(picture, self.task.env.id, self._drawn)
         return self._drawn
 
     def versions(self) -> dict[str, str]:
-        """Also of the packages that play and draw it."""
         found = super().versions()
         for package in self._packages:
             try:
@@ -144,7 +131,7 @@ class ParallelGame(PlayableEnv):
 
 
 def _zeros(space: gymnasium.Space) -> Any:
-    """What a seat observes before its agent is there."""
+    """The observation in a seat before its agent joins."""
     if isinstance(space, gymnasium.spaces.Dict):
         return {name: _zeros(part) for name, part in space.spaces.items()}
     if isinstance(space, gymnasium.spaces.Tuple):
@@ -153,7 +140,6 @@ def _zeros(space: gymnasium.Space) -> Any:
 
 
 def require_options(task: Task, kind: str, known: Collection[str]) -> None:
-    """Refuse an option of a task that its backend does not have."""
     for name in task.env.options:
         if name not in known:
             raise unknown_name(f"{kind} in task {task.id}", name, known)

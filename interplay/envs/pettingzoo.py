@@ -30,10 +30,6 @@ class PettingZooEnv(ParallelGame):
 
     Task options: `kwargs` (a table passed to the environment) and `deterministic` (default true: seed and actions decide
     everything, which `interplay episodes verify` then proves; say false where they do not).
-
-    Raises:
-        NotFoundError: If the id is not registered, or an option does not exist; the nearest is offered.
-        EnvError: If it cannot be made, draws no picture, or has other agents than the task has seats.
     """
 
     def __init__(self, task: Task) -> None:
@@ -58,7 +54,7 @@ class PettingZooEnv(ParallelGame):
 
 
 def _spec(task: Task) -> Any:
-    """What PettingZoo registers under the task's id; `module:id` imports the module first, as in Gymnasium."""
+    """PettingZoo's entry of the task's id; `module:id` imports the module first, as in Gymnasium."""
     module, colon, name = task.env.name.rpartition(":")
     if colon:
         try:

@@ -1,4 +1,4 @@
-"""Find what is wrong with an instance: in its document first, then in the scene that it builds."""
+"""Find mistakes in an instance: in its document first, then in the scene that it builds."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MOB_REACH = 2.5
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that is wrong."""
+    """One mistake, and how to correct it."""
 
     key: str
     text: str
@@ -40,11 +40,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Start:
-    """A milestone when the scene is ready.
-
-    Attributes:
-        reached: Whether it is true already; None if it cannot be judged.
-    """
+    """State of a milestone when the scene is ready; `None` if the milestone cannot be judged."""
 
     milestone: str
     reached: bool | None
@@ -52,11 +48,7 @@ class Start:
 
 @dataclass(frozen=True)
 class Report:
-    """What was found of one instance.
-
-    Attributes:
-        refused: What is wrong with each command that cannot be run: `fox is not simulated; ...`.
-    """
+    """Findings of one instance; `refused` has the reasons of commands that the world refused: `fox is not simulated; ...`."""
 
     findings: tuple[Finding, ...]
     starts: tuple[Start, ...]
@@ -64,7 +56,7 @@ class Report:
 
 
 def check(instance: Instance) -> Report:
-    """Everything: the document, and the scene, which is built for it."""
+    """Check the document, and the scene, which is built for it."""
     found = [*_graph(instance), *_milestones(instance)]
     in_scene, starts, refused = _scene(instance)
     return Report((*found, *in_scene), tuple(starts), tuple(refused))
@@ -127,12 +119,10 @@ def _milestones(instance: Instance) -> Iterator[Finding]:
 
 
 def is_judged(milestone: Milestone) -> bool:
-    """Whether all its rules mean something."""
     return bool(milestone.rules) and not any(problem.fatal for rule in milestone.rules for problem in rules.problems(rule))
 
 
 def _scene(instance: Instance) -> tuple[list[Finding], list[Start], list[str]]:
-    """What is wrong in the scene when it is ready, which milestones are reached there, and why commands are refused."""
     env = make(replace(instance, commands=()).task())
     assert isinstance(env, VoxelEnv)
     env.reset(seed=instance.seed)
@@ -164,7 +154,6 @@ def _scene(instance: Instance) -> tuple[list[Finding], list[Start], list[str]]:
 
 
 def _rule_in_scene(rule: Rule, key: str, world: World, spawn: Point) -> Iterator[Finding]:
-    """Names that do not exist, targets in empty cells, and objects that are nowhere."""
     params, origin = rule.params, rules.cell(spawn)
     if rule.type == "position_near_with_facing":
         x, y, z = (o + t for o, t in zip(origin, params["target"], strict=True))

@@ -10,7 +10,7 @@ import numpy as np
 from blockworld import Renderer, World, box, described
 from blockworld.grid import BEDROCK, Grid
 from blockworld.registry import AIR, HEIGHTS, ITEM, ITEMS, KINDS, NUM_THINGS, WIDTHS, name_of
-from interplay.envs.voxel.origin import ready
+from interplay.envs.voxel.starts import ready
 from interplay.explore.rules import EVENTS, FARTHEST_SEEN, Cell, Point, Rule, boxes, cell
 
 __all__ = ["LOOKS", "Seen", "collect", "feet", "for_rules", "in_sight", "ready", "seen_at", "visible"]
@@ -30,13 +30,12 @@ def for_rules(world: World, spawn: Point, rules: Iterable[Rule]) -> dict[str, An
 
 
 def collect(world: World, spawn: Point, boxes: Iterable[tuple[Cell, Cell]], *, sees: bool = False) -> dict[str, Any]:
-    """The facts of a world as it is now, JSON values: see `rules.FACTS`.
+    """Facts of a world as the player sees it now, JSON values: see `rules.FACTS`.
 
     Args:
-        world: As the player whose turn it is; only read.
         spawn: `feet` of the scene when it was `ready`.
         boxes: Corners, in cells from the origin, of boxes whose blocks are counted; cells outside the land hold nothing.
-        sees: Whether to find out what is visible, which takes some milliseconds.
+        sees: Whether to find what is visible, which takes some milliseconds.
     """
     me, origin = world.player, cell(spawn)
     counted = []
@@ -69,13 +68,7 @@ def _mob(row: np.void) -> dict[str, Any]:
 
 
 class Seen(NamedTuple):
-    """What one looks at along a ray.
-
-    Attributes:
-        kind: `block`, `mob`, or `item`, a thing that lies there.
-        distance: From the eye, in blocks.
-        entity: Id of the mob or thing; -1 for a block.
-    """
+    """A block, mob or item on a ray; `distance` is from the eye, in blocks, and `entity` is -1 for a block."""
 
     kind: str
     name: str
@@ -85,15 +78,15 @@ class Seen(NamedTuple):
 
     @property
     def cell(self) -> Cell:
-        """That the point lies in; of a block its own."""
+        """Cell of the point; for a block its own."""
         return cell(self.point)
 
 
 def visible(world: World) -> list[dict[str, Any]]:
-    """What the player sees, by its shape and not by its light: name and distance in blocks of the nearest of each.
+    """Kind, name and distance in blocks of the nearest of each block and mob in sight, by shape and not by light.
 
-    Looked for in `LOOKS` rays of the picture, so what is smaller than one of them may be missed. Water and panes of glass let
-    through what is behind them and are not seen themselves; mobs are the boxes they are hit in.
+    `LOOKS` rays are cast, so smaller things may be missed. Rays pass water and panes of glass, which are not seen themselves;
+    mobs are the boxes they are hit in.
     """
     found: dict[tuple[str, str], float] = {}
     for one in in_sight(world):
@@ -103,13 +96,9 @@ def visible(world: World) -> list[dict[str, Any]]:
 
 
 def in_sight(world: World, *, things: bool = False, around: tuple[Point, float] | None = None) -> list[Seen]:
-    """Each block and mob that `LOOKS` rays of the player's picture meet, where it is nearest, in the order of the rays; with
-    `things` each item too.
+    """Each block and mob that `LOOKS` rays of the player's picture meet, where it is nearest, in the order of the rays.
 
-    Args:
-        world: As the player whose turn it is; only read.
-        things: Whether items that lie there are seen too, and hide what is behind them.
-        around: Only what rays meet at most so many blocks from a point.
+    `things` are items that lie there; they hide what is behind them. `around` is a point and a distance in blocks.
     """
     rays = _Rays(world, things=things)
     met = rays.met
@@ -126,7 +115,7 @@ def in_sight(world: World, *, things: bool = False, around: tuple[Point, float] 
 
 
 def seen_at(world: World, at: tuple[float, float]) -> Seen | None:
-    """What is at a place of the picture, from 0 to 1 across and down, by the ray of `in_sight` there; None if nothing is."""
+    """Thing at a place of the picture, from 0 to 1 across and down, by the ray of `in_sight` there; None without one."""
     across, down = (min(number - 1, int(part * number)) for part, number in zip(at, LOOKS, strict=True))
     rays, index = _Rays(world, things=False), down * LOOKS[0] + across
     return rays.seen(index) if index in rays.met else None
@@ -140,7 +129,7 @@ class _Rays:
         points: Where something is met (N, 3).
         cells: Cells in which the points lie (N, 3).
         rows: Which of the entities is met (N,); -1 where it is a block, or nothing.
-        met: Indices of the rays that meet something.
+        met: Indices of the rays that meet something; `seen` takes one of them.
     """
 
     def __init__(self, world: World, *, things: bool) -> None:
@@ -163,7 +152,6 @@ class _Rays:
         self.met = np.flatnonzero((self.far < FARTHEST_SEEN) & ((self.rows >= 0) | (self._states != AIR)))
 
     def seen(self, index: int) -> Seen:
-        """What a ray meets, if its index is in `met`."""
         x, y, z = self.points[index].tolist()
         far, row = float(self.far[index]), int(self.rows[index])
         if row < 0:
@@ -186,10 +174,9 @@ def _states(grid: Grid, cells: np.ndarray) -> np.ndarray:
 
 
 def _entities_met(entities: np.ndarray, eye: np.ndarray, ways: np.ndarray, depth: np.ndarray) -> np.ndarray:
-    """Index (N,) of the nearest entity before what each ray meets, -1 for none; `depth`, (N,), becomes the distance to it.
+    """Index (N,) of the nearest entity before what each ray meets, or -1; `depth`, (N,), becomes the distance to it.
 
-    Args:
-        ways: Unit vectors (N, 3).
+    `ways` are unit vectors (N, 3).
     """
     found = np.full(len(ways), -1)
     with np.errstate(divide="ignore"):

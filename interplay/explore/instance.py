@@ -42,7 +42,7 @@ class InstanceError(InterplayError):
 
 @dataclass(frozen=True)
 class Edge:
-    """One task needs another done first."""
+    """Dependency of one task on another."""
 
     first: str
     then: str
@@ -51,11 +51,7 @@ class Edge:
 
 @dataclass(frozen=True)
 class Milestone:
-    """How it is known that one task was done.
-
-    Attributes:
-        rules: All must hold at the same tick.
-    """
+    """Test of whether one task was done: all rules must hold at the same tick."""
 
     task: str
     id: str
@@ -71,13 +67,10 @@ class Instance:
         name: Fit for files and ids.
         scene_name, scene_description: For people who look at instances; players never see them.
         task_text: The goal, all that a player is told.
-        atomic_tasks_ordered: The tasks in an order in which they can be done.
         commands: Build the scene, in order, from where the player begins.
         time: Of day, in ticks since sunrise.
-        capabilities: Of `CAPABILITIES`.
-        action_spaces: Of `ACTION_SPACES`: in which of them it can be done.
-        source: Where it comes from: a table of the author's own.
-        proofs: That it can be done: what `oracle.recording.Proof` says of recorded episodes, each of one version of it.
+        source: Origin of the instance, a table of the author's own.
+        proofs: JSON of `oracle.recording.Proof`, one for each episode that solved a version of it.
     """
 
     name: str
@@ -106,7 +99,7 @@ class Instance:
 
     @property
     def numbers(self) -> dict[str, int]:
-        """Task -> its number on pages, from 1: in the author's order, and after them what that leaves out."""
+        """Task -> its number on pages, from 1: in the author's order, followed by tasks that the order leaves out."""
         order = {task: place for place, task in enumerate(self.atomic_tasks_ordered)}
         tasks = dict.fromkeys([*self.nodes, *(one.task for one in self.milestones)])
         ordered = sorted(tasks, key=lambda task: order.get(task, len(order)))
@@ -114,7 +107,7 @@ class Instance:
 
     @property
     def edge_verdicts(self) -> dict[tuple[str, str], str]:
-        """Edge -> what proofs of this version say of it. Those of earlier releases said `enforced` where no way was found."""
+        """Edge -> verdict of the proofs of this version. Proofs of earlier releases said `enforced` where no way was found."""
         found: dict[tuple[str, str], str] = {}
         for proof in self.proofs:
             edges = (proof.get("hops") or {}).get("edges", ()) if proof.get("content_hash") == self.content_hash else ()
@@ -140,14 +133,14 @@ class Instance:
 
     @cached_property
     def content_hash(self) -> str:
-        """First 16 hex digits of the SHA-256 of everything it says, its proofs left out."""
+        """First 16 hex digits of the SHA-256 of the document without its proofs."""
         document = self.to_json()
         document.pop("proofs", None)
         text = json.dumps(document, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def task(self) -> Task:
-        """The instance as a task: it says the goal alone, and is played, recorded, verified and judged as all others.
+        """Task that says the goal alone, and is played, recorded, verified and judged as all others.
 
         A command that the world refuses is an error at the first reset; `checking` names it.
         """
@@ -177,22 +170,13 @@ class Instance:
 
 
 def load(path: str | Path) -> Instance:
-    """Read one instance.
-
-    Raises:
-        InstanceError: If the file is missing, is not JSON, or its parts have other types than they should.
-    """
+    """Read one instance; a missing or invalid file is an `InstanceError`."""
     file = Path(path)
     text = read_text(file, InstanceError, hint="Give the path of an instance; docs/explore.md has one to copy.")
     return parse(read_json(text, str(file)), source=str(file))
 
 
 def load_all(files: Iterable[Path]) -> list[Instance]:
-    """Read instances from files.
-
-    Raises:
-        InstanceError: As `load`; also if there is none, or if two have the same name.
-    """
     made: dict[str, Instance] = {}
     for file in files:
         one = load(file)
@@ -205,11 +189,7 @@ def load_all(files: Iterable[Path]) -> list[Instance]:
 
 
 def read_json(text: str, source: str) -> Any:
-    """A JSON document in which nothing is said twice and every number is finite as a float.
-
-    Raises:
-        InstanceError: If the text is anything else.
-    """
+    """JSON document without duplicate keys, whose numbers are all finite as floats; anything else is an `InstanceError`."""
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         values = dict(pairs)
@@ -234,10 +214,10 @@ def read_json(text: str, source: str) -> Any:
 
 
 def parse(document: Any, *, source: str = "<document>") -> Instance:
-    """An instance from its document; `source` names it in errors.
+    """Instance from its document; `source` names it in errors.
 
     Raises:
-        InstanceError: If a key is missing or unknown, or its value has another type than it should.
+        InstanceError: If a key is missing or unknown, or its value has the wrong type.
     """
     if not isinstance(document, Mapping):
         raise InstanceError(f"{source}: is not a table but {document!r:.60}\nRemedy: write one instance, in braces.")

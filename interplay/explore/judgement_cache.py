@@ -17,13 +17,13 @@ FOLDER = Path("media") / "milestones"
 
 @dataclass(frozen=True)
 class Judgement:
-    """What was reached in one episode.
+    """Milestones that one episode reached.
 
     Attributes:
-        semantics: What the rules mean: one of `rules.SEMANTICS`.
-        milestones: Ids of all milestones that can be judged, in their order.
-        reached: Id -> the step at which it was reached, 0 if it was so before the first one.
-        by_player: Id -> whether the player did it, of milestones reached because something went: see `Progress`.
+        semantics: Meaning of the rules, one of `rules.SEMANTICS`.
+        milestones: Ids of all milestones that can be judged, in order.
+        reached: Id -> step, 0 if the milestone was reached before the first one.
+        by_player: Id -> whether the player removed what had to go: see `rules.Progress`.
     """
 
     episode: str
@@ -40,10 +40,10 @@ class Judgement:
 
 
 def read(root: Path, episode_id: str, task_hash: str | None = None) -> Judgement | None:
-    """What was reached in an episode, by the instance as it is today; None where that is not known yet.
+    """Judgement of an episode by the instance as it is today; None if it is not cached.
 
     Args:
-        task_hash: Of the version of the task by whose instance it may be, too: of one that does not come with the package.
+        task_hash: Version of the task whose instance may have judged it too, for instances that do not come with the package.
     """
     try:
         document = json.loads((root / FOLDER / f"{episode_id}.json").read_bytes())
@@ -58,7 +58,6 @@ def read(root: Path, episode_id: str, task_hash: str | None = None) -> Judgement
 
 
 def write(root: Path, judgement: Judgement, instance: Instance) -> None:
-    """Keep what was reached, by this version of the instance."""
     path = root / FOLDER / f"{judgement.episode}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     versions = {"content_hash": instance.content_hash, "task_hash": instance.task().content_hash}

@@ -25,15 +25,11 @@ class JudgingError(InterplayError):
 
 
 class Watch:
-    """The milestones of an instance in a world that is played; one whose rules are missing or mean nothing is left out.
-
-    Args:
-        world: When its episode begins; kept, and only read.
-        semantics: What the rules mean: one of `rules.SEMANTICS`.
+    """Milestones of an instance in a world that is played; milestones without valid rules are left out.
 
     Attributes:
         spawn: `facts.feet` when the scene was ready.
-        facts: In which milestones were judged last.
+        facts: Facts of the last judgement.
     """
 
     def __init__(self, world: World, instance: Instance, semantics: str = VERSION) -> None:
@@ -46,7 +42,7 @@ class Watch:
         self._world = world
 
     def look(self, tick: int) -> None:
-        """Judge the milestones that are not reached yet; at tick 0 that was done, in the scene when it was ready."""
+        """Judge the milestones that are not reached yet; tick 0, the scene when it was ready, is judged by `__init__`."""
         progress = self.progress
         left = [rule for name, rules in progress.milestones.items() if name not in progress.reached for rule in rules]
         if not left or self._is_as_before(left):
@@ -55,7 +51,7 @@ class Watch:
         progress.update(self.facts, tick)
 
     def _is_as_before(self, rules: list[Rule]) -> bool:
-        """Whether rules about what is carried were judged with what is carried now: at most ticks that is so."""
+        """Whether all rules are about items, and the same items were judged last: so it is at most ticks."""
         before, self._carried = self._carried, None
         if all(rule.type == "inventory_has" for rule in rules):
             slots = self._world.player.slots
@@ -63,7 +59,6 @@ class Watch:
         return self._carried is not None and self._carried == before
 
     def judgement(self, episode: Episode) -> Judgement:
-        """What was reached in the episode that was watched."""
         done = self.progress
         reached = tuple(done.milestones), done.reached, done.by_player
         return Judgement(episode.id, self._name, done.semantics, episode.num_steps, *reached)
@@ -85,7 +80,7 @@ def judge(
 
     Raises:
         JudgingError: If the episode is not of this instance, or of another scene of that name.
-        NotFoundError: If there are no such semantics.
+        NotFoundError: For unknown semantics.
     """
     if semantics not in SEMANTICS:
         raise unknown_name("semantics", semantics, SEMANTICS)
@@ -105,10 +100,9 @@ def judge(
 
 
 def known(archive: Archive, episode_id: str, *, advance: Callable[[int], None] = lambda _: None) -> Judgement:
-    """What was reached in an episode of an instance that comes with the package; judged and kept if that is not known yet.
+    """Judgement of an episode of an instance that comes with the package; computed and cached if it is missing.
 
     Raises:
-        NotFoundError: If there is no such episode.
         JudgingError: If it is of no such instance, or of another scene of that name.
     """
     there = judgement_cache.read(archive.root, episode_id)
@@ -124,7 +118,7 @@ def known(archive: Archive, episode_id: str, *, advance: Callable[[int], None] =
 
 
 def of_instance(archive: Archive, episode: Episode, instance: Instance) -> Judgement:
-    """What was reached in an episode of an instance in the version of its task; judged and kept if that is not known yet."""
+    """Judgement of an episode of this very version of an instance's task; computed and cached if it is missing."""
     there = judgement_cache.read(archive.root, episode.id, instance.task().content_hash)
     if there is None:
         there = judge(episode, instance)

@@ -31,13 +31,7 @@ _DEFAULTS: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class Remark:
-    """Something odd about one file.
-
-    Attributes:
-        file: Its path; of JSON lines with the line: `set.jsonl:12`.
-        key: Where in it; empty for the whole file.
-        text: What was found, and what was made of it.
-    """
+    """Something odd about one file; a line of JSON lines is `set.jsonl:12`, and an empty key the whole file."""
 
     file: str
     key: str
@@ -46,13 +40,7 @@ class Remark:
 
 @dataclass
 class Imported:
-    """What came of reading a path.
-
-    Attributes:
-        files: How many documents there were: files, and lines of JSON lines.
-        irregularities: What was odd and was read all the same.
-        refused: What could not be read as an instance, and why.
-    """
+    """Instances of a path; irregular documents were read all the same, refused ones were not. `files` counts documents."""
 
     files: int = 0
     instances: dict[str, Instance] = field(default_factory=dict)
@@ -65,7 +53,7 @@ class Imported:
 
 
 def import_path(path: Path) -> Imported:
-    """Read a file, or all files of a folder and the folders in it; what cannot be read there is `refused`.
+    """Read a file, or all files of a folder and its subfolders; unreadable ones there are `refused`.
 
     Raises:
         InstanceError: If there is nothing to read, or `path` is a file that cannot be read.
@@ -116,10 +104,7 @@ def _documents(file: Path, root: Path) -> Iterator[tuple[str, str, str]]:
 
 
 def convert(published: Any, name: str) -> tuple[dict[str, Any], list[tuple[str, str]]]:
-    """A published document as one of ours, and what was odd in it, as (key, text).
-
-    Args:
-        name: Of the instance, from where it lies; made fit for a name.
+    """A published document as one of ours, and its oddities as (key, text); `name` is made fit for a name.
 
     Raises:
         InstanceError: If it is not an instance.

@@ -1,6 +1,6 @@
-"""Instances that come with the package, by name: MineExplorer's published ones (MIT; see NOTICE beside them), and those that
-the
-planner made (`interplay explore make --mode planner`)."""
+"""Instances that come with the package, by name: MineExplorer's (MIT; see NOTICE beside them), and those that the planner made
+(`interplay explore make --mode planner`).
+"""
 
 from __future__ import annotations
 
@@ -24,13 +24,11 @@ FOLDERS = {SET: _DATA / "mineexplorer", PLANNED: _DATA / "planner"}
 
 
 def names(which: str | None = None) -> list[str]:
-    """Ids of the tasks of those that come with the package; of one set, if it is named."""
     return list(_files(which))
 
 
 @cache
 def instances() -> dict[str, Instance]:
-    """Id of the task -> instance, of those that come with the package."""
     return {name: load(file) for name, file in _files().items()}
 
 
@@ -41,10 +39,10 @@ def suite() -> Suite:
 
 
 def file_of(name: str) -> Path:
-    """The file of one that comes with the package, or the path as it is.
+    """File of an instance that comes with the package, or the path as it is.
 
     Raises:
-        NotFoundError: For `explore/` with a name that there is not; the nearest is offered.
+        NotFoundError: For an unknown name after `explore/`; the nearest is offered.
     """
     if not name.startswith(PREFIX) or name.endswith(".json"):
         return Path(name)
@@ -56,11 +54,11 @@ def file_of(name: str) -> Path:
 
 
 def files_of(given: Iterable[str]) -> list[Path]:
-    """Files of instances: `published`, `planner`, `explore/NAME`, files, and the `.json` files of folders; each once.
+    """Files of instances, each once: `published`, `planner`, `explore/NAME`, files, and the `.json` files of folders.
 
     Raises:
         NotFoundError: As `file_of`.
-        InstanceError: If a folder holds none.
+        InstanceError: If a folder holds no instance.
     """
     found: list[Path] = []
     for name in given:
@@ -76,7 +74,7 @@ def files_of(given: Iterable[str]) -> list[Path]:
 
 
 def load_each(given: Iterable[str]) -> tuple[dict[Path, Instance], dict[str, str]]:
-    """File -> instance of what is named as for `files_of`, and file or name -> what is wrong, where one cannot be read."""
+    """File -> instance for names as `files_of` takes them, and file or name -> error for those that cannot be read."""
     found, refused = dict[Path, Instance](), dict[str, str]()
     for name in given:
         try:

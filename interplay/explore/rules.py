@@ -56,28 +56,19 @@ class RuleError(InterplayError):
 
 
 class FactError(InterplayError):
-    """Facts that are incomplete, have another name, or are not facts: nothing is judged from them."""
+    """Facts that are incomplete, or hold anything that `FACTS` does not name: nothing is judged from them."""
 
 
 @dataclass(frozen=True)
 class Rule:
-    """One condition of a milestone, as it is written; `problems` says whether it means something.
-
-    Attributes:
-        type: One of `PARAMS`.
-    """
+    """One condition of a milestone, as it is written; `type` is one of `PARAMS`, and `problems` says whether it is valid."""
 
     type: str
     params: Mapping[str, Any]
 
 
 class Problem(NamedTuple):
-    """What is wrong with a part of a document.
-
-    Attributes:
-        key: Where: `params.min_count`.
-        fatal: Whether the rule cannot be judged.
-    """
+    """Mistake at a key such as `params.min_count`; a rule with a fatal one cannot be judged."""
 
     key: str
     text: str
@@ -176,7 +167,7 @@ _ALL_PARAMS = PARAMS | OWN_PARAMS
 
 
 def problems(rule: Rule) -> list[Problem]:
-    """What is wrong with a rule by itself, whatever the scene."""
+    """Mistakes of a rule by itself, whatever the scene."""
     checks = _ALL_PARAMS.get(rule.type)
     if checks is None:
         remedy = nearest(rule.type, _ALL_PARAMS) or f"rules are {', '.join(_ALL_PARAMS)}"
@@ -214,11 +205,7 @@ def _box_problems(rule: Rule) -> Iterable[Problem]:
 
 
 def check_facts(facts: Facts) -> None:
-    """Refuse what is not exactly `FACTS`.
-
-    Raises:
-        FactError: If a fact is missing, has a name that no rule knows, or holds something else than it says.
-    """
+    """Raise a `FactError` unless facts are exactly `FACTS`, each of its form."""
     _exactly(facts, FACTS, "facts")
     for name in ("spawn", "feet"):
         _point(facts[name], name)
@@ -260,7 +247,7 @@ def _point(value: Any, name: str) -> None:
 
 
 def cell(point: Sequence[float]) -> Cell:
-    """The cell that a point lies in.
+    """Cell of a point.
 
     >>> cell((-0.5, 64.0, 3.0))
     (-1, 64, 3)
@@ -270,7 +257,7 @@ def cell(point: Sequence[float]) -> Cell:
 
 
 def turn_to(point: Sequence[float], target: Sequence[float], yaw: float) -> float:
-    """Degrees, 0 to 180, that one at `point` must turn to face `target`; 0 right above or below it, where no way is wrong."""
+    """Degrees, 0 to 180, that a player at `point` must turn to face `target`; 0 right above or below it."""
     dx, dz = target[0] - point[0], target[2] - point[2]
     if dx == dz == 0:
         return 0.0
@@ -362,7 +349,7 @@ def num_events(facts: Facts, event: str, name: str) -> int:
 
 
 def _seen_at(facts: Facts, params: Mapping[str, Any]) -> float:
-    """Distance of the nearest that is visible; infinite if none is."""
+    """Distance of the nearest such thing in sight; infinite without one."""
     if facts["visible"] is None:
         raise FactError("the facts do not say what is visible\nCollect them with facts.for_rules, or with sees=True.")
     wanted = (params["kind"], params["object"])
@@ -374,10 +361,8 @@ def _carried(facts: Facts, item: str) -> int:
 
 
 def measured(rule: Rule, facts: Facts) -> tuple[float, ...]:
-    """The numbers of facts that a rule compares with its parameters, for people who ask why it holds or not.
+    """Numbers that a valid rule compares with its parameters, for people who ask why it holds or not.
 
-    Args:
-        rule: One that means something, see `problems`.
     Returns:
         `inventory_has`, counts in boxes and `x.event_at_least`: how many. `position_near_with_facing`: distance in blocks, and
         degrees to turn. `position_inside_box`: the feet's cell from the origin. `x.visible`: distance of the nearest in blocks,
@@ -403,13 +388,10 @@ def measured(rule: Rule, facts: Facts) -> tuple[float, ...]:
 
 
 def done_by_player(rule: Rule, start: Facts, now: Facts) -> bool:
-    """Of a `count_in_box_at_most`: whether the player killed or mined at least as many as had to go.
+    """Whether the player killed or mined at least as many as a `count_in_box_at_most` wants gone since the facts `start`.
 
-    Monsters also burn in sunlight and walk away. Blocks and mobs are not followed one by one: what the player did to others of
-    the same name outside the box counts, too.
-
-    Args:
-        start: The facts when the episode began.
+    Monsters also burn in sunlight and walk away. Blocks and mobs are not followed one by one: others of the same name that the
+    player mined or killed outside the box count, too.
     """
     event, name = ("killed" if rule.params["kind"] == "mob" else "mined"), rule.params["object"]
     done = num_events(now, event, name) - num_events(start, event, name)
@@ -420,9 +402,9 @@ def holds(rule: Rule, facts: Facts, semantics: str = VERSION) -> bool:
     """Whether a rule holds at one tick.
 
     Raises:
-        RuleError: If the rule means nothing, with the remedy.
+        RuleError: If the rule is invalid, with the remedy.
         FactError: If a fact is missing or has another name.
-        NotFoundError: If there are no such semantics.
+        NotFoundError: For unknown semantics.
     """
     near = SEMANTICS.get(semantics)
     if near is None:
@@ -448,11 +430,7 @@ def holds(rule: Rule, facts: Facts, semantics: str = VERSION) -> bool:
 
 
 def all_hold(rules: Sequence[Rule], facts: Facts, semantics: str = VERSION) -> bool:
-    """Whether all rules of a milestone hold at the same tick.
-
-    Raises:
-        RuleError: Also if there are none: such a milestone is never reached, and is in no total.
-    """
+    """Whether all rules of a milestone hold at the same tick; without rules it is never reached, a `RuleError`."""
     if not rules:
         raise RuleError("a milestone without rules cannot be judged\nRemedy: give it one rule or more.")
     verdicts = [holds(rule, facts, semantics) for rule in rules]  # all are judged, so that each missing fact is found
@@ -470,13 +448,13 @@ def boxes(rules: Iterable[Rule]) -> list[tuple[Cell, Cell]]:
 
 @dataclass
 class Progress:
-    """Milestones reached so far; one that was reached stays so.
+    """Milestones reached so far; a reached one stays so.
 
     Attributes:
         milestones: Name -> its rules.
-        reached: Name -> the tick when it was reached, in the order it happened.
-        by_player: Name -> `done_by_player` of all rules `count_in_box_at_most` of a milestone that has any and
-            was reached. The first update is of the episode's beginning.
+        reached: Name -> tick, in the order in which they were reached.
+        by_player: Name of a reached milestone with rules `count_in_box_at_most` -> `done_by_player` of all of them. The first
+            update is of the episode's beginning.
     """
 
     milestones: Mapping[str, Sequence[Rule]]
@@ -489,10 +467,10 @@ class Progress:
         return replace(self, reached=dict(self.reached), by_player=dict(self.by_player))
 
     def update(self, facts: Facts, tick: int) -> list[str]:
-        """Judge the milestones that are not reached yet; returns those reached now.
+        """Judge the milestones that are not reached yet, and return those reached now.
 
         Raises:
-            RuleError, FactError: As `all_hold`; nothing is reached by this tick then.
+            RuleError, FactError: As `all_hold`; this tick then reaches nothing.
         """
         open_ones = {name: rules for name, rules in self.milestones.items() if name not in self.reached}
         now = [name for name, rules in open_ones.items() if all_hold(rules, facts, self.semantics)]
@@ -509,7 +487,7 @@ class Progress:
 
 
 def in_words(rule: Rule) -> str:
-    """One rule as a part of a sentence; of parameters that are missing, nothing is invented.
+    """One rule as a part of a sentence; missing parameters are not invented.
 
     >>> in_words(Rule("inventory_has", {"item": "oak_log", "min_count": 2}))
     'the player carries at least 2 oak log'

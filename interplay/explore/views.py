@@ -28,8 +28,7 @@ _AROUND = 24
 
 
 def stands(world: World, spawn: Point) -> tuple[Point, float]:
-    """The middle of what stands on the ground around a player who begins at `spawn`, at the height of their feet, and how far
-    from it the farthest of that is, in blocks."""
+    """Middle of what stands on the ground around a player who begins at `spawn`, at the height of their feet; and its reach."""
     from blockworld.registry import AIR
 
     x, y, z = cell(spawn)
@@ -43,13 +42,7 @@ def stands(world: World, spawn: Point) -> tuple[Point, float]:
 
 
 def picture(world: World, spawn: Point, view: str, size: tuple[int, int] = SIZE) -> np.ndarray:
-    """One view of a scene that is ready: uint8, shape (H, W, 3).
-
-    Args:
-        spawn: `facts.feet` of it.
-        view: One of `VIEWS`.
-        size: (width, height) in pixels.
-    """
+    """One view, of `VIEWS`, of a ready scene: uint8, shape (H, W, 3); `spawn` is its `facts.feet`, `size` (width, height)."""
     from blockworld import Renderer
     from blockworld.render import Camera, figures
 

@@ -1,69 +1,13 @@
 """Judging: matches between two episodes, forms, answers, matchmaking.
 
-`Judging(archive, rng=...)` is the room: `serve` gives a judge the match expected to tell most, `answer` adds to the
-append-only log, `leaderboard` shows what the log says. Sub-rooms: `serving` (matches), `pairing` (which pair next), `entrants`
-(who is ranked), `ratings`, `published` (data sets). `form.py`, `rules.py` and `watched.py` are rules without a database.
-Three smaller services stand beside it: `entrants/roster.py`, `banning.py` (whose answers count) and `entrants/api_tokens.py`.
+`Judging(archive, rng=...)` is the room: `serve` gives a judge the match expected to tell most, `answer` adds to the append-only
+log, `leaderboard` shows what the log says. Rooms inside: `serving` (matches), `pairing` (which pair next), `entrants` (who is
+ranked), `ratings`, `published` (data sets), `segments`. `form.py`, `rules.py` and `viewing.py` are rules without a database.
 """
 
-from interplay.judge.errors import (
-    AlreadyAnsweredError,
-    BannedError,
-    DailyLimitError,
-    EveryPairTakenError,
-    FieldError,
-    ForeignMatchError,
-    InvalidAnswerError,
-    JudgingError,
-    NothingToJudgeError,
-    NothingToUndoError,
-    QuotaReachedError,
-    StudyClosedError,
-    StudyFullError,
-    SupersededError,
-    TooEarlyError,
-    UnknownMatchError,
-    VideosBeingMadeError,
-    VideosMissingError,
-    WithdrawnError,
-)
-from interplay.judge.form import MIN_REASON_CHARS, check_form
-from interplay.judge.ratings.board import NextPair
+from interplay.judge.errors import JudgingError
 from interplay.judge.rules import OPEN_ROOM, Rules, RulesError
 from interplay.judge.scripted import ScriptedJudge
-from interplay.judge.serving.judging import AcceptedAnswer, JudgeKind, Judging, Preview
-from interplay.judge.serving.match import ServedMatch
+from interplay.judge.serving.judging import Judging
 
-__all__ = [
-    "MIN_REASON_CHARS",
-    "OPEN_ROOM",
-    "AcceptedAnswer",
-    "AlreadyAnsweredError",
-    "BannedError",
-    "DailyLimitError",
-    "EveryPairTakenError",
-    "FieldError",
-    "ForeignMatchError",
-    "InvalidAnswerError",
-    "JudgeKind",
-    "Judging",
-    "JudgingError",
-    "NextPair",
-    "NothingToJudgeError",
-    "NothingToUndoError",
-    "Preview",
-    "QuotaReachedError",
-    "Rules",
-    "RulesError",
-    "ScriptedJudge",
-    "ServedMatch",
-    "StudyClosedError",
-    "StudyFullError",
-    "SupersededError",
-    "TooEarlyError",
-    "UnknownMatchError",
-    "VideosBeingMadeError",
-    "VideosMissingError",
-    "WithdrawnError",
-    "check_form",
-]
+__all__ = ["OPEN_ROOM", "Judging", "JudgingError", "Rules", "RulesError", "ScriptedJudge"]

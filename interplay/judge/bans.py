@@ -28,11 +28,7 @@ class BanFileError(JudgingError):
 
 
 def read_banned(path: Path) -> list[str]:
-    """The workers a file bans, in its order, each once; other keys of an entry are left alone.
-
-    Raises:
-        BanFileError: If the file cannot be read or is something else; nothing of it counts then.
-    """
+    """Workers that a file bans, in its order, each once (BanFileError if the file cannot be read or holds something else)."""
     try:
         entries = json.loads(path.read_bytes())
     except OSError as error:
@@ -57,10 +53,8 @@ def banned_document(workers: Iterable[str]) -> str:
 
 
 def worker_of(judge: str, workers: dict[str, str]) -> str:
-    """What a ban file calls a judge: their worker id where a channel or a data set gave one, else their name here.
-
-    Args:
-        workers: Judge -> what the recruiting channel calls that person.
+    """Name of a judge in a ban file: the worker id that a channel (`workers`: judge -> id) or a data set gave, else the name
+    here.
 
     >>> worker_of("bedd/A1B2", {}), worker_of("participant-3", {"participant-3": "A9"}), worker_of("robot", {})
     ('A1B2', 'A9', 'robot')
@@ -74,7 +68,7 @@ Change = Callable[[Session, str], bool]
 
 
 class BannedJudge(NamedTuple):
-    """A ban, and whom it is about: what the recruiting channel or a data set calls them, and how many answers they gave."""
+    """A ban, the judge's name in ban files, and the number of their answers."""
 
     ban: Ban
     worker: str
@@ -83,11 +77,11 @@ class BannedJudge(NamedTuple):
 
 @dataclass(frozen=True)
 class BanChange:
-    """What became of a request to ban, or to lift bans.
+    """Result of a request to ban, or to lift bans.
 
     Attributes:
         changed: Judge -> how many answers of theirs stand.
-        unchanged: Judges who were so already.
+        unchanged: Judges whose state was already the one asked for.
         unseen: Workers of a list who have given no answers here.
     """
 
@@ -107,9 +101,9 @@ class Bans:
         """Ban everyone named, or nobody if one of `judges` is unknown. Writes a ban each, and releases their open matches.
 
         Args:
-            judges: Names as the log has them, or worker ids.
-            listed: Workers of a published list; those who never came are left out.
-            dataset: The workers are those of this imported data set.
+            judges: Names as in the log, or worker ids.
+            listed: Workers of a published list; those who never judged here are left out.
+            dataset: Imported data set whose workers these are.
         Raises:
             NotFoundError: If nobody of a name in `judges` has judged here, with the nearest.
         """
@@ -118,13 +112,13 @@ class Bans:
         return self._change(judges, listed, dataset, ban)
 
     def unban(self, judges: Iterable[str], *, listed: Iterable[str] = (), dataset: str | None = None) -> BanChange:
-        """Let the answers of everyone named count again, all of them. Writes when; arguments and errors as `ban`."""
+        """Count the answers of everyone named again. Writes the time; arguments and errors as `ban`."""
         now = self._clock()
         unban = lambda session, judge: store.unban(session, judge=judge, now=now)  # noqa: E731
         return self._change(judges, listed, dataset, unban)
 
     def all(self, *, lifted: bool = False) -> list[BannedJudge]:
-        """Every ban in force, in the order they were made; with `lifted` those that are over as well."""
+        """Bans in force, in the order they were made; with `lifted` also those that are over."""
         with self._database.read() as session:
             rows = store.bans(session, lifted=lifted)
             workers = store.workers(session)
@@ -132,7 +126,6 @@ class Bans:
         return [BannedJudge(row, worker_of(row.judge, workers), counts.get(row.judge, 0)) for row in rows]
 
     def workers(self) -> dict[str, str]:
-        """Judge -> what the recruiting channel calls that person, of people who came through one."""
         with self._database.read() as session:
             return store.workers(session)
 

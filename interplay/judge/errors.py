@@ -1,4 +1,4 @@
-"""Why a judge's request is refused; each error knows the short code that programs read."""
+"""Refusals of a judge's request, each with a short code for programs."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ class NothingToJudgeError(JudgingError):
 
 
 class EveryPairTakenError(NothingToJudgeError):
-    """Every pair there is has a judge right now."""
+    """Every pair has a judge right now."""
 
     code = "every_pair_taken"
 
 
 class VideosBeingMadeError(NothingToJudgeError):
-    """There are episodes to compare, and their videos are not made yet.
+    """There are episodes to compare, and their videos are being made.
 
     Args:
-        what: They are of.
+        what: Subject of the videos.
         is_held: Whether they wait while people play.
     """
 
@@ -41,7 +41,7 @@ class VideosBeingMadeError(NothingToJudgeError):
 
 
 class VideosMissingError(NothingToJudgeError):
-    """There are episodes to compare, their videos are not there, and nobody makes them."""
+    """There are episodes to compare, but no videos of them, and none are being made."""
 
     code = "videos_missing"
 
@@ -59,7 +59,7 @@ class ForeignMatchError(JudgingError):
 
 
 class WithdrawnError(JudgingError):
-    """Somebody who played in one of the match's games has taken their agreement back: no judge sees it any more."""
+    """A player of one of the games has withdrawn their agreement: no judge sees the match any more."""
 
     code = "withdrawn"
 
@@ -71,7 +71,7 @@ class AlreadyAnsweredError(JudgingError):
 
 
 class NothingToUndoError(JudgingError):
-    """The judge has no answer here that may still be taken back."""
+    """The judge has no answer that may still be taken back."""
 
     code = "nothing_to_undo"
 
@@ -89,7 +89,7 @@ class BannedError(JudgingError):
 
 
 class DailyLimitError(JudgingError):
-    """This judge, or everybody at their address, has given all answers of one day; `retry_after_s` says when to come back."""
+    """This judge, or everybody at their address, has reached the limit of one day; `retry_after_s` says when to come back."""
 
     code = "daily_limit"
 
@@ -99,29 +99,25 @@ class DailyLimitError(JudgingError):
 
 
 class StudyClosedError(JudgingError):
-    """The study serves no matches any more; answers to those it has served are still taken."""
+    """The study serves no matches any more; answers to served ones are still accepted."""
 
     code = "study_closed"
 
 
 class StudyFullError(JudgingError):
-    """The study has all the answers it asked for."""
+    """The study has all its answers."""
 
     code = "study_full"
 
 
 class QuotaReachedError(JudgingError):
-    """This judge has given as many answers as one judge may."""
+    """This judge has reached the limit of answers."""
 
     code = "quota_reached"
 
 
 class TooEarlyError(JudgingError):
-    """An answer before anybody could have watched the videos; what was sent is worth sending again.
-
-    Attributes:
-        retry_after_s: Until the answer is accepted, seconds.
-    """
+    """An answer before anybody could have watched the videos; it may be sent again after `retry_after_s`."""
 
     code = "too_early"
 
@@ -131,14 +127,14 @@ class TooEarlyError(JudgingError):
 
 
 class FieldError(NamedTuple):
-    """One fault of a form: which field, and what to do about it."""
+    """A fault of a form: the field, and the remedy."""
 
     field: str
     message: str
 
 
 class InvalidAnswerError(JudgingError):
-    """A form with faults, all of them listed in `errors`."""
+    """A form with faults, all listed in `errors`."""
 
     code = "invalid"
 

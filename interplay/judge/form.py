@@ -1,4 +1,4 @@
-"""Check a judge's form field by field, against the questions of the task it is about."""
+"""Check what a judge's page sends, field by field: the form, its draft, and problems with a pair. Pure."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from interplay.judge.errors import FieldError, InvalidAnswerError
 from interplay.judge.viewing import Lengths, implausible, watched_shares
@@ -19,6 +19,16 @@ MAX_REASON_CHARS = 10_000
 MAX_VIEWING_BYTES = 64 * 1024
 MAX_DRAFT_BYTES = 128 * 1024
 COMPARATIVE_CHOICES = ("left", "draw", "right", "na")
+MAX_PROBLEM_CHARS = 2000
+PROBLEMS = {
+    "does_not_play": "A video does not play",
+    "broken_picture": "A picture is black, frozen or broken",
+    "not_alike": "The two do not show the same task or the same start",
+    "recognised": "I know who one of the players is",
+    "unpleasant": "I would rather not watch this",
+    "other": "Something else",
+}
+"""Kind of problem with a pair -> its words on the page."""
 _OUTCOME: dict[str, Outcome] = {outcome: outcome for outcome in OUTCOMES}
 
 
@@ -29,8 +39,6 @@ class Form:
     Attributes:
         outcome: The overall answer, the one that moves ratings; of segments also `na`.
         responses: Question id -> `{"left": bool, "right": bool}` (direct) or one of `COMPARATIVE_CHOICES`.
-        reason: In the judge's words, stripped.
-        viewing: What the judge's page reported about watching.
     """
 
     outcome: Outcome | Literal["na"]
@@ -41,10 +49,10 @@ class Form:
 
 @dataclass(frozen=True)
 class Watching:
-    """What is asked of watching, and what the server knows about it.
+    """Required viewing, and what the server knows about it.
 
     Attributes:
-        min_share: How much of each video must have been played, from 0 to 1.
+        min_share: Share of each video that must have been played, from 0 to 1.
         elapsed_s: Since the match was served, seconds.
     """
 
@@ -64,14 +72,12 @@ def check_form(
     watching: Watching | None = None,
     may_be_na: bool = False,
 ) -> Form:
-    """The form, if every field is in order.
-
-    The overall question may be repeated in `responses` if it says the same as `outcome`.
+    """The form, if every field is valid. The overall question may be repeated in `responses` if it says the same as `outcome`.
 
     Args:
-        min_reason_chars: The shortest reason, in characters one can see.
-        watching: How much of each video must have been played, going by `viewing`; nothing if None.
-        may_be_na: Whether a judge may say that they cannot tell, as about segments.
+        min_reason_chars: The shortest reason, in visible characters.
+        watching: Viewing that is required, checked against `viewing`; nothing if None.
+        may_be_na: Whether `na` (cannot tell) is allowed, as about segments.
     Raises:
         InvalidAnswerError: Listing every fault at once.
     """
@@ -92,11 +98,7 @@ def check_form(
 
 
 def check_draft(draft: Any) -> dict[str, Any]:
-    """What a page sends of a form in the making; an object of bounded size, otherwise free.
-
-    Raises:
-        InvalidAnswerError: If it is invalid, or cannot be stored.
-    """
+    """A form that is being filled in, as the page sends it: any object of bounded size (InvalidAnswerError otherwise)."""
     errors: list[FieldError] = []
     checked = _plain_object("draft", draft, MAX_DRAFT_BYTES, errors)
     if errors:
@@ -104,8 +106,36 @@ def check_draft(draft: Any) -> dict[str, Any]:
     return checked
 
 
+class ProblemReport(NamedTuple):
+    """A problem: one of `PROBLEMS`, and the judge's words, which may be empty except for `other`."""
+
+    kind: str
+    words: str
+
+
+def check_problem(problem: Any) -> ProblemReport:
+    """Check a report that came in as `{"kind", "words"}` (InvalidAnswerError naming every fault)."""
+    errors: list[FieldError] = []
+    if not isinstance(problem, dict):
+        raise InvalidAnswerError([FieldError("problem", 'expected an object: {"kind": "does_not_play", "words": ""}')])
+    kind, words = problem.get("kind"), problem.get("words", "")
+    if not isinstance(kind, str) or kind not in PROBLEMS:
+        errors.append(FieldError("problem.kind", f"choose one of {', '.join(PROBLEMS)}"))
+    if not isinstance(words, str) or not can_be_stored(words):
+        errors.append(FieldError("problem.words", "expected text"))
+    elif len(words) > MAX_PROBLEM_CHARS:
+        errors.append(
+            FieldError("problem.words", f"please keep it under {MAX_PROBLEM_CHARS:,} characters; there are {len(words):,}")
+        )
+    elif kind == "other" and not num_visible_chars(words):
+        errors.append(FieldError("problem.words", "please say in a few words what is wrong"))
+    if errors:
+        raise InvalidAnswerError(errors)
+    return ProblemReport(str(kind), words.strip())
+
+
 def says_nothing(text: str) -> bool:
-    """Whether a text holds no letter, or no letter but one over and over.
+    """Whether a text has no letters, or only one letter repeated.
 
     >>> says_nothing("x" * 100), says_nothing("!! 12 !!"), says_nothing("Left was better."), says_nothing("I")
     (True, True, False, False)
@@ -176,12 +206,11 @@ def _check_reason(reason: Any, min_chars: int, errors: list[FieldError]) -> str:
 
 
 def _check_viewing(viewing: Any, errors: list[FieldError]) -> dict[str, Any]:
-    """The page's report about watching; an object of bounded size, otherwise free."""
     return {} if viewing is None else _plain_object("viewing", viewing, MAX_VIEWING_BYTES, errors)
 
 
 def _check_watched(viewing: Mapping[str, Any], watching: Watching, errors: list[FieldError]) -> None:
-    """Whether enough of each video was played. The page says so itself, so no more is believed than can be."""
+    """Check that enough of each video was played. The page itself reports it, so impossible values are refused."""
     problem = implausible(viewing, watching.elapsed_s)
     if problem:
         errors.append(FieldError("viewing", f"{problem}; play both videos, then answer"))
@@ -212,7 +241,7 @@ def _plain_object(field: str, value: Any, max_bytes: int, errors: list[FieldErro
 
 
 def can_be_stored(value: str) -> bool:
-    """Whether both databases take this text: PostgreSQL refuses zero bytes, UTF-8 refuses lone surrogates."""
+    """Whether both databases accept this text: PostgreSQL refuses zero bytes, UTF-8 refuses lone surrogates."""
     try:
         value.encode()
     except UnicodeEncodeError:

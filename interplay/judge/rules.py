@@ -1,6 +1,6 @@
-"""What a study of comparisons asks of its judges: tasks, quotas, checks, minimum viewing time, matchmaking, examples.
+"""Rules of a study of comparisons: tasks, quotas, checks, minimum viewing time, matchmaking, examples.
 
-A study's file says it in its table `[judging]`; without a study, the defaults here are the rules of the open room.
+A study's file sets them in its table `[judging]`; without a study, the defaults here are the rules of the open room.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ TaskChoice = Literal["random", "fixed"]
 
 
 class RulesError(InterplayError):
-    """Rules that cannot be followed; the text names the key and the remedy."""
+    """Invalid rules; the text names the key and the remedy."""
 
 
 @dataclass(frozen=True)
 class AttentionCheck:
-    """Two episodes of one task whose better one is beyond doubt. Sides are drawn anew each time it is shown."""
+    """Two episodes of one task, one of which is clearly better. Sides are drawn each time it is shown."""
 
     task: str
     left: str
@@ -40,7 +40,6 @@ class Example:
     Attributes:
         task: Task id; empty for an example of every task.
         video: Its address on this server, beginning with `/`.
-        caption: What there is to see in it.
     """
 
     task: str
@@ -57,21 +56,21 @@ class Rules:
         task_choice: `random` draws a task for every match, `fixed` once for every judge; people in a study cannot choose.
         min_viewing_s: How long after serving an answer is accepted from a person, seconds.
         min_watched_share: How much of each video a person must have played before an answer counts, from 0 to 1.
-        max_answers_per_judge: How many answers one judge may give, checks included; None for no limit.
-        max_answers_per_day: How many of them a person may give in 24 hours; None for no limit.
-        max_answers_per_address: How many answers people at one network address may give in 24 hours; None for no limit.
+        max_answers_per_judge: Limit of answers of one judge, checks included; None for no limit.
+        max_answers_per_day: Limit of answers of a person in 24 hours; None for no limit.
+        max_answers_per_address: Limit of answers of people at one network address in 24 hours; None for no limit.
         target_answers: The study is full with so many answers that count; None for no limit.
         max_shows_of_pair: How often one judge may be shown the same two videos; None for again when all was seen.
-        max_answers_of_agents: How many answers one judge may give about the same two agents in one task; None for no limit.
+        max_answers_of_agents: Limit of answers of one judge about the same two agents in one task; None for no limit.
         attention_every: One match of every so many is an attention check, at a place drawn by chance; None for none.
-        attention_checks: What attention checks show; without one for a task, the same video stands on both sides.
+        attention_checks: Pairs for attention checks; without one for a task, the same video stands on both sides.
         repeat_every: One match of every so many is a pair this judge has answered before, sides swapped; None for none.
         policy: Which pair of agents comes next: a name of `judge.pairing`, `default` for the one measured best.
         examples: Shown above the match.
-        segments: What is compared instead of whole games: a few seconds of any two games of one task; None for whole games. Of
-            a study's rules alone.
-        publish_every: What everybody sees of boards and counts moves when so many answers more count; 1 for at once. Of the
-            open room's rules alone, and for the whole server.
+        segments: Compare a few seconds of any two games of one task instead of whole games; None for whole games. Only in a
+            study's rules.
+        publish_every: Public boards and counts change when so many more answers count; 1 for at once. Only in the open room's
+            rules, and for the whole server.
     Raises:
         RulesError: If a value is outside its range, or checks are more than half of all matches; the text names it.
     """
@@ -128,14 +127,14 @@ class Rules:
 
     @classmethod
     def from_mapping(cls, mapping: Any, where: str = "[judging]", *, base: Rules | None = None) -> Rules:
-        """The rules a study's table says.
+        """The rules in a study's table.
 
         Args:
             mapping: The table `[judging]`, as TOML or JSON gives it; empty or None for the defaults.
-            where: What to call it in errors.
-            base: What holds where the table says nothing; the rules of a study if None. The open room's may set more.
+            where: Name of the table in errors.
+            base: Rules for keys that the table leaves out; the defaults of a study if None. The open room's may set more.
         Raises:
-            RulesError: Naming the key, what it holds, and what it may hold.
+            RulesError: Naming the key, its value, and the values allowed.
         """
         if mapping is None:
             return base or cls()

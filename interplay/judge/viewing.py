@@ -1,4 +1,8 @@
-"""How much of both videos was played, going by the page's report, and whether that can be. Pure."""
+"""Viewing reports of judges' pages (`Answer.viewing`): how much was played, and whether that is possible; as the published
+format's events, and as numbers for a table. Pure.
+
+The report comes from a page, so it may hold anything: invalid parts are left out.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +14,15 @@ FASTEST = 5.0
 """The highest speed of the page's player."""
 SLACK_S = 2.0
 """What rounding (pieces of half a second) and a page's clock may add, seconds."""
+PLAYERS = ("player_1", "player_2")
+"""The published names of left and right."""
+_QUARTERS = ("first-quarter", "second-quarter", "third-quarter", "fourth-quarter")
+MAX_TIME_S = 366 * 86_400.0
+"""An event later than this after serving is ignored."""
 
 
 class Lengths(NamedTuple):
-    """How long the two videos are, seconds; None where the server does not know."""
+    """Lengths of the two videos, seconds; None where the server does not know."""
 
     left: float | None = None
     right: float | None = None
@@ -23,8 +32,8 @@ def watched_shares(viewing: Mapping[str, Any], lengths: Lengths | None = None) -
     """Share of the left and of the right video that was played, from 0 to 1.
 
     Args:
-        viewing: The page's report; what is missing or strange counts as nothing.
-        lengths: By the server, which are believed more than the page's.
+        viewing: The page's report; missing or invalid values count as nothing.
+        lengths: By the server; preferred to the page's.
 
     >>> watched_shares({"left": {"length_s": 10, "watched_s": 6}, "right": {"length_s": 1, "watched_s": 1}}, Lengths(10, 4))
     (0.6, 0.25)
@@ -35,7 +44,7 @@ def watched_shares(viewing: Mapping[str, Any], lengths: Lengths | None = None) -
 
 
 def implausible(viewing: Mapping[str, Any], elapsed_s: float) -> str:
-    """What cannot be about a report so long after serving; empty if nothing.
+    """The impossible part of a report this long after serving; empty if all is possible.
 
     >>> side = {"length_s": 100, "watched_s": 100}
     >>> implausible({"left": side, "right": side}, 30), implausible({"left": side, "right": side}, 3)
@@ -58,11 +67,65 @@ def _share(side: Any, length: float | None) -> float:
 
 
 def _number(side: Any, name: str) -> float:
-    value = side.get(name) if isinstance(side, Mapping) else None
+    found = _finite(side.get(name)) if isinstance(side, Mapping) else None
+    return found if found is not None and found > 0 else 0.0
+
+
+def published_events(viewing: Mapping[str, Any], *, served_ms: int, videos: tuple[str, str]) -> list[dict[str, Any]]:
+    """`VIDEO_EVENTS` of an answer given here: each start of playing, the first one, and each quarter that was reached.
+
+    Both videos play as one, so each event is listed for both. Pauses, jumps, steps and speeds have no published name; `viewing`
+    itself has them.
+
+    Args:
+        viewing: With `events`, a list of {`t`: seconds since serving, `event`: name}.
+        served_ms: Time of serving, milliseconds since 1970.
+        videos: Sources of the left and the right one.
+    """
+    found: list[dict[str, Any]] = []
+    has_played = False
+    events = viewing.get("events")
+    for event in events if isinstance(events, list) else ():
+        seconds = _finite(event.get("t")) if isinstance(event, dict) else None
+        if seconds is None or not 0 <= seconds <= MAX_TIME_S:
+            continue
+        kinds = []
+        if event.get("event") == "play":
+            kinds = ["play"] if has_played else ["play", "tracking:firstplay"]
+            has_played = True
+        elif event.get("event") in _QUARTERS:
+            kinds = [f"tracking:{event['event']}"]
+        time = served_ms + round(1000 * seconds)
+        found += [
+            {"type": kind, "source": source, "time": time, "player_id": player}
+            for kind in kinds
+            for source, player in zip(videos, PLAYERS, strict=True)
+        ]
+    return found
+
+
+def watched(viewing: Mapping[str, Any]) -> dict[str, float | int | None]:
+    """Columns of a table; None where the report has no value.
+
+    >>> watched({"played_s": 12.5, "num_events": 4, "left": {"watched_s": 10}, "right": None})
+    {'played_s': 12.5, 'left_watched_s': 10.0, 'right_watched_s': None, 'num_viewing_events': 4}
+    """
+    left, right = (viewing.get(side) for side in ("left", "right"))
+    published = viewing.get("published_events")
+    num_events = float(len(published)) if isinstance(published, list) else _finite(viewing.get("num_events"))
+    return {
+        "played_s": _finite(viewing.get("played_s")),
+        "left_watched_s": _finite(left.get("watched_s")) if isinstance(left, Mapping) else None,
+        "right_watched_s": _finite(right.get("watched_s")) if isinstance(right, Mapping) else None,
+        "num_viewing_events": None if num_events is None else int(min(max(num_events, 0), 2**53)),
+    }
+
+
+def _finite(value: Any) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        return 0.0
+        return None
     try:
-        found = float(value)
+        number = float(value)
     except OverflowError:
-        return 0.0
-    return found if isfinite(found) and found > 0 else 0.0
+        return None
+    return number if isfinite(number) else None

@@ -1,7 +1,6 @@
 """Settings of a training run: a frozen dataclass for each algorithm, checked when built, saved beside the model.
 
-A field says everything about itself: `setting(default, help, ...)` gives its text, which `interplay learn` shows, and its
-range.
+`setting(default, help, ...)` gives a field its text, which `interplay learn` shows, and its range.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ class ConfigError(InterplayError):
 
 
 class RunError(InterplayError):
-    """A run that cannot go on; the text says what became of it and how to continue or begin again."""
+    """A run that cannot continue; the text says why, and how to continue or begin again."""
 
 
 def setting(
@@ -42,7 +41,7 @@ def setting(
 
     Args:
         low, high, above: Numbers allowed: from `low`, or more than `above`, to `high`.
-        is_free: Whether a run that was stopped may continue with another value: it does not change what is learned.
+        is_free: Whether a stopped run may continue with another value: it does not change what is learned.
     """
     facts = {"help": help, "low": low, "high": high, "above": above, "choices": choices, "is_free": is_free}
     return field(default=default, metadata=facts) if default is not MISSING else field(metadata=facts)
@@ -54,11 +53,7 @@ def inherited(base: type[RunConfig], name: str, default: Any) -> Any:
 
 
 def check_name(name: str, what: str) -> None:
-    """Refuse a name that cannot be a folder's; `what` has it, such as a policy.
-
-    Raises:
-        ConfigError: Saying what names may hold.
-    """
+    """Refuse a name that cannot be a folder's, with a `ConfigError`; `what` has it, such as a policy."""
     if not name or not all(letter.isalnum() or letter in "-_." for letter in name) or name.startswith("."):
         raise ConfigError(f"{name!r} cannot name a {what}; use letters, digits, '-', '_' and '.', no '.' at the beginning")
     if len(name.encode()) > MOST_NAME_BYTES:
@@ -67,7 +62,7 @@ def check_name(name: str, what: str) -> None:
 
 @dataclass(frozen=True)
 class RunConfig:
-    """What every run has, whatever it learns. `max_seconds` makes a run unrepeatable: use it where time matters more."""
+    """Settings of every run. `max_seconds` makes a run unrepeatable: use it where time matters more."""
 
     algorithm: ClassVar[str] = ""
     presets: ClassVar[dict[str, dict[str, Any]]] = {}
@@ -98,7 +93,6 @@ class RunConfig:
     checkpoint_every_s: float = setting(30.0, "Seconds between checkpoints.", low=0, high=1e9, is_free=True)
 
     def __post_init__(self) -> None:
-        """Refuse what cannot work."""
         for item in fields(self):
             _check_range(item, getattr(self, item.name))
         if self.device not in ("auto", "cpu", "cuda"):
@@ -109,21 +103,17 @@ class RunConfig:
             raise ConfigError(f"hidden must be numbers of units from 1 to 65536, at least one, got {list(self.hidden)!r}")
 
     def fixed(self) -> dict[str, Any]:
-        """The settings that decide what is learned, as JSON values; a run that was stopped continues with these alone."""
+        """The settings that decide what is learned, as JSON values; a stopped run continues only with the same."""
         free = {item.name for item in fields(self) if item.metadata["is_free"]}
         return {name: value for name, value in self.to_json().items() if name not in free}
 
     def run_of(self, folder: Path) -> str:
-        """What `--out` was for the run in a folder."""
+        """The value of `--out` for the run in a folder."""
         return folder.name
 
     @classmethod
     def preset(cls, name: str, task: str, **settings: Any) -> Self:
-        """The settings of this name for a task; the rest as given.
-
-        Raises:
-            NotFoundError: For an unknown name; the nearest is offered.
-        """
+        """The preset of a name for a task, with `settings` over it; `NotFoundError` for an unknown name."""
         if name not in cls.presets:
             raise unknown_name(f"preset of {cls.algorithm}", name, cls.presets)
         chosen: dict[str, Any] = {"task": task, **cls.presets[name], **settings}
@@ -159,7 +149,6 @@ class RunConfig:
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """Settings from a `config.json`."""
         try:
             document = json.loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
@@ -171,7 +160,7 @@ class RunConfig:
 
 @dataclass(frozen=True)
 class TrainingConfig(RunConfig):
-    """What every run has that learns to act from recorded episodes, whatever the algorithm."""
+    """Settings of every run that learns to act from recorded episodes."""
 
     example: ClassVar[str] = "atari/space_invaders --actor human"
     is_composed: ClassVar[bool] = False
@@ -192,7 +181,6 @@ class TrainingConfig(RunConfig):
     )
 
     def __post_init__(self) -> None:
-        """Refuse what cannot work, as for every run."""
         super().__post_init__()
         if self.actor == "any":
             object.__setattr__(self, "actor", None)
@@ -203,7 +191,7 @@ class TrainingConfig(RunConfig):
 
     @property
     def embeddings_folder(self) -> Path | None:
-        """Where it finds embeddings; None where it learns from the observations themselves."""
+        """The folder of its embeddings; None if it learns from the observations themselves."""
         return None
 
 

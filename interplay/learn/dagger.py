@@ -2,17 +2,17 @@
 imitation learning and structured prediction to no-regret online learning", algorithm 3.1).
 
 A clone sees only states to which its demonstrator came. When it plays, its own mistakes lead elsewhere, and there it knows
-nothing. So in each round the newest policy plays, the expert labels the states to which it came, and a policy is trained on
-the labels of all rounds. In round 1 the expert plays alone, which is behaviour cloning. In round n it makes a share of the
+nothing. So in each round the newest policy plays, the expert labels the states to which it came, and a policy is trained on the
+labels of all rounds. In round 1 the expert plays alone, which is behaviour cloning. In round n it makes a share of the
 decisions itself, `expert_share ** (n - 1)`: beta_n in the paper. Share 0 is its schedule without a parameter, 1 and then 0.
 
 With an agent as expert, labels are part of the episodes: the learner owns the steps, and `Episode.labels()` has what the expert
-would have done. With people as experts, the learner plays at a wheel that they share, and what they do after taking over is
-the label ("HG-DAgger", Kelly et al. 2019, without its measure of risk).
+would have done. With people as experts, the learner plays at a wheel that they share, and their actions after taking over are
+the labels ("HG-DAgger", Kelly et al. 2019, without its measure of risk).
 
-Differences from the paper: each policy is trained from fresh weights; the last one is not said to be the best, because
-agents are compared on held-out seeds; a decision of the learner may last several steps, and its label is what the expert would
-have done for most of them, as for demonstrations.
+Differences from the paper: each policy is trained from fresh weights; the last one is not called the best, because agents are
+compared on held-out seeds; a decision of the learner may last several steps, and its label is what the expert would have done
+for most of them, as for demonstrations.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Game(NamedTuple):
     Attributes:
         num_labels: Decisions in it for which the expert said, or showed, what to do.
         num_own: Steps in which the learner acted and the expert was asked.
-        num_matched: Those of them in which both wanted the same.
+        num_matched: Those of them in which both chose the same.
     """
 
     episode: str
@@ -72,7 +72,7 @@ class Round:
 
     Attributes:
         agent: Name of the policy that is trained at its end.
-        player: Who plays in it: the expert in round 1, then the agent of the round before.
+        player: The expert in round 1, then the agent of the round before.
         is_complete: Whether it has all its games.
     """
 
@@ -107,15 +107,13 @@ def dagger(
 ) -> list[dict[str, Any]]:
     """Learn in rounds; the policy of round n is then an agent called `name.n`.
 
-    Called again after it was stopped, anywhere, it goes on; on one CPU the weights are equal bit for bit. With more rounds than
-    before, it adds the others. `models/<name>/` keeps `config.json`, `rounds.json` (what was played in each round) and
-    `metrics.jsonl` (a line for each round).
+    A stopped run continues when it is called again; on one CPU the weights are equal bit for bit. With more rounds than before,
+    it adds the others. `models/<name>/` has `config.json`, `rounds.json` (the games of each round) and `metrics.jsonl` (a line
+    for each round, which is returned).
 
     Args:
         say: Told what people are to do, where they are the expert.
         pause: Waits a moment, between two looks at what people have played.
-    Returns:
-        The lines of `metrics.jsonl`.
     Raises:
         ConfigError: If the name cannot be used, another process is at the run, or it was begun with other settings.
         AgentError: If the expert cannot play the task, or not be asked.
@@ -248,8 +246,8 @@ def _people_play(
 
 
 def _people_in(archive: Archive, task: Task, config: DaggerConfig, one: Round) -> list[Episode]:
-    """People's games of a round, in the order in which they were played: in round 1 those without an agent in the seat, later
-    those in which they shared it with the round's player. None on held-out seeds."""
+    """People's games of a round, in the order in which they were played, without held-out seeds: in round 1 those without an
+    agent in the seat, later those in which they shared it with the round's player."""
     seat = config.seat or task.seats[0]
     found = archive.episodes(task=task.id, actor=config.actor or "human", where=list(config.where))
     games = []
@@ -262,7 +260,7 @@ def _people_in(archive: Archive, task: Task, config: DaggerConfig, one: Round) -
 
 
 def _decisions_of_people(episode: Episode, seat: str, actor: str | None, skip: int) -> int:
-    """In how many decisions of an episode a person acted all the time."""
+    """Number of decisions of an episode in which a person acted all the time."""
     names: dict[Owner, int] = {}
     ended = episode.ended(seat)
     owners = stream_of(episode, seat, ended, starts_of(ended[0], skip), names)["owners"]
@@ -289,7 +287,6 @@ def game_of(episode: Episode, seat: str, player: str, num_labels: int) -> Game:
 def _train(
     archive: Archive, config: DaggerConfig, name: str, expert: str | None, rounds: Sequence[Round], report: Report
 ) -> None:
-    """The policy of the last of these rounds, unless it is there."""
     last = rounds[-1]
     folder = archive.root / "models" / last.agent
     origin = {

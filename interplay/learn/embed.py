@@ -1,11 +1,11 @@
 """Videos and episodes as VPT sees them: the latents of every picture, one file (a shard) for each.
 
 An agent meets one picture at a time; a recording is whole, so its pictures pass the network in chunks. The memory goes from
-chunk to chunk, so that latents are the agent's up to rounding. A shard appears when it is whole: a run that was stopped goes on
-with those that are missing, and only what it was at is done again.
+chunk to chunk, so that latents are the agent's up to rounding. A shard appears when it is whole: a stopped run continues with
+the missing ones, and makes only its last one again.
 
-A shard is a safetensors file with `latents`, float32, shape (T, hidsize); `embedding.json` beside the shards says which network
-made them.
+A shard is a safetensors file with `latents`, float32, shape (T, hidsize); `embedding.json` beside the shards names the network
+that made them.
 """
 
 from __future__ import annotations
@@ -64,11 +64,7 @@ class SourceError(EmbedError):
 
 
 class Source(NamedTuple):
-    """What is embedded.
-
-    Attributes:
-        name: Of the shard, without its ending; a folder may stand before it.
-    """
+    """A video or episode to embed; the name is that of its shard, without its ending, perhaps below a folder."""
 
     name: str
     path: Path
@@ -76,11 +72,7 @@ class Source(NamedTuple):
 
 @dataclass
 class Embedded:
-    """What a run did.
-
-    Attributes:
-        failed: Name -> why there is no shard.
-    """
+    """The result of a run; `failed` says why a source has no shard."""
 
     written: list[str] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
@@ -90,11 +82,7 @@ class Embedded:
 
 
 def recordings_in(folder: Path) -> list[Source]:
-    """The videos of a folder and of those below it, sorted; labels (`.jsonl`) without a video are among them, to be reported.
-
-    Raises:
-        EmbedError: If there are none.
-    """
+    """The videos in and below a folder, sorted, and labels (`.jsonl`) without a video, to be reported; `EmbedError` if none."""
     found = {path.with_suffix("") for path in visible((*folder.rglob("*.mp4"), *folder.rglob("*.jsonl")), folder)}
     if not found:
         what = "has no videos (.mp4)" if folder.is_dir() else "is not a folder"
@@ -120,13 +108,13 @@ def embed(
         network: Folder of a VPT network.
         chunk: Pictures at a time.
         device: `auto` (a GPU where there is one), `cpu` or `cuda`.
-        processes: How many work at the same time, each at a source of its own with one thread; 1 works here.
-        threads: Of the CPU, where this process works; at most one for each core; 0 leaves them as they are.
+        processes: Number of processes, each at a source of its own with one thread; 1 is this process.
+        threads: Of the CPU, for this process; at most one for each core; 0 leaves them as they are.
         on_shard: Called with how many sources are done, and of how many.
         clock: Seconds, monotonic.
     Raises:
         EmbedError: If another run writes to `out`, it has shards of another network, the disk is full, a GPU has too little
-            memory, or a process was ended. What was written is kept.
+            memory, or a process was ended. Finished shards stay.
         ConfigError, NotFoundError: If a GPU is asked for and missing, or there is no such kind of device.
         VPTError: If the network cannot be loaded.
     """
@@ -162,7 +150,7 @@ def shard_path(out: Path, name: str) -> Path:
 
 
 def read_shard(path: Path) -> np.ndarray:
-    """The latents of a shard, float32, shape (T, hidsize), read-only; they stay on disk until they are looked at."""
+    """The latents of a shard, float32, shape (T, hidsize), read-only; they stay on disk until they are used."""
     try:
         header, begin = _header(path)
         part = header["latents"]
@@ -192,7 +180,7 @@ class _Job(NamedTuple):
 
 
 def _work(job: _Job) -> int:
-    """Write one shard; how many pictures it has."""
+    """Write one shard; return its number of pictures."""
     network = _network(job.network, job.device)
     try:
         pictures = _pictures(job.source.path, network.architecture.img_shape)
@@ -252,7 +240,6 @@ def _network(folder: Path, device: str) -> VPT:
 
 
 def _pictures(path: Path, img_shape: tuple[int, ...]) -> Iterator[np.ndarray]:
-    """The pictures of a video or an episode as the network takes them."""
     if path.suffix != ".mp4":
         episode = Episode.open(path)
         for frame in episode.observed.passing(0, episode.num_steps + 1):
@@ -285,7 +272,7 @@ def _chunks(pictures: Iterable[np.ndarray], chunk: int) -> Iterator[list[np.ndar
 
 
 def _ahead(items: Iterator[T]) -> Iterator[T]:
-    """The same items, each read while the one before it is worked on."""
+    """The same items, each read while the one before it is processed."""
     with ThreadPoolExecutor(1) as reader:
         upcoming = reader.submit(next, items, None)
         while (item := upcoming.result()) is not None:
@@ -295,7 +282,7 @@ def _ahead(items: Iterator[T]) -> Iterator[T]:
 
 @contextmanager
 def _only_run(out: Path) -> Iterator[None]:
-    """Hold a folder for one run: two would do the same work, and remove what the other is writing."""
+    """Hold a folder for one run: two would do the same work, and remove each other's unfinished files."""
     busy = f"another run writes to {out}\nWait until it has ended, or choose another folder:  --out DIR"
     with ExitStack() as stack:
         try:
@@ -307,7 +294,7 @@ def _only_run(out: Path) -> Iterator[None]:
 
 
 def _check_folder(out: Path, description: dict[str, Any]) -> None:
-    """Refuse a folder with shards of another network; say in an empty one which network's will be there."""
+    """Refuse a folder with shards of another network; name the network in an empty one."""
     path = out / DESCRIPTION
     if path.exists():
         try:
@@ -338,7 +325,7 @@ def _is_whole(shard: Path, source: Source, weights: str) -> bool:
 
 
 def _header(path: Path) -> tuple[dict[str, Any], int]:
-    """The header of a safetensors file, and where its numbers begin (https://github.com/huggingface/safetensors#format)."""
+    """The header of a safetensors file, and the start of its numbers (https://github.com/huggingface/safetensors#format)."""
     with path.open("rb") as file:
         size = int.from_bytes(file.read(8), "little")
         if not 0 < size < 1 << 20:

@@ -1,6 +1,6 @@
 """Transitions whose observations are embeddings: each step of an episode is a decision, and sees the latent of its picture.
 
-Shards stay where `interplay demos embed` wrote them, a file for each episode, and are mapped: what a batch asks for is read.
+Shards stay where `interplay demos embed` wrote them, a file for each episode, and are mapped: a batch reads only its part.
 """
 
 from __future__ import annotations
@@ -28,9 +28,6 @@ class Shards:
         parts: Of each episode, float32, shape (T + 1, hidsize); T of a recording that has no picture after its last action,
             whose last latent then stands twice.
         lengths: T + 1 of each.
-
-    Attributes:
-        shape: (latents in all, hidsize).
     """
 
     dtype = np.dtype(np.float32)
@@ -53,11 +50,7 @@ class Shards:
 
 
 def network_of(folder: Path) -> dict[str, Any]:
-    """Which VPT network wrote a folder of embeddings: `network`, its name, and `weights_sha256`.
-
-    Raises:
-        TransitionError: If it is no such folder.
-    """
+    """The VPT network that wrote a folder of embeddings: `network`, its name, and `weights_sha256`; else `TransitionError`."""
     path = folder / DESCRIPTION
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
@@ -75,10 +68,8 @@ def load_embedded(
     """Decisions of episodes with composed actions, one at each step, seen as embeddings.
 
     Args:
-        episodes: Each has a shard in the folder.
-        folder: What `interplay demos embed` wrote, of the episodes or of a folder of their recordings.
-        seat: Whose actions; None is the first seat.
-        actor: Whose decisions, as in `reading.load`.
+        folder: Shards by `interplay demos embed`, of the episodes or of a folder of their recordings.
+        seat, actor: As in `reading.load`.
     Raises:
         TransitionError: If a shard is missing or damaged, has another number of latents than its episode has pictures, or is of
             another width than the others; or there is no decision at all.

@@ -65,11 +65,7 @@ def plot_curve(table: list[dict[str, Any]], name: str, ax: Axes | None = None) -
 
 
 def save_curves(folder: Path) -> Path | None:
-    """Draw what a run measured to `curves.svg`; None where matplotlib is not installed.
-
-    Raises:
-        InterplayError: If the run wrote no metrics.
-    """
+    """Draw a run's metrics to `curves.svg`, or return None without matplotlib; `InterplayError` if the run wrote no metrics."""
     try:
         import matplotlib
     except ModuleNotFoundError:

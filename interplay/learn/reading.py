@@ -1,4 +1,4 @@
-"""From recorded episodes to transitions, read once and kept: a folder that other runs of the same episodes map again."""
+"""From recorded episodes to transitions, read once and cached: a folder that other runs of the same episodes map again."""
 
 from __future__ import annotations
 
@@ -43,22 +43,22 @@ def load(
 ) -> Transitions:
     """Read episodes into transitions.
 
-    A recording has native frames, with an action and a reward for each; a network decides once in `frame_skip` (4) of them.
-    The decision at step t sees the pipeline's observation of step t. Its label is the action held for most of steps t to t + 3
+    A recording has native frames, with an action and a reward for each; a network decides once in `frame_skip` (4) of them. The
+    decision at step t sees the pipeline's observation of step t. Its label is the action held for most of steps t to t + 3
     (ties: the one pressed first), because a person's finger moves at any frame; its reward is the sum over these same steps.
-    The last decision of an episode is kept though fewer steps follow it, and is followed by the observation after the last
-    step. At an offset above 0, a first decision sees the first frame and lasts to the offset, or to the end of an episode that
-    is shorter, so that each stream holds every reward of its episode, and its end.
+    The last decision of an episode stays though fewer steps follow it, and is followed by the observation after the last step.
+    At an offset above 0, a first decision sees the first frame and lasts to the offset, or to the end of an episode that is
+    shorter, so that each stream holds every reward of its episode, and its end.
 
     Args:
         episodes: Of one kind of world, with discrete actions, or those of keys and camera.
-        offsets: Steps at which decisions begin, each below the frame skip. `(0,)` reads each frame once; `(0, 1, 2, 3)`
-            gives four times as many decisions, each shifted by a frame: more to learn from when episodes are few.
-        actor: Whose decisions: a kind (`human`, `agent`, `model`) or a name; None takes everyone's. A decision in whose steps
-            somebody else acted, such as an agent at a shared wheel, is left out.
+        offsets: Steps at which decisions begin, each below the frame skip. `(0,)` reads each frame once; `(0, 1, 2, 3)` gives
+            four times as many decisions, each shifted by a frame: more to learn from when episodes are few.
+        actor: A kind (`human`, `agent`, `model`) or a name, of the decisions to take; None takes everyone's. A decision in
+            whose steps somebody else acted, such as an agent at a shared wheel, is left out.
         composed: Whether actions are keys and camera; they are read as choices, see `interplay.agents.first_person`.
-        cache: Folder of what was read before; None keeps nothing. Whoever asks for the same episodes in the same way gets it
-            in a moment. What is read is written there as it comes, so that no more than a frame is in memory.
+        cache: Folder of earlier results, which answers the same call at once; None keeps nothing. Pictures are written there as
+            they come, so that no more than a frame is in memory.
         on_episode: Called with the number of episodes read so far.
     Raises:
         TransitionError: If there is no decision at all, actions are of the other kind, or the disk is full.
@@ -93,17 +93,13 @@ def load(
 
 
 def in_order(episodes: Iterable[Episode]) -> list[Episode]:
-    """Episodes in an order of their own: by seed, player, length and return. The order in which they were sealed differs
-    wherever several are played at once, and with it batches and what is held out."""
+    """Episodes by seed, player, length and return. The order in which they were sealed differs wherever several are played at
+    once, and with it batches and what is held out."""
     return sorted(episodes, key=lambda one: (one.seed, one.actor, one.num_steps, one.total_reward, one.id))
 
 
 def by(actor: str | None, data: Transitions) -> Transitions:
-    """The decisions of an actor, everyone's where none is named.
-
-    Raises:
-        TransitionError: If there are none.
-    """
+    """The decisions of an actor, by default everyone's; `TransitionError` if there is no such decision."""
     data = data if actor is None else data.of(actor)
     if not len(data):
         raise TransitionError("the episodes hold no step to learn from")
@@ -111,13 +107,11 @@ def by(actor: str | None, data: Transitions) -> Transitions:
 
 
 def held_actions(actions: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """The label of each decision: the action held for most of its steps, ties going to the one that came first.
+    """Label of each decision, int64: the action held for most of its steps, ties going to the one that came first.
 
     Args:
         actions: int, shape (T,).
-        starts: Where decisions begin, the first at 0; each lasts to the next, the last to the end.
-    Returns:
-        int64, shape (len(starts),).
+        starts: First step of each decision, the first at 0; each lasts to the next, the last to the end.
 
     >>> held_actions(np.array([0, 3, 3, 3, 4, 4, 1, 1, 2]), np.array([0, 4, 8])).tolist()
     [3, 4, 2]
@@ -132,13 +126,9 @@ def held_actions(actions: np.ndarray, starts: np.ndarray) -> np.ndarray:
 
 
 def until_takeover(is_person: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """How long until a person takes over, for each decision, see `Transitions.until_takeover`.
+    """Steps until a person takes over, int32, for each of the decisions that begin at `starts`, see `Transitions`.
 
-    Args:
-        is_person: bool, shape (T,): whether a person acted at each step.
-        starts: Where decisions begin, the first at 0; each lasts to the next, the last to the end.
-    Returns:
-        int32, shape (len(starts),).
+    `is_person`, bool, shape (T,), says whether a person acted at each step.
 
     >>> until_takeover(np.array([1, 1, 0, 0, 0, 0, 1, 1, 1, 0], bool), np.array([0, 2, 4, 6, 8])).tolist()
     [-1, 4, 2, 0, -1]
@@ -156,7 +146,6 @@ def until_takeover(is_person: np.ndarray, starts: np.ndarray) -> np.ndarray:
 
 
 def _write(episodes: Sequence[Episode], folder: Path, asked: dict[str, Any], on_episode: Callable[[int], None] | None) -> None:
-    """Read episodes into the files of a folder."""
     columns: dict[str, list[np.ndarray]] = {name: [] for name in COLUMNS}
     names: dict[Owner, int] = {}
     counts: list[EpisodeCounts] = []
@@ -195,17 +184,14 @@ def _write(episodes: Sequence[Episode], folder: Path, asked: dict[str, Any], on_
 
 
 def joined(parts: Sequence[np.ndarray], dtype: Any) -> np.ndarray:
-    """A column of its parts, of which there may be none."""
+    """A column of its parts, of which there may be none at all."""
     return np.concatenate(parts, dtype=dtype) if parts else np.zeros(0, dtype)
 
 
 def actions_of(episode: Episode, seat: str | None, num_steps: int, *, composed: bool) -> Callable[[np.ndarray], np.ndarray]:
-    """From where decisions begin to what was done in them, see `Transitions.actions`.
+    """A function from where decisions begin to their actions, see `Transitions.actions`.
 
-    Args:
-        num_steps: After how many steps the seat's game ended.
-    Raises:
-        TransitionError: If the episode has actions of another kind.
+    The seat's game ended after `num_steps`; `TransitionError` if the episode has actions of another kind.
     """
     space: Any = episode.header.action_spaces.get(episode.header.seats[0] if seat is None else seat)
     if composed:
@@ -253,7 +239,7 @@ def _streams(
 
 
 def starts_of(num_steps: int, frame_skip: int, offset: int = 0) -> np.ndarray:
-    """Where the decisions of a stream begin, int64: at the first step, then at the offset and every `frame_skip` steps on.
+    """First steps of the decisions of a stream, int64: the first step, then the offset and every `frame_skip` steps further.
 
     >>> starts_of(10, 4).tolist(), starts_of(10, 4, 3).tolist()
     ([0, 4, 8], [0, 3, 7])
@@ -264,11 +250,11 @@ def starts_of(num_steps: int, frame_skip: int, offset: int = 0) -> np.ndarray:
 def stream_of(
     episode: Episode, seat: str | None, ended: tuple[int, SeatEnd], starts: np.ndarray, names: dict[Owner, int]
 ) -> dict[str, np.ndarray]:
-    """What decisions that begin at these steps gained, how long each lasted, how the last one ended, and who acted.
+    """Rewards, lengths, ends and owners of decisions that begin at these steps.
 
     Args:
-        ended: What `Episode.ended` says of the seat.
-        names: Of who acted, to which those of this episode are added.
+        ended: `Episode.ended` of the seat.
+        names: Of the owners; those of this episode are added.
     """
     num_steps, end = ended
     rewards = episode.rewards(seat)[:num_steps]
@@ -291,7 +277,7 @@ def stream_of(
 def _write_pictures(
     episode: Episode, seat: str | None, observation: str, num_steps: int, bases: dict[int, int], pictures: _Pictures
 ) -> None:
-    """Write what is seen at each decision of each offset, and at the end, from a stream's base on."""
+    """Write the picture of each decision of each offset, and of the end, from a stream's base on."""
     views = {offset: pipeline(observation) for offset in bases}
     written = dict.fromkeys(bases, 0)
 
@@ -340,7 +326,7 @@ def _frames(episode: Episode, seat: str | None, num_steps: int, view: Pipeline) 
 
 
 def owners_of(episode: Episode, seat: str | None, names: dict[Owner, int]) -> np.ndarray:
-    """int16, shape (T,): who acted at each step, as an index into `names`, which grows; -1 for nobody."""
+    """int16, shape (T,): the owner of each step, as an index into `names`, which grows; -1 for nobody."""
     seat = episode.header.seats[0] if seat is None else seat
     holders = {held.actor: Owner(held.actor, held.actor_kind) for held in episode.seats if held.seat == seat}
     codes = {name: names.setdefault(owner, len(names)) for name, owner in holders.items()}
@@ -394,7 +380,7 @@ def _mapped(folder: Path, *, mmap_mode: Any) -> Transitions:
 
 
 def _kept(folder: Path) -> Transitions | None:
-    """What an earlier run read; None where nothing is whole: a file was removed, or lost its end."""
+    """The result of an earlier run; None where a file was removed, or lost its end."""
     try:
         return _mapped(folder, mmap_mode="r")
     except (OSError, ValueError, KeyError, TypeError):

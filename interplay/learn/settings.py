@@ -1,8 +1,8 @@
 """The settings of each algorithm, and presets of published ones. The first line of a class is the help of its command.
 
 `paper` is Table 7 of Gerstgrasser, Trivedi & Parkes 2022 (CrowdPlay, ICLR); what the table leaves open is d3rlpy's default.
-`code` is what their published program sets (`offline/offline-atari.py`), which differs: every batch has 256 decisions, targets
-follow every 2,500 updates, "DQN" is Double DQN, and a recording is read at one offset unless asked otherwise.
+`code` is their published program (`offline/offline-atari.py`), which differs: every batch has 256 decisions, targets follow
+every 2,500 updates, "DQN" is Double DQN, and a recording is read at one offset unless asked otherwise.
 """
 
 from __future__ import annotations
@@ -47,7 +47,8 @@ class BCConfig(TrainingConfig):
 
     @classmethod
     def fast(cls, task: str, **settings: Any) -> Self:
-        """Settings for less than a minute on two cores, learning from a quarter of an hour of play; the rest as given."""
+        """Settings for less than a minute on two cores, learning from a quarter of an hour of play, with `settings` over
+        them."""
         return cls.preset("fast", task, **settings)
 
 
@@ -103,7 +104,6 @@ class CloneConfig(TrainingConfig):
     shift: int = setting(0, "Move pictures by up to N pixels at random.", low=0, high=20)
 
     def __post_init__(self) -> None:
-        """Refuse what cannot work, as for every run."""
         super().__post_init__()
         if not self.channels or any(not 1 <= one <= 4096 for one in self.channels):
             raise ConfigError(f"channels must be numbers from 1 to 4096, at least one, got {list(self.channels)!r}")
@@ -114,7 +114,6 @@ class CloneConfig(TrainingConfig):
 
     @property
     def embeddings_folder(self) -> Path | None:
-        """The folder that `embeddings` names."""
         return None if self.embeddings is None else Path(self.embeddings)
 
 
@@ -138,7 +137,6 @@ class DaggerConfig(BCConfig):
     url: str = setting("http://127.0.0.1:8000", "Address of the server on which people play.", is_free=True)
 
     def __post_init__(self) -> None:
-        """Refuse what cannot work, as for every run."""
         super().__post_init__()
         for name in ("where", "equal_shares"):
             if getattr(self, name) and not self.by_person:
@@ -155,7 +153,7 @@ class DaggerConfig(BCConfig):
 
 @dataclass(frozen=True)
 class OfflineConfig(TrainingConfig):
-    """What the algorithms that learn from rewards share."""
+    """Settings of the algorithms that learn from rewards."""
 
     learning_rate: float = inherited(RunConfig, "learning_rate", 6.25e-5)
     gamma: float = setting(0.99, "Discount factor of each decision.", low=0, high=1)
@@ -168,7 +166,7 @@ class OfflineConfig(TrainingConfig):
 
 @dataclass(frozen=True)
 class ValueConfig(OfflineConfig):
-    """What the algorithms with target networks share."""
+    """Settings of the algorithms with target networks."""
 
     target_every: int = setting(8000, "Updates between copies of the value network to its target.", low=1, high=10**9)
 
@@ -327,7 +325,6 @@ class PPOConfig(RunConfig):
     log_every: int = setting(1, "Rounds between lines of metrics.", low=1, high=10**9, is_free=True)
 
     def __post_init__(self) -> None:
-        """Refuse what cannot work, as for every run."""
         super().__post_init__()
         if self.workers > self.games:
             raise ConfigError(f"workers must be at most games, which is {self.games}, got {self.workers}")
@@ -338,7 +335,7 @@ class PPOConfig(RunConfig):
             )
 
     def rounds(self, num_seats: int) -> int:
-        """How many rounds make at least `steps` decisions.
+        """The number of rounds that make at least `steps` decisions.
 
         >>> PPOConfig("t", steps=1000, games=4, horizon=12, batch_size=48).rounds(num_seats=2)
         11

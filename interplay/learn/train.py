@@ -53,15 +53,15 @@ def train(
     Episodes on the task's held-out seeds are never learned from: agents are compared on those.
 
     Args:
-        config: Which episodes, and how to learn from them; its class says which algorithm.
-        episodes: What to learn from; where it is not given, what `config` says.
-        expert: Learn what this agent did and said in them, whoever else acted.
+        config: Chooses the episodes and how to learn from them; its class says which algorithm.
+        episodes: Learned from in place of those that `config` chooses.
+        expert: Learn what this agent did and said in them, not what others did.
         notes: More for `model.json`; JSON values.
     Raises:
         TransitionError: If no episode fits; it says how to record some.
-        ConfigError: If the name cannot be used, there is a policy or (without `resume`) an unfinished run of that name,
-            another process is at it, or the checkpoint is of another run.
-        RunError: If it cannot go on: a loss that is no number, a full disk, no memory left on the device.
+        ConfigError: If the name cannot be used, there is a policy or (without `resume`) an unfinished run of that name, another
+            process is at it, or the checkpoint is of another run.
+        RunError: If it cannot continue: a loss that is no number, a full disk, no memory left on the device.
     """
     folder = model_folder(archive, name)
     with claimed(folder, name, resume=resume):
@@ -102,11 +102,7 @@ def train(
 
 
 def draw_curves(folder: Path) -> None:
-    """Draw what a run measured.
-
-    Raises:
-        RunError: If the picture cannot be written; the policy is there.
-    """
+    """Draw a run's metrics; `RunError` if the picture cannot be written, though the policy is there."""
     from interplay.learn.plots import save_curves
 
     try:
@@ -117,8 +113,7 @@ def draw_curves(folder: Path) -> None:
 
 def _task_of(archive: Archive, config: TrainingConfig) -> tuple[Task, gymnasium.Space[Any]]:
     """The task of a run, and the space of its seat's actions: as recorded where no suite has the task. Those are published
-    recordings; their world need not be installed.
-    """
+    recordings; their world need not be installed."""
     try:
         task = find(config.task)
     except NotFoundError:
@@ -131,7 +126,7 @@ def _task_of(archive: Archive, config: TrainingConfig) -> tuple[Task, gymnasium.
 
 
 def _chosen_from(config: TrainingConfig, task: Task, space: gymnasium.Space[Any]) -> gymnasium.Space[Any]:
-    """What the network chooses from."""
+    """The space that the network chooses from."""
     if not config.is_composed:
         return require_discrete(space, task, config.algorithm)
     if not is_composed(space):
@@ -161,7 +156,6 @@ def reward_of(archive: Archive, name: str, task: Task, seats: Sequence[str]) -> 
 def _rewarded(
     archive: Archive, config: TrainingConfig, episodes: list[Episode], data: Transitions, reward: KeptReward
 ) -> Transitions:
-    """Transitions with the rewards that a learned one gives them."""
     seen = data
     if reward.description["observation"] != config.observation:
         seen = load(
@@ -179,8 +173,8 @@ def matching_episodes(archive: Archive, config: TrainingConfig, task: Task) -> l
     """The episodes that a run learns from, in an order of their own, held-out seeds left out.
 
     Raises:
-        TransitionError: If there are none, saying what there is and how to record some; or if the task has several seats, and
-            none of them is chosen.
+        TransitionError: If there are no such episodes, saying which exist and how to record some; or if the task has several
+            seats, and none of them is chosen.
     """
     check_seat(config, task)
     found = archive.episodes(task=task.id, actor=config.actor, where=list(config.where))
@@ -210,7 +204,7 @@ def matching_episodes(archive: Archive, config: TrainingConfig, task: Task) -> l
 
 
 def check_seat(config: RunConfig, task: Task) -> None:
-    """Refuse a seat that the task does not have, and none where it has several."""
+    """Refuse a seat that the task does not have, and no seat where it has several."""
     if len(task.seats) > 1 and config.seat is None:
         raise TransitionError(
             f"task {task.id} has {len(task.seats)} seats; say whose seat to learn, with --seat {' or --seat '.join(task.seats)}"
@@ -220,11 +214,7 @@ def check_seat(config: RunConfig, task: Task) -> None:
 
 
 def model_folder(archive: Archive, name: str) -> Path:
-    """Where a policy of this name is kept.
-
-    Raises:
-        ConfigError: If the name cannot be a folder, or means another agent already.
-    """
+    """The folder of a policy of this name; `ConfigError` if the name cannot be a folder, or means another agent already."""
     from interplay.agents.find import BUILTIN
 
     check_name(name, "policy")
@@ -236,7 +226,7 @@ def model_folder(archive: Archive, name: str) -> Path:
 
 
 def check_torch() -> None:
-    """Before PyTorch is first imported: that it is there, and how its threads wait.
+    """Check that PyTorch is installed, and set how its threads wait, before it is first imported.
 
     Raises:
         MissingTorchError: With the line that installs what is missing.
@@ -253,7 +243,7 @@ def check_torch() -> None:
 
 @contextmanager
 def claimed(folder: Path, name: str, *, resume: bool, what: str = "policy", last: str = "model.json") -> Iterator[None]:
-    """Keep a run's folder for this process while the block runs; it goes again if nothing was written.
+    """Lock a run's folder for this process while the block runs; an empty folder is removed again.
 
     Raises:
         ConfigError: As `_check_run`, or if another process is at this run.

@@ -1,4 +1,5 @@
-"""What every learner learns from: decisions of recorded episodes, with what was seen, done and gained, and what was seen next.
+"""Transitions, which every learner learns from: decisions of recorded episodes, with observation, action, reward, and next
+observation.
 
 Pictures lie in a file and are read when a batch asks for them; only some numbers of each decision are in memory.
 """
@@ -39,7 +40,7 @@ class TransitionError(InterplayError):
 
 
 class EpisodeCounts(NamedTuple):
-    """What one episode gave: its id, seed, steps, and number of decisions."""
+    """The contribution of one episode: its id, seed, steps, and number of decisions."""
 
     episode: str
     seed: int
@@ -48,7 +49,7 @@ class EpisodeCounts(NamedTuple):
 
 
 class Owner(NamedTuple):
-    """Who acted: a name, and `human`, `agent` or `model`."""
+    """The owner of a step: a name, and `human`, `agent` or `model`."""
 
     name: str
     kind: str
@@ -58,32 +59,30 @@ class Owner(NamedTuple):
 class Transitions:
     """N decisions. Each lasts some steps (`held`), in which its action is repeated and whose rewards are its reward.
 
-    Decisions of one episode at one offset are a stream: their pictures follow one another, and one more shows how it ended. So
-    what was seen after decision n is seen before the next one, and a stack is the pictures up to one of them, the first
-    of the stream standing in for those before it.
+    Decisions of one episode at one offset are a stream: their pictures follow one another, and one more shows the end. So the
+    next observation of decision n is the observation of the decision after it, and a stack is the pictures up to one of them,
+    the first of the stream standing in for those before it.
 
     Attributes:
-        pictures: What was seen, shape (P, ...); uint8 pictures or float32 numbers, usually a memory map, or several
+        pictures: Shape (P, ...); uint8 pictures or float32 numbers, usually a memory map, or several
             (`interplay.learn.latents.Shards`).
         stack: How many pictures are one observation, along a new first axis; 0 where a picture is one without that axis.
-        at: int64, shape (N,): the picture at which a decision was made; the next one shows what came of it.
+        at: int64, shape (N,): the picture at which a decision was made; the next one is its next observation.
         first: int64, shape (N,): the first picture of its stream.
         actions: int64, shape (N,): the action held for most of its steps, as its place in its space, from 0; shape (N, 3) for
             composed actions, their choices (`interplay.agents.first_person`).
         rewards: float64, shape (N,): the sum over its own steps.
         terminated, truncated: bool, shape (N,): whether the episode ended with it, by the world or by us.
         steps: int32, shape (N,): the step of the episode at which it begins.
-        held: int32, shape (N,): how many steps it lasts; fewer than the pipeline's at the end of an episode, and at
-            the beginning of a stream that starts with another frame.
+        held: int32, shape (N,): how many steps it lasts; fewer than the pipeline's at the end of an episode, and at the
+            beginning of a stream that starts with another frame.
         offsets: int8, shape (N,): the offset of its stream.
         episodes: int32, shape (N,): index into `counts`.
-        owners: int16, shape (N,): index into `names` of who acted in all its steps; -1 where several did, or nobody.
+        owners: int16, shape (N,): index into `names` of the owner of all its steps; -1 where there are several, or none.
         until_takeover: int32, shape (N,): 0 where a person acted in all its steps who had taken over from an agent; n above 0
             where an agent acted at its first step, and a person took over n steps later; -1 elsewhere.
-        labels: int64, shape (N,): what an expert who was asked at each step would have done for most of its steps, as
-            `actions`; -1 where nobody was asked.
-        counts: One entry per episode.
-        names: Who acted.
+        labels: int64, shape (N,): the action that an expert who was asked at each step would have taken for most of its steps;
+            -1 where nobody was asked.
     """
 
     pictures: Any = field(repr=False)
@@ -141,16 +140,15 @@ class Transitions:
         return dict(Counter(taken).most_common())
 
     def of(self, actor: str) -> Self:
-        """Those in whose steps this one acted, a name or a kind (`human`, `agent`, `model`), and nobody else.
+        """The decisions in whose steps only this actor acted, a name or a kind (`human`, `agent`, `model`).
 
-        Such a choice leaves gaps; what was seen next stays known.
+        Such a choice leaves gaps; the next observations stay known.
         """
         codes = [code for code, owner in enumerate(self.names) if actor in owner]
         return self.only(np.isin(self.owners, codes))
 
     def labelled(self, expert: str) -> Self:
-        """Those that say what an expert does there, with that as their action: those for which it was asked, and those in whose
-        steps it acted itself."""
+        """The decisions with an expert's action: those for which it was asked, and those in whose steps it acted itself."""
         is_asked = self.labels >= 0
         acted = np.isin(self.owners, [code for code, owner in enumerate(self.names) if owner.name == expert])
         return replace(self, actions=np.where(is_asked, self.labels, self.actions)).only(is_asked | acted)
@@ -166,10 +164,7 @@ class Transitions:
         """Indices of training and validation decisions, whole episodes kept together.
 
         Neighbouring decisions look alike, so a validation set drawn from the same episodes would only measure memory.
-
-        Args:
-            fraction: Share of the episodes to hold out, rounded, but at least one if there are two or more; 0 for none.
-            rng: Chooses them.
+        `fraction` is the share of the episodes to hold out, rounded, but at least one if there are two or more; 0 for none.
         """
         num_episodes = len(self.counts)
         num_held_out = 0
@@ -184,11 +179,7 @@ NOT_LEARNED = "No algorithm here learns such actions. An agent of your own can p
 
 
 def require_discrete(space: gymnasium.Space[Any], task: Task, algorithm: str) -> gymnasium.spaces.Discrete:
-    """The space of a seat's actions, if an algorithm can learn them.
-
-    Raises:
-        TransitionError: Saying which one can.
-    """
+    """The space of a seat's actions, if an algorithm can learn them; else `TransitionError`, which names one that can."""
     if isinstance(space, gymnasium.spaces.Discrete):
         return space
     if is_composed(space):

@@ -34,19 +34,14 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Agreement:
-    """What comparing found.
+    """Result of the comparison; names that `Calibration` has too mean the same.
 
     Attributes:
         num_pairs: Pairs of episodes that both the judge and people answered.
-        num_answers: People's answers about them.
-        accuracy: Answers with the judge's outcome, with Wilson's 95 % interval, answers taken for independent.
-        commonest: Share of the commonest outcome.
+        accuracy: Share of answers with the judge's outcome, as if answers were independent.
         side_accuracy: The same where people and the judge named a side; 0.5 is chance.
-        brier, brier_reference: As in `Calibration`; what the judge said without probabilities is taken for certain.
-        num_certain: Answers of `num_answers` compared with one without probabilities.
-        people_agree, num_people_pairs: As in `Calibration`.
-        factors: Agreement by question.
-        saving, answers_saved: As in `Calibration`: what the judge said of two agents counts as `VIRTUAL_ANSWERS` answers.
+        num_certain: Answers of people compared with one without probabilities, which counts as certain.
+        saving: The judge's expectation about two agents counts as `VIRTUAL_ANSWERS` answers.
     """
 
     num_pairs: int
@@ -74,10 +69,9 @@ class Agreement:
 def agreement_with_people(
     opinions: Sequence[LoggedOpinion], people: Sequence[JudgedPair], questions: Sequence[Question], rng: np.random.Generator
 ) -> Agreement | None:
-    """Compare a judge's answers about one task with people's; None where they have no pair of episodes in common.
+    """Compare a judge's answers about one task with people's; `None` without a common pair of episodes.
 
-    Args:
-        opinions: The judge's; of several about one pair of episodes the last one counts.
+    Of several `opinions` about one pair of episodes the last one counts.
     """
     overall = outcomes.overall(one.pair for one in opinions)
     judged = {said.about: (said.answer, one) for said, one in zip(overall, opinions, strict=True)}
@@ -138,7 +132,6 @@ def _factors(
 def _curve(
     opinions: Sequence[LoggedOpinion], people: Sequence[JudgedPair], rng: np.random.Generator
 ) -> tuple[SavingPoint, ...]:
-    """What the judge has said stays as it is, whichever answers of people are drawn."""
     contest = Contest.of(people)
     place = {agent: number for number, agent in enumerate(contest.agents)}
     about = [one for one in opinions if one.pair.left_agent in place and one.pair.right_agent in place]
@@ -152,12 +145,7 @@ SEED = 0
 
 
 class MeasuredJudge(NamedTuple):
-    """A model judge of one task without a file of its own.
-
-    Attributes:
-        name, task: Its name, without `MODEL_PREFIX`, and the task.
-        agreement: With people; None where people have answered about none of its pairs.
-    """
+    """A model judge of one task without a file of its own; `name` is without `MODEL_PREFIX`."""
 
     name: str
     task: str

@@ -1,4 +1,4 @@
-"""Answers of model judges: what they say about pairs of episodes is logged under their own names."""
+"""Answers of model judges about pairs of episodes, logged under their own names."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from interplay.store.judging.model_judges import ModelAnswer
 
 
 class Answered(NamedTuple):
-    """How many answers of a judge are new, and of how many pairs it can say nothing."""
+    """Number of new answers of a judge, and of pairs that it cannot tell apart."""
 
     num_new: int
     num_undecided: int
@@ -36,10 +36,9 @@ def answer_all(
     offered: Candidates | None = None,
     on_progress: Progress = lambda what, done, total: None,
 ) -> Answered:
-    """Let a judge say once what it expects of every pair of episodes that could be shown.
+    """Log under `model:NAME` what a judge expects of every pair of episodes that could be shown.
 
-    Its answers are logged under `model:NAME` with judge kind `model`, with its probabilities in `viewing`. Of a pair that it
-    cannot tell apart it says nothing: left and right would be a toss of a coin.
+    Of a pair that it cannot tell apart it says nothing: left and right would be a toss of a coin.
 
     Raises:
         ModelJudgeError: If there is no pair of videos, or if it has learnt nothing.
@@ -100,9 +99,6 @@ def answer_by_looking(
     Each answer is logged when it comes, so that a stop loses nothing and the next call continues. A pair that gets no usable
     answer is counted and passed over; the next call asks about it again.
 
-    Args:
-        name: Of the judge; it is logged as `model:NAME`.
-        ask: Frames of both -> the form.
     Raises:
         ModelJudgeError: If there is no pair of videos, or a judge of this name has learnt from people's answers.
         VisionJudgeError: If the server does not answer, or if no pair got a usable answer.

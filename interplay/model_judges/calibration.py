@@ -1,7 +1,4 @@
-"""Calibration of a model judge: figures from its predictions and from what people said.
-
-Which predictions they are is up to who asks: `cross_validation.py` makes those of a model that has not seen the answers.
-"""
+"""Calibration of a model judge: figures from its predictions (see `cross_validation.py`) and people's answers."""
 
 from __future__ import annotations
 
@@ -24,12 +21,7 @@ NUM_BINS = 10
 
 @dataclass(frozen=True)
 class Bin:
-    """Predictions of about one probability.
-
-    Attributes:
-        low, high: Of the probability given to the predicted outcome.
-        predicted, observed: Mean probability, and share of answers that came out so; 0 where there are none.
-    """
+    """Predictions between two probabilities: mean of them, and share of such answers; 0 without answers."""
 
     low: float
     high: float
@@ -40,13 +32,13 @@ class Bin:
 
 @dataclass(frozen=True)
 class FactorAgreement:
-    """How often the model says of a question what people say.
+    """How often the model's answer to a question is people's.
 
     Attributes:
         num_answers: Answers to the question (a direct one has two, one a side); `na` is left out.
         agreement: Share of them the judge gives too.
-        commonest: Share of people's commonest answer, what a judge without eyes would reach.
-        people_agree: Share of pairs of people who gave one answer about the same videos; None if no two were asked.
+        `commonest`: Share of people's most frequent answer, which a judge without eyes would reach.
+        people_agree: Share of pairs of people who gave one answer about the same videos; `None` if no two were asked.
     """
 
     question: str
@@ -76,27 +68,25 @@ class Split:
 
 @dataclass(frozen=True)
 class Calibration:
-    """What the cross-validation found.
+    """Results of the cross-validation.
 
     Attributes:
         num_answers, num_groups: People's answers about the task that were learnt from, and the seeds they are about.
         accuracy: Share of answers whose outcome was given the largest probability; half an answer where left and right
-            shared it and one of them was said.
-        decided_accuracy: The same among answers that name a side; 0.5 is chance.
+            shared it and one of them was said. `decided_accuracy` is of answers that name a side; 0.5 is chance.
         brier, brier_reference: Mean sum of squared errors of the three probabilities (Brier 1950); and that of always giving
             the outcomes' shares.
-        brier_gain_low: Lower end of the 95 % interval of the second less the first, answers taken for independent.
+        brier_gain_low: Lower end of the 95 % interval of the second less the first, as if answers were independent.
         log_loss, log_loss_reference: Mean negative log probability; likewise.
         calibration_error: Mean distance of predicted and observed in the bins, weighted by answers (ECE).
-        bins: The reliability diagram.
-        people_agree: Share of pairs of people who gave one outcome about one pair of episodes; None if no two did.
+        people_agree: Share of pairs of people who gave one outcome about one pair of episodes; `None` if no two did.
         saving: The curve of answers saved; empty where agents or answers are too few for an order.
         answers_saved: Answers of people fewer with the model than without, at a rank correlation of `TARGET_CORRELATION`;
-            negative where the model does harm; None where the curve does not get there.
-        left_out: Of a model that has seen no answer about either agent; None where agents or answers are too few to tell.
-        names_only: Of a model that sees whose episode it is and nothing else, split by seed; None in older files.
-        gain_over_names_low: Lower end of the 95 % interval of its Brier score less the judge's, answers taken for independent.
-        num_left_out: Answers not among `num_answers`, because nothing is known here of the episodes they are about.
+            negative where the model does harm; `None` where the curve does not get there.
+        left_out: Of a model that has seen no answer about either agent; `None` where agents or answers are too few to tell.
+        names_only: Of a model that sees whose episode it is and nothing else, split by seed; `None` in older files.
+        gain_over_names_low: As `brier_gain_low`, of its Brier score less the judge's.
+        num_left_out: Other answers, about episodes of which nothing is known here.
     """
 
     num_answers: int
@@ -125,7 +115,7 @@ class Calibration:
     def is_better_than_shares(self) -> bool:
         """Whether it tells preferences about unseen seeds of known agents measurably better than the outcomes' shares.
 
-        Recognising agents is enough for that; what it may be used for is `judges_new_agents`.
+        Recognising agents is enough for that; `judges_new_agents` says what it may be used for.
         """
         return self.brier_gain_low > 0
 
@@ -136,7 +126,7 @@ class Calibration:
 
     @property
     def verdict(self) -> str:
-        """What may be said of it, in one or two sentences; it rests on left-out agents, and on what names alone tell."""
+        """One or two sentences about it; they rest on left-out agents, and on what names alone tell."""
         if self.left_out is None:
             return (
                 "It is not known whether it sees how well an agent plays or only which agent it is: there are too few "
@@ -166,13 +156,7 @@ class Calibration:
 
 
 def measure(probabilities: Array, outcomes: Texts, groups: Sequence[Any] | NDArray[Any], pairs: Sequence[Any]) -> Calibration:
-    """Every figure that needs predictions and answers only.
-
-    Args:
-        probabilities: Of left, draw and right, shape (n, 3).
-        outcomes, groups: n of each.
-        pairs: Per answer (pair of episodes in no order, outcome said of it in one orientation): `people_agreement`'s input.
-    """
+    """Every figure that needs predictions, shape (n, 3), and answers only; `pairs` is the input of `people_agreement`."""
     column = columns(outcomes)
     shares = np.bincount(column, minlength=3) / len(column)
     right_share = chance_right(probabilities, column)
@@ -209,17 +193,17 @@ def split(probabilities: Array, outcomes: Texts) -> Split | None:
 
 
 def gain_low(probabilities: Array, reference: Array, outcomes: Texts) -> float:
-    """Lower end of the 95 % interval of the Brier score of a reference less that of predictions, answers independent."""
+    """As `Calibration.brier_gain_low`, against the predictions `reference`."""
     column = columns(outcomes)
     gain = brier_scores(reference, column) - brier_scores(probabilities, column)
     return float(gain.mean() - Z95 * gain.std() / np.sqrt(len(gain)))
 
 
 def people_agreement(pairs: Sequence[tuple[Any, str]]) -> tuple[float | None, int]:
-    """Share of pairs of answers about one pair of episodes that are the same, and how many such pairs there are.
+    """Share of pairs of answers about one pair of episodes that are the same, and number of such pairs.
 
     Args:
-        pairs: Per answer the pair of episodes and what was said of it, in one orientation.
+        pairs: Per answer the pair of episodes in no order, and the answer in one orientation.
 
     >>> people_agreement([("ab", "left"), ("ab", "left"), ("ab", "draw"), ("cd", "left")])
     (0.3333333333333333, 3)

@@ -28,7 +28,7 @@ MIN_SEEN = 10
 
 
 def folds(groups: Groups, num_folds: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Which fold each answer is in: groups stay whole, folds are about equal; shape (n,).
+    """Fold of each answer: groups stay whole, folds are about equal; shape (n,).
 
     >>> folds(["a", "a", "b", "b"], 2, np.random.default_rng(0)).tolist() in ([0, 0, 1, 1], [1, 1, 0, 0])
     True
@@ -48,9 +48,7 @@ def fit_carefully(
 ) -> tuple[PreferenceModel, float]:
     """A model whose penalty and temperature were chosen on answers about other seeds; and that penalty.
 
-    Args:
-        left, right: Scaled features, shape (n, F).
-        outcomes, groups: n of each.
+    `left` and `right` are scaled features, shape (n, F).
     """
     said = np.array(outcomes)
     fold = folds(groups, NUM_FOLDS - 1, rng)
@@ -84,12 +82,7 @@ def cross_validate(left: Array, right: Array, outcomes: Texts, groups: Groups, r
 
 
 def names_only(agents: Sequence[tuple[str, str]], outcomes: Texts, groups: Groups, rng: np.random.Generator) -> Array:
-    """Probabilities of each answer by a model that has seen no answer about its seed, and of an episode sees nothing but whose
-    it is: Davidson's model of the agents' names, shape (n, 3).
-
-    Args:
-        agents: The left and the right one of each answer.
-    """
+    """As `cross_validate`, by Davidson's model of the names of the agents, left and right of each answer."""
     said, about = np.array(outcomes), np.array([str(group) for group in groups])
     place = {name: number for number, name in enumerate(sorted({name for pair in agents for name in pair}))}
     left, right = (np.eye(len(place))[[place[pair[side]] for pair in agents]] for side in (0, 1))
@@ -121,7 +114,7 @@ def leave_agents_out(
     Args:
         penalty, temperature: Those of the judge that will be used, which all answers chose.
     Returns:
-        Shape (n, 3), and which answers there was something to learn for, shape (n,); none with fewer than four agents.
+        Shape (n, 3), and which answers had something to learn from, shape (n,); none with fewer than four agents.
     """
     said = np.array(outcomes)
     names = np.array(sorted({name for pair in agents for name in pair}))
@@ -143,7 +136,7 @@ def leave_agents_out(
 def comparative_agreement(
     left: Array, right: Array, said: Texts, groups: Groups, penalty: float, rng: np.random.Generator
 ) -> tuple[float, float]:
-    """Agreement on unseen answers to a comparative question, and the share of the commonest answer; `said` without `na`."""
+    """Agreement on unseen answers to a comparative question, and the share of the most frequent one; `said` without `na`."""
     given = np.array(said)
     fold = folds(groups, NUM_FOLDS, rng)
     probabilities = np.full((len(given), 3), 1 / 3)
@@ -158,7 +151,7 @@ def comparative_agreement(
 def direct_agreement(
     features: Array, said: Sequence[bool], groups: Groups, penalty: float, rng: np.random.Generator
 ) -> tuple[float, float]:
-    """Agreement on unseen answers to a yes-or-no question, and the share of the commonest answer."""
+    """Agreement on unseen answers to a yes-or-no question, and the share of the most frequent one."""
     given = np.array(said, bool)
     fold = folds(groups, NUM_FOLDS, rng)
     yes = np.full(len(given), 0.5)
@@ -170,5 +163,5 @@ def direct_agreement(
 
 
 def _agreement(probabilities: Array, column: NDArray[np.int64]) -> tuple[float, float]:
-    """Mean chance that what is likeliest was said, and the share of what was said most."""
+    """Mean chance that the most probable answer was given, and the share of the most frequent one."""
     return float(chance_right(probabilities, column).mean()), float(np.bincount(column).max() / len(column))

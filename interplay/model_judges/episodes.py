@@ -24,7 +24,7 @@ Progress = Callable[[str, int, int], None]
 
 
 def candidates_with_videos(archive: Archive, offered: Candidates, session: Session, task: str) -> list[Candidate]:
-    """Episodes of the candidates whose video is there: an imported answer may be about one that is not."""
+    """Candidates whose video exists: an imported answer may be about an episode without one."""
     try:
         return [one for one in offered.of_task(session, task) if archive.video_path(one.episode_id).is_file()]
     except NotFoundError:
@@ -56,7 +56,7 @@ def couples_of(candidates: Iterable[Candidate]) -> list[tuple[Candidate, Candida
 
 
 def features_of(archive: Archive, episodes: Iterable[str], on_progress: Progress) -> dict[str, dict[str, float]]:
-    """Episode id -> features; what a video shows is kept in `media/features/`, because looking takes long."""
+    """Episode id -> features; those of videos are cached in `media/features/`, because looking takes long."""
     folder = archive.root / "media" / "features"
     folder.mkdir(parents=True, exist_ok=True)
     with archive.database.read() as session:
@@ -79,11 +79,7 @@ def features_of(archive: Archive, episodes: Iterable[str], on_progress: Progress
 
 
 def known(table: Mapping[str, Mapping[str, float]]) -> set[str]:
-    """Episodes of which something is known that could tell them from others: a video, or a fact in which episodes differ.
-
-    Args:
-        table: Episode id -> features.
-    """
+    """Episodes of which something is known that could tell them from others: a video, or a fact in which episodes differ."""
     rows = [row for row in table.values() if row]
     names = sorted({name for row in rows for name in row})
     values = features.matrix(rows, names)
@@ -96,7 +92,7 @@ def known(table: Mapping[str, Mapping[str, float]]) -> set[str]:
 
 
 def _seen(video: Path, kept: Path) -> dict[str, float]:
-    """Features of a video, from its file beside it if that is of this version; none where there is no video."""
+    """Features of a video, from the file beside it if that is of this version; empty without a video."""
     try:
         document = json.loads(kept.read_text("utf-8"))
         if document["version"] == features.VERSION:

@@ -25,11 +25,7 @@ _STILL = 0.01
 def from_facts(
     *, num_steps: int, duration_s: float, total_reward: float, outcome: str, statistics: Mapping[str, float]
 ) -> dict[str, float]:
-    """Features of what the catalogue knows.
-
-    Args:
-        outcome: Why the episode ended, as the catalogue has it.
-    """
+    """Features from the catalogue."""
     facts = {
         "steps": math.log1p(num_steps),
         "duration": math.log1p(duration_s),
@@ -44,17 +40,13 @@ def from_video(path: Path) -> dict[str, float]:
     """Features of an mp4, from its key frames or, where those are few, from frames all over it.
 
     Raises:
-        ValueError: If there is no frame in it that can be decoded.
+        ValueError: If no frame of it can be decoded.
     """
     return from_samples(_samples(path))
 
 
 def from_samples(samples: NDArray[np.uint8]) -> dict[str, float]:
-    """Features of a few frames in order.
-
-    Args:
-        samples: uint8, shape (n, ROWS, COLUMNS, 3), RGB, n at least 1.
-    """
+    """Features of a few frames in order: uint8, shape (n, ROWS, COLUMNS, 3), RGB, n at least 1."""
     colour = samples.astype(np.float64) / 255
     gray = colour.mean(axis=3)
     flat = gray.reshape(len(gray), -1)

@@ -69,14 +69,11 @@ def calibrate(
 ) -> TaskJudge:
     """Learn what people prefer in one task, and measure how well on answers about other seeds.
 
-    Args:
-        now: UTC.
-        questions: Of the task's form; each that has enough answers gets a model of its own.
-        offered: Candidates for the curve of answers saved; those of the built-in tasks by default.
-        on_progress: Called with what is being done, how much of it is, and of how much.
+    Each of the form's `questions` that has enough answers gets a model of its own. `offered` are candidates for the curve of
+    answers saved; those of the built-in tasks by default.
+
     Raises:
-        ModelJudgeError: If there are too few answers about episodes of which something is known, or they are all about
-            one seed.
+        ModelJudgeError: If too few answers are about episodes of which something is known, or they are all about one seed.
         InterplayError: If scipy is not installed.
     """
     check_name(name)
@@ -199,7 +196,7 @@ def _expect(
     table: Mapping[str, Mapping[str, float]],
     penalty: float,
 ) -> Expect:
-    """What a model fitted to some of the answers says of every pair of videos of the agents that people answered about."""
+    """Expectation of a model fitted to some of the answers about every pair of videos of the agents that were judged."""
     place = {agent: number for number, agent in enumerate(contest.agents)}
     couples = [couple for couple in couples_of(candidates) if all(one.agent in place for one in couple)]
     pair_agents = np.array([[place[one.agent], place[other.agent]] for one, other in couples], np.int64).reshape(-1, 2)

@@ -1,5 +1,4 @@
-"""Outcomes: what people said about two episodes, seen from one side; and probabilities of left, draw and right, and their
-scores."""
+"""Outcomes: people's answers about two episodes, seen from one side; probabilities of left, draw and right; and scores."""
 
 from __future__ import annotations
 
@@ -15,13 +14,7 @@ from interplay.tasks import Question
 
 
 class Said(NamedTuple):
-    """One answer.
-
-    Attributes:
-        about: What it is about, the same for everybody who was asked it.
-        answer: As if the episode with the lesser id had been left.
-        shown: As it was given.
-    """
+    """One answer: as if the episode with the lesser id had been left, and as it was given, `shown`."""
 
     about: Any
     answer: str
@@ -37,7 +30,7 @@ def overall(pairs: Iterable[JudgedPair]) -> list[Said]:
 
 
 def to_question(question: Question, pairs: Iterable[JudgedPair]) -> list[Said]:
-    """What was said to a question of the form: about pairs, or yes or no of each episode of a pair; `na` is no answer."""
+    """Answers to a question of the form: about pairs, or yes or no of each episode of a pair; `na` is no answer."""
     found: list[Said] = []
     for pair in pairs:
         answer = pair.responses.get(question.id)
@@ -69,23 +62,19 @@ _EVEN = 1e-6
 
 
 def likeliest(probabilities: Array) -> NDArray[np.int64]:
-    """Which of `OUTCOMES` each row makes likeliest, shape (n,); `UNDECIDED` where left and right are alike the likeliest.
-
-    Args:
-        probabilities: Of left, draw and right, shape (n, 3).
-    """
+    """Most probable of `OUTCOMES` in each row of shape (n, 3); `UNDECIDED` where left and right are the largest alike."""
     tied = _largest(probabilities)
     return np.where(tied[:, 0] & tied[:, 2], UNDECIDED, probabilities.argmax(axis=1))
 
 
 def chance_right(probabilities: Array, column: NDArray[np.int64]) -> Array:
-    """Chance that the likeliest answer is the one that was given, shape (n,): 1 or 0, shared where several are alike.
+    """Chance that the most probable answer is the given one, shape (n,): 1 or 0, shared where several are alike.
 
     A judge that cannot tell left from right guesses, and is right half the time if either was said.
 
     Args:
         probabilities: Of each possible answer, shape (n, number of them).
-        column: Place of the one that was given, shape (n,).
+        column: Place of the given answer, shape (n,).
 
     >>> chance_right(np.array([[0.45, 0.1, 0.45]] * 3), np.array([0, 1, 2])).tolist()
     [0.5, 0.0, 0.5]
@@ -95,7 +84,7 @@ def chance_right(probabilities: Array, column: NDArray[np.int64]) -> Array:
 
 
 def log_loss(probabilities: Array, column: NDArray[np.int64]) -> Array:
-    """Negative log probability of the answers that were given, shape (n,); arguments as for `chance_right`."""
+    """Negative log probability of the given answers, shape (n,); arguments as for `chance_right`."""
     return -np.log(np.maximum(probabilities[np.arange(len(column)), column], 1e-12))
 
 
@@ -104,15 +93,9 @@ def columns(outcomes: Texts) -> NDArray[np.int64]:
 
 
 def brier_scores(probabilities: Array, column: NDArray[np.int64]) -> Array:
-    """Sum of squared errors of the probabilities of each answer (Brier 1950), shape (n,): 0 at best, 2 at worst.
-
-    Args:
-        probabilities: Of left, draw and right, shape (n, 3).
-        column: Place of what was said in `OUTCOMES`, shape (n,).
-    """
+    """Sum of squared errors of the probabilities (Brier 1950), shape (n,): 0 at best, 2 at worst; as `chance_right`."""
     return ((probabilities - np.eye(3)[column]) ** 2).sum(axis=1)
 
 
 def _largest(probabilities: Array) -> NDArray[np.bool_]:
-    """Where a row is as large as it gets, of the same shape."""
     return probabilities > probabilities.max(axis=1, keepdims=True) - _EVEN

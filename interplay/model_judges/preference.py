@@ -30,12 +30,7 @@ VERSION = 3
 
 @dataclass(frozen=True, eq=False)
 class Scale:
-    """Where a feature's middle is and how far it spreads.
-
-    Attributes:
-        names: Of F features.
-        centre, spread: float64, shape (F,); spread is never 0.
-    """
+    """Middle and spread of F features, float64, shape (F,); spread is never 0."""
 
     names: tuple[str, ...]
     centre: Array
@@ -43,7 +38,7 @@ class Scale:
 
     @classmethod
     def of(cls, names: Sequence[str], values: Array) -> Scale:
-        """Middle and spread of what is known; a feature that never varies gets weight 0 from any fit.
+        """Middle and spread of the known values; a feature that never varies gets weight 0 from any fit.
 
         Args:
             values: Shape (n, F), NaN where unknown.
@@ -56,7 +51,7 @@ class Scale:
         return cls(tuple(names), centre, np.where(spread > 1e-9, spread, 1.0))
 
     def __call__(self, values: Array) -> Array:
-        """Scaled features, shape (n, F); what is unknown is taken for the middle, what is far out for 5 spreads."""
+        """Scaled features, shape (n, F); unknown ones become the middle, far ones 5 spreads."""
         return np.clip(np.nan_to_num((values - self.centre) / self.spread), -5, 5)
 
 
@@ -65,8 +60,7 @@ class PreferenceModel:
     """A fitted model.
 
     Attributes:
-        weights: float64, shape (F,).
-        draw: b in the formula above; None where nobody ever called a draw.
+        draw: b in the formula above; `None` if nobody ever called a draw.
         temperature: Above 1 where the fit was too sure of itself, found on answers it had not seen.
     """
 
@@ -75,32 +69,19 @@ class PreferenceModel:
     temperature: float = 1.0
 
     def probabilities(self, left: Array, right: Array) -> Array:
-        """Of left, draw and right, shape (n, 3), rows sum to 1.
-
-        Args:
-            left, right: Scaled features, shape (n, F).
-        """
+        """Of left, draw and right, shape (n, 3), from scaled features, shape (n, F)."""
         return _davidson((left - right) @ self.weights / self.temperature, self.draw)
 
 
 @dataclass(frozen=True, eq=False)
 class YesNoModel:
-    """Whether people say yes of one episode: logistic regression.
-
-    Attributes:
-        weights: float64, shape (F,).
-        intercept: Log odds of an episode with middling features.
-    """
+    """Whether people say yes of one episode: logistic regression; the intercept is of an episode with middling features."""
 
     weights: Array
     intercept: float
 
     def probabilities(self, features: Array) -> Array:
-        """Of yes, shape (n,).
-
-        Args:
-            features: Scaled, shape (n, F).
-        """
+        """Of yes, shape (n,), from scaled features, shape (n, F)."""
         return sigmoid(features @ self.weights + self.intercept)
 
 
@@ -112,7 +93,7 @@ def fit_preference(left: Array, right: Array, outcomes: Texts, *, penalty: float
         outcomes: n of `left`, `draw`, `right`.
         penalty: Of half the squared weights, positive.
     Raises:
-        ValueError: If there is nothing to fit, or an outcome is none of the three.
+        ValueError: Without outcomes, or for an unknown one.
     """
     if not len(outcomes):
         raise ValueError("there are no answers to fit a preference model to")
@@ -147,13 +128,10 @@ def fit_preference(left: Array, right: Array, outcomes: Texts, *, penalty: float
 
 
 def fit_yes_no(features: Array, answers: Sequence[bool] | NDArray[np.bool_], *, penalty: float) -> YesNoModel:
-    """Logistic regression by penalised maximum likelihood.
+    """Logistic regression of scaled features, shape (n, F), by penalised maximum likelihood.
 
-    Args:
-        features: Scaled, shape (n, F).
-        answers: n of them.
-        penalty: Of half the squared weights, positive; the intercept is pulled to 0 by a hundredth of it, so that a question
-            everybody answers alike has a finite one.
+    The penalty, positive, is of half the squared weights; the intercept is pulled to 0 by a hundredth of it, so that a question
+    everybody answers alike has a finite one.
     """
     said = np.array(answers, float)
 
@@ -174,12 +152,9 @@ def fit_yes_no(features: Array, answers: Sequence[bool] | NDArray[np.bool_], *, 
 
 
 def best_temperature(logits: Array, draw: float | None, outcomes: Texts) -> float:
-    """The temperature under which unseen answers are likeliest, between 1/4 and 4.
+    """Temperature, between 1/4 and 4, under which unseen answers, with their d at temperature 1, are most probable.
 
     Guo et al., "On Calibration of Modern Neural Networks" (ICML 2017), section 4.2, for this model.
-
-    Args:
-        logits: d at temperature 1 of answers that were not fitted to, shape (n,).
     """
     column = columns(outcomes)
 
@@ -191,11 +166,7 @@ def best_temperature(logits: Array, draw: float | None, outcomes: Texts) -> floa
 
 
 def optimizer() -> Any:
-    """`scipy.optimize`.
-
-    Raises:
-        InterplayError: If it is not installed, with the line that installs it.
-    """
+    """`scipy.optimize`; without scipy an `InterplayError` with the line that installs it."""
     try:
         from scipy import optimize
     except ModuleNotFoundError:
@@ -212,7 +183,7 @@ def _bordered(rows: Array, by_d: Array, by_both: Array, by_last: float, penalty:
     """Second derivatives of a loss over F weights and one number more, shape (F + 1, F + 1).
 
     Args:
-        rows: Shape (n, F); what the weights multiply.
+        rows: Shape (n, F); the weights multiply them.
         by_d, by_both: Second derivatives of each row's loss, shape (n,): in d = rows @ weights, and in d and the last number.
         by_last: Second derivative in the last number.
     """

@@ -31,13 +31,7 @@ class SavingPoint:
 
 @dataclass(frozen=True, eq=False)
 class Contest:
-    """People's answers about agents, for the curve of answers saved.
-
-    Attributes:
-        agents: Names, n of them.
-        left_agent, right_agent: int64, shape (m,): place in `agents` of those of each answer.
-        outcomes: m of them.
-    """
+    """People's answers about n agents; `left_agent` and `right_agent`, shape (m,), are places in `agents`, `outcomes` has m."""
 
     agents: tuple[str, ...]
     left_agent: NDArray[np.int64]
@@ -70,7 +64,7 @@ def saving_curve(
     """How the order of agents nears that of all people's answers, as answers come in, with and without the judge.
 
     For each number of answers, so many are drawn without replacement. Without the judge the agents are ordered by
-    Bradley-Terry strengths of those answers; with it, what `expect` says is added to them. Both orders are compared
+    Bradley-Terry strengths of those answers; with it, the result of `expect` is added to them. Both orders are compared
     (Spearman) with that of all answers.
 
     Args:
@@ -131,7 +125,7 @@ def _counts(contest: Contest, chosen: NDArray[np.int64]) -> Array:
 
 
 def virtual_wins(num_agents: int, pair_agents: NDArray[np.int64], probabilities: Array) -> Array:
-    """What a judge says of each pair of agents, over all their episodes, as `VIRTUAL_ANSWERS` answers; shape (n, n).
+    """Expected wins of i over j, shape (n, n), over all their episodes, as `VIRTUAL_ANSWERS` answers for each pair of agents.
 
     Args:
         pair_agents: Places of the left and the right agent of each pair of episodes, shape (k, 2).

@@ -32,11 +32,9 @@ class ModelJudgeError(InterplayError):
 
 @dataclass(frozen=True, eq=False)
 class TaskJudge:
-    """A model judge of one task.
+    """A model judge of one task; its name is without `MODEL_PREFIX`.
 
     Attributes:
-        name, task: Its name, without `MODEL_PREFIX`, and the task.
-        scale: Which features it looks at, and how they are scaled.
         overall: Which episode is better.
         comparative, direct: Question id -> the model of its answers.
         trained_at: UTC, ISO 8601.
@@ -53,9 +51,9 @@ class TaskJudge:
     trained_at: str
 
     def strongest(self, count: int = 8) -> list[tuple[str, float]]:
-        """The features that weigh most, each with what one spread of it adds to the log odds of being preferred.
+        """Features that weigh most, each with what one spread of it adds to the log odds of being preferred.
 
-        None where nothing weighs anything: the judge has learnt nothing.
+        Empty if the judge has learnt nothing.
         """
         weights = self.overall.weights / self.overall.temperature
         places = [place for place in np.argsort(-np.abs(weights)) if abs(weights[place]) > _NOTHING]
@@ -83,7 +81,7 @@ def load(root: Path, name: str, task: str) -> TaskJudge:
     """Read a judge back.
 
     Raises:
-        NotFoundError: With the nearest name that is there.
+        NotFoundError: With the nearest existing name.
         ModelJudgeError: If its file cannot be read, or its features or its model are of another version.
     """
     check_name(name)

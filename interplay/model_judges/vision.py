@@ -36,17 +36,17 @@ class VisionJudgeError(InterplayError):
 
 
 class UnansweredPairError(VisionJudgeError):
-    """One pair that got no answer, because of its videos or of what the model said of them; others may go well."""
+    """One pair without an answer, because of its videos or of the model's reply; others may go well."""
 
 
 @dataclass(frozen=True)
 class VisionJudge:
-    """Where a vision-language model is.
+    """Address of a vision-language model.
 
     Attributes:
         address: Up to and without `/chat/completions`, for example `http://127.0.0.1:11434/v1`.
-        key: Sent as `Authorization: Bearer`, if there is one.
-        calls: A file that every call is appended to, one JSON document a line; none is kept if None.
+        key: Sent as `Authorization: Bearer`.
+        calls: A file that every call is appended to, one JSON document a line.
     """
 
     address: str
@@ -63,10 +63,9 @@ class VisionJudge:
         *,
         client: httpx.Client,
     ) -> dict[str, Any]:
-        """What the model says of two episodes: `outcome`, `responses` and `reason`, as a form has them.
+        """Form about two episodes, filled in by the model: `outcome`, `responses` and `reason`.
 
         Args:
-            goal: What both players were asked to do.
             left, right: Frames in order, each uint8, shape (H, W, 3), RGB.
         Raises:
             UnansweredPairError: If the model's reply is no answer to the form.
@@ -173,7 +172,7 @@ def read_reply(text: Any, questions: Sequence[Question]) -> dict[str, Any]:
 
 
 def _text(value: Any) -> str:
-    """Something said, as both databases can keep it."""
+    """Text that both databases can keep."""
     return str(value)[:10_000].replace("\0", " ").encode(errors="replace").decode()
 
 
@@ -186,7 +185,7 @@ def _swap(form: dict[str, Any], questions: Sequence[Question]) -> dict[str, Any]
 
 
 def _combine(first: dict[str, Any], second: dict[str, Any], questions: Sequence[Question]) -> dict[str, Any]:
-    """One form of two in the same orientation: what they disagree about is a draw, and a yes needs both."""
+    """One form from two in the same orientation: a difference is a draw, and a yes needs both."""
 
     def both(one: Any, other: Any) -> Any:
         if isinstance(one, Mapping) and isinstance(other, Mapping):

@@ -1,4 +1,4 @@
-"""A player that is a program: it speaks the protocol of docs/protocol.md over a real socket, and sees only what players see.
+"""A player that is a program: it speaks docs/protocol.md over a real socket, and sees only what players see.
 
 async with await PlayClient.open("http://127.0.0.1:8000", "atari/breakout") as player:
     await player.start()
@@ -32,11 +32,8 @@ HEARTBEAT_S = 0.25
 
 
 class PlayClientError(InterplayError):
-    """The server refused, or ended the seat with an error.
-
-    Attributes:
-        code: The `error` message's code, the HTTP status, or the socket's close code.
-    """
+    """The server refused, or ended the seat with an error. `code`: of the `error` message, the HTTP status, or the socket's
+    close code."""
 
     def __init__(self, code: str | int, message: str) -> None:
         super().__init__(message)
@@ -51,7 +48,6 @@ class PlayClient:
         grant: The answer to `POST /api/sessions`.
 
     Attributes:
-        welcome: The server's welcome message.
         decoder: Holds the picture; `decoder.pixels` is reused by the next frame.
         header: Head of the newest frame.
         hud: The newest facts.
@@ -116,7 +112,7 @@ class PlayClient:
         return client
 
     async def connect(self) -> None:
-        """Open the socket (a second one takes the seat over) and wait for the welcome, or for the news that it is over."""
+        """Open the socket (a second one takes the seat over) and wait for `welcome`, or for `ended`."""
         address = "ws" + self.address.removeprefix("http") + self.grant["socket"]
         self._socket = await connect(
             address, subprotocols=[Subprotocol(wire.SUBPROTOCOL)], compression=None, ping_interval=None, max_size=1 << 24
@@ -139,26 +135,24 @@ class PlayClient:
         await self.close()
 
     async def close(self) -> None:
-        """Close the socket; the server keeps the seat for a while."""
         if self._heart is not None:
             self._heart.cancel()
         if self._socket is not None:
             await self._socket.close()
 
     async def send(self, kind: str, **fields: Any) -> None:
-        """Send a JSON message; whether the socket is still open, and why not, the next `receive` tells."""
+        """Send a JSON message. If the socket is closed, the next `receive` raises the reason."""
         await self._send(json.dumps({"type": kind, **fields}))
 
     async def start(self) -> None:
         await self.send("start")
 
     async def pause(self) -> None:
-        """As when the page loses the focus."""
+        """Pause, as a page does that loses the focus."""
         self._buttons = 0
         await self.send("pause")
 
     async def resume(self) -> None:
-        """As when it has it again."""
         await self.send("resume")
 
     async def quit(self) -> None:
@@ -179,46 +173,32 @@ class PlayClient:
             await self._send_input(time.perf_counter(), buttons, pitch, yaw)
 
     async def choose(self, buttons: int) -> None:
-        """In a task of turns: press these buttons once, for one step. Nothing is held afterwards."""
+        """Press these buttons for one step, in a task of turns."""
         self._num_presses += 1
         await self._send_input(time.perf_counter(), 0, press=(buttons, self._num_presses))
 
     async def point(self, x: float, y: float = 0.0, buttons: int = 0) -> None:
-        """In a task whose action is a Box: let the pointer ask for these values from now on. `await
-        client.point(*keys.turn_of_action(action))` plays an action.
-
-        Raises:
-            ValueError: For values that are not finite.
-        """
+        """Let the pointer ask for these finite values from now on, in a task whose action is a Box: `await
+        client.point(*keys.turn_of_action(action))` plays an action."""
         await self._send_input(time.perf_counter(), buttons, pointed=(x, y))
 
     async def draw(self, where: Literal["here", "server"], gui_width: int = 320, gui_height: int = 180) -> None:
-        """Ask for scenes (`here`) or pictures (`server`) from now on.
-
-        Args:
-            gui_width, gui_height: Of what is drawn over the world, GUI pixels, 64 to 2048.
-        """
+        """Ask for scenes (`here`) or pictures (`server`) from now on. `gui_width`, `gui_height`: size of the GUI drawn over the
+        world, GUI pixels, 64 to 2048."""
         self.is_drawn_here = where == "here"
         await self.send("scene", drawn=where, gui_width=gui_width, gui_height=gui_height)
 
     async def ask_for_land(self, num_parts: int = wire.MAX_LAND_PARTS) -> None:
-        """Ask for the next parts of the land, 1 to 8."""
         await self.send("land", parts=num_parts)
 
     async def look(self, buttons: int, pitch: float, yaw: float) -> None:
-        """Hold exactly these buttons, and look there: degrees, pitch from -90 (up) to 90, yaw from -360 to 360.
-
-        Raises:
-            ValueError: For a look beyond that.
-        """
+        """Hold exactly these buttons, and look there: degrees, pitch from -90 (up) to 90, yaw from -360 to 360. Raises
+        `ValueError` for a look beyond that."""
         await self._send_input(time.perf_counter(), buttons, look=(pitch, yaw))
 
     async def frames(self) -> AsyncIterator[Frame]:
-        """Every frame until the episode has ended; the arrays are reused by the next frame.
-
-        Raises:
-            PlayClientError: If the seat ended with an error or the socket closed.
-        """
+        """Every frame until the episode has ended; the arrays are reused by the next frame. Raises `PlayClientError` if the
+        seat ended with an error or the socket closed."""
         decoder = self.decoder
         while self.ended is None:
             message = await self.receive()
@@ -227,12 +207,8 @@ class PlayClient:
                 yield decoder.frame()
 
     async def receive(self) -> wire.FrameHeader | dict[str, Any] | None:
-        """Take the next message: a frame, applied to `decoder` or given to `on_scene`, or a JSON message; None for a frame that
-        could not be applied, after which a key frame was asked for.
-
-        Raises:
-            PlayClientError: As `frames`.
-        """
+        """Take the next message: a frame, applied to `decoder` or passed to `on_scene`, or a JSON message. None for a frame
+        that could not be applied: a key frame was then asked for. Raises `PlayClientError` as `frames`."""
         try:
             message = await self.socket.recv()
         except ConnectionClosed as closed:
@@ -259,7 +235,7 @@ class PlayClient:
         return header
 
     async def _beat(self) -> None:
-        """Give a sign of life, and acknowledge what was painted, four times a second while the socket is open."""
+        """Send a heartbeat, which acknowledges what was painted, four times a second while the socket is open."""
         while self.socket.close_code is None:
             wait_s = self._sent_at + HEARTBEAT_S - time.perf_counter()
             if wait_s > 0:
@@ -268,7 +244,6 @@ class PlayClient:
                 await self._send_input(time.perf_counter(), self._buttons)
 
     def _take(self, message: dict[str, Any]) -> dict[str, Any]:
-        """Note what a JSON message says."""
         match message["type"]:
             case "hud":
                 self.hud = message
@@ -311,7 +286,7 @@ class PlayClient:
         await self._send(message)
 
     async def _send(self, message: str | bytes) -> None:
-        """A server that closed the socket may have said why: what it said is read before anything fails."""
+        """Send; if the server has closed the socket, its last message, which may give the reason, is still read."""
         with contextlib.suppress(ConnectionClosed):
             await self.socket.send(message)
 
@@ -328,7 +303,6 @@ def request_session(address: str, task: str, *, operator: str | None = None, **w
     Args:
         operator: The operator's token; needed to set anything but `drawn`.
         wanted: As `PlayClient.open`, and `drawn`: `here` for a seat that is sent scenes, where the world has them.
-
     Raises:
         PlayClientError: With the server's own words, if it refuses or cannot be reached.
     """
@@ -340,23 +314,12 @@ def request_session(address: str, task: str, *, operator: str | None = None, **w
 
 
 def live_now(address: str, operator: str) -> dict[str, Any]:
-    """`GET /api/live`: the games that are played now.
-
-    Args:
-        operator: The operator's token.
-    Raises:
-        PlayClientError: As `request_session`.
-    """
+    """`GET /api/live`: the games that are played now, for the holder of the operator's token. Raises as `request_session`."""
     headers = {"Authorization": f"Bearer {operator}"}
     return _answer(address, urllib.request.Request(f"{address.rstrip('/')}/api/live", headers=headers))
 
 
 def _answer(address: str, request: urllib.request.Request) -> dict[str, Any]:
-    """What the server answers.
-
-    Raises:
-        PlayClientError: With the server's own words, if it refuses or cannot be reached.
-    """
     try:
         with urllib.request.urlopen(request, timeout=30) as answer:
             return json.load(answer)

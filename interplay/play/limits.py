@@ -31,12 +31,8 @@ log = logging.getLogger("interplay.play")
 
 
 class PlayError(InterplayError):
-    """A seat that cannot be granted now.
-
-    Attributes:
-        is_own: Whether the one who asks holds too many already.
-        retry_after_s: When to ask again, seconds.
-    """
+    """A seat that cannot be granted now. `is_own`: the client that asks holds too many already. Ask again after
+    `retry_after_s`."""
 
     def __init__(self, message: str, *, is_own: bool = False, retry_after_s: int = 60) -> None:
         super().__init__(message)
@@ -47,12 +43,8 @@ class PlayError(InterplayError):
 class HeldSeat(NamedTuple):
     """A seat that somebody has, as limits count it: untaken, waiting and playing alike.
 
-    Attributes:
-        game: Number of its game.
-        client: Whose it is, see `sockets.client_of`; None for nobody's.
-        holds_world: Whether its game has, or will have, a process to itself.
-        is_drawn_here: Whether its players' pages draw its game.
-        is_left: Whether its player has closed the page, and may come back: it keeps no place of theirs from being used.
+    `client` as of `sockets.client_of`, None for a seat that no limit counts. `is_left`: its player has closed the page and may
+    come back: then it takes up no place of theirs.
     """
 
     game: int
@@ -63,13 +55,7 @@ class HeldSeat(NamedTuple):
 
 
 class Limits:
-    """What a server may hold, and what was found to be slow.
-
-    Args:
-        max_worlds: Slow worlds at once, each a process of its own; one address may hold half of them.
-        max_seats_of_address: Seats that one address may hold, whatever they are for.
-        max_drawn_games: Games at once that their players' pages draw; one address may hold all of them.
-    """
+    """The limits of a server, and the tasks that turned out to be slow. Arguments as of `PlayServer`."""
 
     def __init__(self, *, max_worlds: int, max_seats_of_address: int, max_drawn_games: int) -> None:
         self.max_worlds = max_worlds
@@ -83,30 +69,23 @@ class Limits:
         return sorted(self._slow_tasks)
 
     def is_slow(self, task: Task) -> bool:
-        """Whether this task's world needs a worker to itself: what is known to be slow, and what was found to be."""
+        """Whether this task's world needs a worker to itself: it is known to be slow, or turned out to be."""
         return backends.of(task).is_slow or task.content_hash in self._slow_tasks
 
     def mark_slow(self, task: Task, step_ms: float) -> None:
-        """Remember that a task's world is slow."""
         if not self.is_slow(task):
             log.warning("task %s takes %.1f ms a step: each of its games gets a worker alone", task.id, step_ms)
             self._slow_tasks.add(task.content_hash)
 
     def may_be_alone(self, task: Task, num_alone: int, *, is_counted: bool) -> bool:
-        """Whether a game of this task may have one more process: places were counted for what is known to be slow; any other
-        game, which was found to be slow later, is to be sent pictures or has lost its worker, gets one where there is room.
-
-        Args:
-            is_counted: Whether the game was granted as one that needs a process.
-        """
+        """Whether a game of this task may have one more process: a place was counted where the backend is known to be slow. Any
+        other game (found to be slow later, sent pictures, or without a worker after a crash) gets one where there is room.
+        `is_counted`: whether the game was granted as one that needs a process."""
         return (is_counted and backends.of(task).is_slow) or num_alone < self.max_worlds
 
     def cores_needed(self, playing: Iterable[bool]) -> float:
-        """How many cores games need: one each where they hold a process, and some for the server.
-
-        Args:
-            playing: Of each game whether it does.
-        """
+        """Number of cores that games need, for each whether it holds a process: one each where they do, and some for the
+        server."""
         games = list(playing)
         num_slow = sum(games)
         return num_slow + (len(games) - num_slow) * QUICK_GAME_CORES + (SERVER_CORES if games else 0.0)
@@ -121,15 +100,12 @@ class Limits:
         joins: bool = False,
         drawn_here: bool = False,
     ) -> None:
-        """Refuse a seat beyond what this server, or the one who asks, may hold.
+        """Refuse a seat beyond the limits of this server, or of the client that asks, with when to try again.
 
         Args:
             held: Every seat of this server.
             num_alone: Workers that hold a world alone.
-            joins: Whether the seat is in a game that is there already, so that no world is added.
-            drawn_here: Whether the player's page draws the world.
-        Raises:
-            PlayError: With when to try again.
+            joins: Whether the seat is in an existing game, so that no world is added.
         """
         own = [seat for seat in held if client is not None and seat.client == client]
         if len(held) >= MAX_SEATS:

@@ -1,4 +1,4 @@
-"""What is played just now, as the operator reads it: every game, who sits where, and how it runs."""
+"""The games played just now, for the operator: each game, its seats, and how well it runs."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from interplay.play.games.game import Game
+from interplay.play.games.interfaces import OVER
 from interplay.play.games.seat import Seat
-from interplay.play.games.state import OVER
 from interplay.play.workers.clock import Lateness
 
 
@@ -16,13 +16,12 @@ class LiveSeat:
     """A seat of a game that is played.
 
     Attributes:
-        seat: Its name.
-        who: The person or agent that acts there, as recordings name them; empty of an open seat.
-        kind: `human`, `agent` or `model`; empty of an open seat.
+        who: The person or agent that acts there, as recordings name them; empty for an open seat.
+        kind: `human`, `agent` or `model`; empty for an open seat.
         state: `open`, `here`, `ready`, `playing`, `away` or `agent`, as players of the game are told (docs/protocol.md).
-        held_s: Since when somebody has it, seconds.
+        held_s: For how long somebody has had it, seconds.
         score: None before the first step, or where nobody is told.
-        rate_hz: Steps a second, of the last two seconds.
+        rate_hz: Steps a second, over the last two seconds.
         input_ms: Median input latency.
         is_connected: Whether its player's socket is open.
     """
@@ -43,13 +42,11 @@ class LiveGame:
     """A game that is played, or waits for its players.
 
     Attributes:
-        number: By which it can be watched, as long as the server runs.
-        state: As `State`.
+        number: Its number for watchers, as long as the server runs.
         study: Id of the study that it is for.
-        began_s: Since when somebody has a seat, seconds.
+        began_s: For how long somebody has had a seat, seconds.
         step: Steps played, as far as a player was told.
         late_p99_ms: Lateness of steps of its worker since the worker started, 99th percentile; None without a worker.
-        num_watchers: How many watch it.
     """
 
     number: int
@@ -65,12 +62,10 @@ class LiveGame:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether it waits for more players."""
         return any(seat.state == "open" for seat in self.seats)
 
 
 def live_games(games: Iterable[Game]) -> list[LiveGame]:
-    """Those that are not over, the oldest first."""
     return [_game(game) for game in sorted(games, key=lambda one: one.number) if game.state not in OVER]
 
 

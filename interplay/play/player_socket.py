@@ -1,4 +1,4 @@
-"""A player's socket from the handshake until it closes: the hello, what they send, and why they are refused."""
+"""Sockets of players and watchers from the handshake until they close: the hello, their messages, and refusals."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ from interplay.play.connections import wire
 from interplay.play.connections.connection import Connection
 from interplay.play.connections.sockets import READ_NOW, client_of, host_of_origin
 from interplay.play.games.game import Game
+from interplay.play.games.interfaces import OVER
 from interplay.play.games.seat import UNKNOWN_CLIENT, Seat
+from interplay.play.games.watching import Watcher
 
 
 class Place(NamedTuple):
-    """A seat, and the game it is in."""
+    """A seat, and its game."""
 
     game: Game
     seat: Seat
@@ -33,17 +35,13 @@ class Refusal(Exception):
 
 
 class Pace:
-    """Counts what a client sends."""
+    """Counts the messages of a client."""
 
     def __init__(self) -> None:
         self._window_end, self._num_messages = 0.0, 0
 
     def count(self, now: float) -> None:
-        """One more message, at this time in seconds.
-
-        Raises:
-            Refusal: If it is more than `MAX_MESSAGES_PER_S` in a second.
-        """
+        """Count one message, at this time in seconds. Raises `Refusal` if it is more than `MAX_MESSAGES_PER_S` in a second."""
         if now >= self._window_end:
             self._window_end, self._num_messages = now + 1.0, 0
         self._num_messages += 1
@@ -52,7 +50,7 @@ class Pace:
 
 
 class GameOver(Exception):
-    """The game of this socket is over; these are the words about what is kept of it."""
+    """The game of this socket is over; `words` says how much of it is saved."""
 
     def __init__(self, words: str) -> None:
         super().__init__(words)
@@ -66,11 +64,7 @@ def is_from_elsewhere(websocket: WebSocket) -> bool:
 
 
 async def serve(websocket: WebSocket, find_place: Callable[[str], Awaitable[Place]]) -> None:
-    """Serve one player's socket until it closes.
-
-    Args:
-        find_place: The seat a token is for; raises `Refusal` or `GameOver`.
-    """
+    """Serve one player's socket until it closes. `find_place`: the seat of a token; raises `Refusal` or `GameOver`."""
     if is_from_elsewhere(websocket):
         await websocket.close()  # before accepting: the browser of another site's visitor gets 403
         return
@@ -125,7 +119,7 @@ async def _play(websocket: WebSocket, place: Place) -> None:
             game.on_input(seat, held)
 
     def take(data: bytes) -> bool:
-        """An input at once; what breaks a rule goes the long way, where it is refused."""
+        """Take an input at once; an input that breaks a rule is left to the event loop, which refuses it."""
         try:
             pace.count(loop.time())
             read(data)
@@ -153,12 +147,8 @@ async def _play(websocket: WebSocket, place: Place) -> None:
 
 
 def parse_text(message: Any) -> wire.ClientCommand:
-    """What a text message of a client says.
-
-    Raises:
-        Refusal: If it is none, or is too long, or is not of the protocol.
-        WebSocketDisconnect: If the client has left.
-    """
+    """The command in a client's text message. Raises `Refusal` for other messages, and `WebSocketDisconnect` if the client has
+    left."""
     if message["type"] == "websocket.disconnect":
         raise WebSocketDisconnect(message.get("code", 1006))
     text = message.get("text")
@@ -174,3 +164,51 @@ def parse_text(message: Any) -> wire.ClientCommand:
 def _check_size(data: str | bytes) -> None:
     if len(data) > wire.MAX_MESSAGE_BYTES:
         raise Refusal(wire.CLOSE_TOO_LONG, f"messages may have {wire.MAX_MESSAGE_BYTES} bytes")
+
+
+async def serve_watcher(websocket: WebSocket, place: Place | None) -> None:
+    """Serve a watcher's socket until it closes. The caller decides whether they may watch.
+
+    A watcher may say `hello`, and `key` to get a picture that stands alone; any other message closes the socket (4400), as do
+    messages that are too long (4413) or too frequent (4429). `place`: the seat to watch; None where it does not exist, or no
+    longer.
+    """
+    if is_from_elsewhere(websocket):
+        await websocket.close()
+        return
+    await websocket.accept(subprotocol=wire.SUBPROTOCOL)
+    try:
+        if place is None or place.game.state in OVER:
+            await websocket.close(wire.CLOSE_EXPIRED, "this game is over, or there is no such seat")
+            return
+        await _watch(websocket, place)
+    except Refusal as refusal:
+        with contextlib.suppress(RuntimeError, WebSocketDisconnect, TimeoutError):
+            await asyncio.wait_for(websocket.close(refusal.code, refusal.reason[:120]), 5.0)
+    except (WebSocketDisconnect, RuntimeError):
+        pass
+
+
+async def _watch(websocket: WebSocket, place: Place) -> None:
+    game, seat = place
+
+    def on_go(dropped: bool) -> None:
+        if dropped:
+            game.watchers.again(watcher, seat)
+
+    watcher = Watcher(Connection(websocket, on_hold=lambda: None, on_go=on_go))
+    loop, pace = asyncio.get_running_loop(), Pace()
+    sender = loop.create_task(watcher.connection.run())
+    game.watchers.add(seat, watcher)
+    try:
+        while True:
+            message = await websocket.receive()
+            pace.count(loop.time())
+            said = parse_text(message).type
+            if said not in ("hello", "key"):
+                raise Refusal(wire.CLOSE_GARBAGE, "a watcher may send only hello and key")
+            if said == "key" and not watcher.waits:
+                game.watchers.again(watcher, seat)
+    finally:
+        game.watchers.remove(seat, watcher)
+        sender.cancel()

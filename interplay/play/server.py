@@ -1,4 +1,4 @@
-"""The live server's heart: seats are granted, sockets find their seats, episodes are sealed."""
+"""The heart of the live server: seats are granted, sockets find their seats, episodes are sealed."""
 
 from __future__ import annotations
 
@@ -29,13 +29,12 @@ from interplay.play.background.sealer import Sealer
 from interplay.play.connections import wire
 from interplay.play.connections.tokens import ExpiredTokenError, SeatTokens, TokenError
 from interplay.play.games import leftovers
+from interplay.play.games.agreement import draw_seed, held_out_share
 from interplay.play.games.for_study import PARTNER_AFTER_S, ForStudy
 from interplay.play.games.game import Game
-from interplay.play.games.interfaces import PlayedGame
+from interplay.play.games.interfaces import OVER, UNBEGUN, PlayedGame, State
 from interplay.play.games.leftovers import Leftovers
 from interplay.play.games.seat import UNKNOWN_CLIENT, Seat
-from interplay.play.games.seeds import draw_seed, held_out_share
-from interplay.play.games.state import OVER, UNBEGUN, State
 from interplay.play.limits import (
     MAX_SEATS_OF_ADDRESS,
     HeldSeat,
@@ -63,14 +62,13 @@ SEAL_TIMEOUT_S = 60.0
 
 @dataclass(frozen=True)
 class SeatGrant:
-    """What a player needs to take their seat: the answer to `POST /api/sessions`."""
+    """The answer to `POST /api/sessions`, with which a player takes their seat."""
 
     session: str
     token: str
     expires_at: datetime
 
     def to_json(self) -> dict[str, Any]:
-        """As docs/protocol.md writes it."""
         return {
             "session": self.session,
             "token": self.token,
@@ -84,19 +82,18 @@ class PlayServer:
     """Live play over one archive.
 
     Args:
-        archive: Where episodes are recorded.
         num_workers: Environment workers; one per core by default.
         secret: Signs seat tokens.
         suites: Tasks on offer; the built-in ones by default.
-        max_worlds: Slow worlds at once, each a process of its own; by default as many as `default_max_worlds` says. One address
-            may hold half of them.
-        max_drawn_games: Games at once that their players' pages draw; by default as many as `default_max_drawn_games` says.
+        max_worlds: Slow worlds at once, each a process of its own; `default_max_worlds` by default. One address may hold half
+            of them.
+        max_drawn_games: Games at once that their players' pages draw; `default_max_drawn_games` by default.
         max_seats_of_address: Seats that one address may hold, whatever they are for.
-        held_out_share: How many of people's games are played on held-out seeds, 0 to 1: those may be compared with others, if
-            their players agree, and are no demonstrations. None: what each task says, or a quarter.
-        partners: Task id -> name of the agent that acts there for a person who is gone, or `none` for nobody. A task that is
-            not named has its scripted player, if there is one.
-        seat_ttl_s: How long a seat token is good for.
+        held_out_share: Share of people's games on held-out seeds, 0 to 1: those may be compared with others, if their players
+            agree, and are no demonstrations. None: the share of the task, or a quarter.
+        partners: Task id -> name of the agent that acts there for a person who has left, or `none`. Other tasks have their
+            scripted player, if there is one.
+        seat_ttl_s: How long a seat token is valid.
         untaken_s: How long a seat waits for its first socket.
         seat_kept_s: How long a seat waits for a socket that was lost.
         idle_s: How long it waits for a connected player who does not start or resume.
@@ -105,10 +102,9 @@ class PlayServer:
         clock: Seconds since the epoch, for tokens.
 
     Attributes:
-        limits: What it may hold.
-        roster: Which agents may act in its games.
-        films: Makes films of what is played, when no game needs the core.
-        num_recovering: Journals that a killed server has left and that are not sealed yet.
+        roster: Agents that may act in its games.
+        films: Makes films of episodes when no game needs the core.
+        num_recovering: Journals of a killed server that are not sealed yet.
     """
 
     def __init__(
@@ -174,7 +170,8 @@ class PlayServer:
         )
 
     async def start(self) -> None:
-        """Start the workers and the sealer; what a killed server has left is recovered beside. A second call does nothing."""
+        """Start the workers and the sealer, and recover in the background what a killed server has left. A second call does
+        nothing."""
         if self._loop is None:
             self._loop = asyncio.get_running_loop()
             left_open = await asyncio.to_thread(leftovers.open_sessions, self.archive)  # before anybody opens a new one
@@ -184,7 +181,7 @@ class PlayServer:
     async def stop(self) -> None:
         """End every episode as `interrupted`, seal them, stop workers and sealer. A second call does nothing.
 
-        What is not sealed within `SEAL_TIMEOUT_S` stays in its journal, for the next start.
+        A journal that is not sealed within `SEAL_TIMEOUT_S` stays for the next start.
         """
         if self._loop is None or self._stopping:
             return
@@ -209,13 +206,12 @@ class PlayServer:
 
     @property
     def games(self) -> list[Game]:
-        """Those in which somebody has a seat. From any thread."""
+        """Games in which somebody has a seat. From any thread."""
         return list(dict.fromkeys(place.game for place in list(self._places.values())))
 
     # What a killed server has left
 
     async def _recover(self, left_open: dict[str, PlaySession]) -> None:
-        """Keep games whose players may come back, then seal everything else."""
         try:
             found = await asyncio.to_thread(
                 leftovers.find,
@@ -246,7 +242,7 @@ class PlayServer:
             log.warning("recovered %d interrupted episodes of an earlier run", num_sealed)
 
     def _keep(self, found: Leftovers) -> None:
-        """Seats for everybody who may come back; a world is built when they do."""
+        """Make seats again for everybody who may come back; a world is built when they do."""
         for header, rows, acting in found.games:
             study = leftovers.study_of(rows)
             game = self._new_game(header.task, rows[0].seed, episode_id=header.episode, state=State.HELD, study=study)
@@ -272,18 +268,14 @@ class PlayServer:
     # Seats
 
     def waiting(self) -> Counter[str]:
-        """Task -> how many people wait in its games for anybody who comes. From any thread."""
+        """Task -> number of people who wait in its games for any other player. From any thread."""
         open_to_all = [
             game for game in self.games if game.study is None and game.company is None and game.open_seat is not None
         ]
         return Counter(game.task.id for game in open_to_all for seat in game.seats if seat.connection is not None)
 
     def task(self, task_id: str) -> Task:
-        """A task on offer.
-
-        Raises:
-            NotFoundError: With the nearest id.
-        """
+        """A task on offer. Raises `NotFoundError` with the nearest id."""
         return lookup(task_id, self.tasks)
 
     def create_session(
@@ -309,20 +301,20 @@ class PlayServer:
             task: One on offer, or any other. Where it has several seats this is an open one in the oldest game that waits for
                 players, or the first of a new game.
             actor: Name under which the episode is recorded; `participant-<id>` by default.
-            seed: When not given, that of the game that is joined, or a new one: now and then, and for participants only, one of
-                the task's held-out seeds.
-            client: Of who asks, `client_of` their address; None counts for nobody.
-            drawn_here: Whether the player's page will draw the world; counts only where the task's worlds can be drawn there.
+            seed: By default that of the game that is joined, or a new one: now and then, and for participants only, one of the
+                task's held-out seeds.
+            client: `client_of` the address that asks; None: no limit counts the seat.
+            drawn_here: Whether the player's page will draw the world; ignored for worlds that cannot be drawn there.
             partner: The agent that acts for every other seat of a new game, as `interplay.agents.find` takes it.
-            wheel: The agent with which the player shares the wheel of their seat.
-            study: What the game is for: everybody in it is there for the same, and the study says which agents play.
+            wheel: The agent with which the player shares the control of their seat.
+            study: The study of the game: all its players are of the same study, which also names the agents.
             invitation: Of the game to join, as the `lobby` message has it.
-            company: The episode that those who are to meet in this game have played together.
+            company: The earlier episode whose players meet again in this game.
         Raises:
             NotFoundError: If there is no such task, or no such agent.
-            AgentError: If the module of an agent is not there.
-            PlayError: If the server is full or is stopping, the client holds too many seats, or the game of the invitation
-                waits no more.
+            AgentError: If the module of an agent is missing.
+            PlayError: If the server is full or is stopping, the client holds too many seats, or the game of the invitation no
+                longer waits.
         """
         if isinstance(task, str):
             task = self.task(task)
@@ -387,11 +379,6 @@ class PlayServer:
         return SeatGrant(session, token, expires_at)
 
     def _invited_place(self, invitation: str, task: Task, participant_id: int | None, study: ForStudy | None) -> Place:
-        """The seat that an invitation is for.
-
-        Raises:
-            PlayError: If the game waits no more, is for another study, or this participant is in it already.
-        """
         invited = [game for game in self.games if game.invitation == invitation and game.task.id == task.id]
         seats = [Place(game, seat) for game in invited if (seat := game.seat_for_one_more(False)) is not None]
         place = next(iter(seats), None)
@@ -409,14 +396,12 @@ class PlayServer:
         *,
         is_there: bool = False,
     ) -> Place | None:
-        """A seat in the game of this task that waits longest for a player, where a task has several seats; sooner in one in
-        which somebody has come than in one in which nobody has.
+        """The seat in the game of this task that has waited longest for a player, where a task has several seats; games in
+        which somebody has come are preferred.
 
-        Args:
-            is_there: Only where somebody has come, and also a seat whose player has not and may have any other.
-
-        Nobody gets two seats in one game: a participant who has one is given another game. Games of a study are for its people
-        alone: what they earn must not depend on strangers, or on the agents of strangers.
+        A participant never gets two seats in one game. Games of a study are for its people alone: their pay must not depend on
+        strangers, or on the agents of strangers. `is_there`: only games in which somebody has come, and also seats whose player
+        has not come and may have any other.
         """
         if len(task.seats) == 1:
             return None
@@ -429,7 +414,7 @@ class PlayServer:
         return min(found, key=lambda place: (not place.game.is_waited_in, place.game.number), default=None)
 
     def _seed(self, task: Task, participant_id: int | None) -> int:
-        """Of a world that is ready, or a new one; only people play on held-out seeds, unless a task has no others."""
+        """The seed of a world that is ready, or a new one; only people play on held-out seeds, unless a task has no others."""
         share = held_out_share(task, 0.0 if participant_id is None else self._held_out_share)
         ready = self.pool.take_seed(task, lambda seed: share > 0 or seed not in task.held_out_seeds)
         return draw_seed(task, held_out_share=share) if ready is None else ready
@@ -468,7 +453,7 @@ class PlayServer:
         ]
 
     def soon(self, task: Task) -> None:
-        """Somebody reads what this task is about, and may press Start in a moment. From any thread."""
+        """Make a world ready: somebody reads about this task, and may press Start in a moment. From any thread."""
         if backends.of(task).must_load and self._loop is not None and not self._stopping:
             asyncio.run_coroutine_threadsafe(self._prepare(task), self._loop)
 
@@ -480,7 +465,6 @@ class PlayServer:
             log.error("no worker could be started for %s: %s", task.id, error)
 
     def _drop_untaken(self, session: str) -> None:
-        """Free a seat nobody came for."""
         place = self._places.get(session)
         if place is None or self._stopping:
             return
@@ -491,7 +475,7 @@ class PlayServer:
             self._set_states([session], "ended")
 
     def dismiss(self, participant_id: int) -> None:
-        """Let nobody wait for a participant any more: their games end for them as for who has left. From any thread."""
+        """Stop waiting for a participant: their games end as for a player who has left. From any thread."""
 
         def give_up() -> None:
             for session, (game, seat) in list(self._places.items()):
@@ -504,11 +488,8 @@ class PlayServer:
             self._loop.call_soon_threadsafe(give_up)
 
     def played(self, token: str) -> tuple[str | None, int | None]:
-        """The recorded episode of a seat, and the participant who played it; None where there is none. From any thread.
-
-        Raises:
-            TokenError: If this server did not sign the token, or its time is over.
-        """
+        """The recorded episode of a seat, and the participant who played it; None for each that does not exist. From any
+        thread. Raises `TokenError` if this server did not sign the token, or it has expired."""
         session = self._tokens.verify(token)
         place = self._places.get(session)
         if place is not None and place.seat.owner is not None:
@@ -518,11 +499,10 @@ class PlayServer:
     # Sockets
 
     async def handle_socket(self, websocket: WebSocket) -> None:
-        """Serve one player's socket until it closes."""
         await player_socket.serve(websocket, self._place_of)
 
     def place(self, number: int, seat: str) -> Place | None:
-        """A seat of a game that is not over, by its number in `live_games`."""
+        """A seat of a game that is not over, by the game's number in `live_games`."""
         game = next((game for game in self.games if game.number == number and game.state not in OVER), None)
         found = None if game is None else next((one for one in game.seats if one.name == seat), None)
         return None if game is None or found is None else Place(game, found)
@@ -545,8 +525,8 @@ class PlayServer:
         return place
 
     def _seated(self, session: str) -> Place | None:
-        """The seat of a session whose player comes. It counts from now on: who comes first, and would wait alone, has a place
-        beside somebody who waits, also one that was granted to another who has not come."""
+        """The seat of a session whose player comes. A player who would wait alone moves to a game in which somebody waits, even
+        to a seat that was granted to another player who has not come."""
         with self.granting:
             place = self._places.get(session)
             if place is None or not place.seat.may_move:
@@ -571,7 +551,6 @@ class PlayServer:
         return there
 
     def _played(self, session: str) -> tuple[str | None, int | None]:
-        """The episode of a session that is over, and whose it was."""
         with self.archive.database.read() as database:
             row = database.get(PlaySession, session)
             return (None, None) if row is None else (row.episode_id, row.participant_id)
@@ -579,32 +558,27 @@ class PlayServer:
     # What games need
 
     def partner(self, task: Task) -> str | None:
-        """The agent that acts for a person who is gone; None where nobody can."""
         return self.roster.partner(task)
 
     def expect(self, agent: str) -> None:
-        """An agent may be needed soon: one that decides in the process beside is loaded there."""
+        """Load an agent that may be needed soon, if it decides in the process for agents."""
         if not acts_inside(agent):
             self._decider.expect(agent)
 
     def cores_needed(self) -> float:
-        """How many cores the games that are played now need."""
         states = (State.WAITING, State.COUNTDOWN, State.PLAYING, State.RECOVERING)
         return self.limits.cores_needed(game.holds_world for game in self.games if game.state in states)
 
     async def seal(self, path: Path) -> str | None:
-        """Seal a finished journal; returns the episode's id, or None if it had no step: then it is removed.
-
-        Raises:
-            RecordingError: If it cannot be sealed; the journal then stays.
-        """
+        """Seal a finished journal; returns the episode's id, or None if it had no step: then it is removed. Raises
+        `RecordingError` if it cannot be sealed; the journal then stays."""
         episode_id = await self._sealer.seal(path)
         if episode_id is not None:
             self.films.wanted(episode_id, LATER)
         return episode_id
 
     async def seal_what_is_left(self, episode_id: str) -> bool:
-        """Seal the journal of an episode that failed; returns whether anything of it is kept, sealed or not."""
+        """Seal the journal of an episode that failed; returns whether anything of it is saved, sealed or not."""
         segments = await asyncio.to_thread(journal.segments, self.archive.journal_folder, episode_id)
         if not segments:
             return False
@@ -615,16 +589,13 @@ class PlayServer:
             return True
 
     async def end_journal(self, episode_id: str, outcome: str) -> Ended:
-        """Write down how an episode ended whose worker died before it could; what the worker would have answered.
-
-        Raises:
-            RecordingError: If the disk is full, or the journal cannot be read.
-        """
+        """Record how an episode ended whose worker died before it could; returns what the worker would have answered. Raises
+        `RecordingError` if the disk is full, or the journal cannot be read."""
         return await asyncio.to_thread(leftovers.end_journal, self.archive.journal_folder, episode_id, outcome)
 
     def has_journal(self, episode_id: str) -> bool:
-        """Whether an episode whose worker died can go on from its recording. A file that was killed before it held anything
-        is removed, and a damaged one is set aside: the episode begins again."""
+        """Whether an episode whose worker died can continue from its recording. An empty file is removed, and a damaged one is
+        set aside: then the episode begins again."""
         paths = journal.segments(self.archive.journal_folder, episode_id)
         if journal.holds_observations(paths):
             return True
@@ -632,23 +603,21 @@ class PlayServer:
         return False
 
     def note_waited(self, session: str, seconds: float, came: str) -> None:
-        """Write down how long a player waited for others, and who came."""
         self._note([session], lambda database: sessions.note_waited(database, session, seconds, came))
 
     def note_started(self, game: PlayedGame) -> None:
-        """Write down that a game is played."""
         # The episode tells a server that is started again who belongs together, and whose game was sealed a moment before.
         seated = [seat.session for seat in game.seats if seat.session is not None]
         self._set_states(seated, "playing", game.episode_id)
 
     def note_over(self, seat: Seat, *, state: str, episode_id: str | None = None) -> None:
-        """Write down that it is over for a seat, and forget it after a while in which a late client may still ask."""
+        """Record that the game is over for a seat; forget the seat after a while in which a late client may still ask."""
         assert seat.session is not None
         self._set_states([seat.session], state, episode_id, is_known=True)
         asyncio.get_running_loop().call_later(self.seat_kept_s, self._places.pop, seat.session, None)
 
     def _set_states(self, ids: list[str], state: str, episode_id: str | None = None, *, is_known: bool = False) -> None:
-        """Of all these sessions or, if the server is killed just now, of none."""
+        """Set the state of all these sessions or, if the server is killed just now, of none."""
 
         def set_all(database: Session) -> None:
             for session in ids:
@@ -658,8 +627,6 @@ class PlayServer:
         self._note(ids, set_all)
 
     def _note(self, ids: list[str], change: Callable[[Session], None]) -> None:
-        """Write something down about sessions, in the background."""
-
         def write() -> None:
             try:
                 with self.archive.database.write() as database:
@@ -679,12 +646,11 @@ class PlayServer:
 
     @property
     def troubles(self) -> list[str]:
-        """What is wrong just now, in words: nothing, most of the time."""
+        """Current faults, in words; usually none."""
         recovering = sum(game.state is State.RECOVERING and not game.hosting.is_moving for game in self.games)
         return self.pool.troubles + ([f"{recovering} games are being restored"] if recovering else [])
 
     def statistics(self) -> dict[str, Any]:
-        """How the server is doing: seats by state, and every worker's newest report."""
         states: dict[str, int] = {}
         for game, seat in list(self._places.values()):
             state = game.state if seat.last_words is None else State.ENDED

@@ -1,8 +1,5 @@
-"""The tables with which browsers draw a world: a worker writes the file once, the web process serves it under a name that says
-what it holds.
-
-A page keeps them for ever, and one that was loaded before the server changed still finds its own.
-"""
+"""The tables with which browsers draw a world: a worker writes the file once, the web process serves it under a name that is a
+digest of its content, so a page may cache it for ever."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ _NAME = re.compile(r"[0-9a-f]{16}")
 
 
 def address(name: str) -> str:
-    """Where browsers find the tables of this name.
+    """Address from which browsers load the tables of this name.
 
     >>> address("0123456789abcdef")
     '/api/scene/tables/0123456789abcdef.bin'
@@ -25,7 +22,7 @@ def address(name: str) -> str:
 
 
 def keep(root: Path, tables: bytes) -> str:
-    """Write tables under the data folder, unless they are there; returns their name, the beginning of their SHA-256."""
+    """Write tables under the data folder, unless they exist; returns their name, the beginning of their SHA-256."""
     name = hashlib.sha256(tables).hexdigest()[:16]
     path = root / "media" / "scene" / f"{name}.bin"
     if not path.exists():
@@ -35,6 +32,5 @@ def keep(root: Path, tables: bytes) -> str:
 
 
 def find(root: Path, name: str) -> Path | None:
-    """The file of this name; None if there is no such one."""
     path = root / "media" / "scene" / f"{name}.bin"
     return path if _NAME.fullmatch(name) and path.is_file() else None

@@ -13,8 +13,7 @@ Modules are imported by name: `leaderboards` (every leaderboard of a log, by any
 """
 
 from interplay.rank.answers_file import AnswersError, read_answers
-from interplay.rank.rows import LeaderboardRow
-from interplay.rank.standings import Comparison, Standings, TaskStandings, leaderboard, rate_all
+from interplay.rank.standings import Comparison, LeaderboardRow, Standings, TaskStandings, leaderboard, rate_all
 from interplay.rank.trueskill import (
     DEFAULTS,
     OUTCOMES,

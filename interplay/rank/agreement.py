@@ -33,7 +33,6 @@ class Judgement(NamedTuple):
     Attributes:
         left, right: Names of the two things that were shown, such as ids of episodes; the same thing always has the same name.
         responses: Question id -> `left`, `right`, `draw`, `na`, or `{"left": bool, "right": bool}` for a direct question.
-        duration_s: From serving to answering, seconds.
     """
 
     judge: str
@@ -47,7 +46,7 @@ class Judgement(NamedTuple):
 
     @property
     def item(self) -> tuple[str, str, str]:
-        """What was judged: the task and the two things in the order of their names, whichever side each was on."""
+        """The task and the two things in the order of their names, whichever side each was on."""
         return (self.task, *sorted((self.left, self.right)))  # type: ignore[return-value]
 
     def oriented(self, answer: str) -> str | None:
@@ -68,8 +67,6 @@ class Agreement:
         alpha: Krippendorff's alpha; None if it is undefined: no unit has two judges, or all say the same throughout.
         low, high: Percentile bootstrap interval over units, or None without one.
         num_units: Units with two judges or more, which alone count.
-        num_values: Values judges gave to them.
-        num_judges: Judges who gave them.
     """
 
     alpha: float | None
@@ -96,8 +93,6 @@ def agreement(
     out are missing values. Of several answers of a judge to one unit the first counts.
 
     Args:
-        judgements: In the order they were given.
-        question: Id of the question; `overall` is the outcome.
         metric: `nominal` (values are the same or not) or `ordinal` (draw lies between the two).
         num_resamples: Resamples of units for the interval; 0 for none. Judges are not resampled: one drawn twice would agree
             with themself.

@@ -48,10 +48,8 @@ def read_answers(path: Path | str, *, on_progress: Callable[[int, int], None] | 
             (`left`, `right`, `draw`) are needed; `task`, `judge` and `time` are optional, others are ignored. `time` is
             ISO 8601 (UTC if it names no zone) or seconds since 1970; answers of one instant keep the file's order.
         on_progress: Called now and then with bytes read and bytes in all.
-    Returns:
-        At least one answer.
     Raises:
-        AnswersError: If the file cannot be read or a line is at fault.
+        AnswersError: If the file cannot be read, a line is at fault or there is no answer.
     """
     path = Path(path)
     try:
@@ -72,11 +70,11 @@ def read_judgements(path: Path | str) -> list[Judgement]:
     """Read the answers of a file as agreement and bias see them, in the file's order.
 
     Args:
-        path: As for `read_answers`, which is to have read it without complaint, with a column `judge`. What was judged is told
-            apart by `left_episode` and `right_episode` (ids) if there, else by the agents and, if there, `seed`. `reason`
-            (text) or `reason_chars` (its length) and `duration_s` (seconds) may be left empty.
+        path: As for `read_answers`, with a column `judge`. The two things are `left_episode` and `right_episode` (ids) if
+            there, else the agents and, if there, `seed`. `reason` (text) or `reason_chars` (its length) and `duration_s`
+            (seconds) may be empty.
     Raises:
-        AnswersError: If the column `judge` is missing, a judge has no name or a number is none.
+        AnswersError: If the column `judge` is missing, a judge has no name or a number cannot be read.
     """
     path = Path(path)
     return list(_parse(path, _text(path), lambda share: None, _judgement))

@@ -30,8 +30,7 @@ class SideBias:
 
     Attributes:
         left: Share of `left` among decided answers; 0.5 if sides are random and judges see none.
-        draws: Share of draws among all answers.
-        p: Two-sided exact binomial test of a left share of 0.5; 1 if nothing is decided. Answers of one judge are taken for
+        p: Two-sided exact binomial test of a left share of 0.5; 1 if nothing is decided. Answers of one judge are treated as
             independent.
     """
 
@@ -63,11 +62,8 @@ class JudgeRow:
     """One judge.
 
     Attributes:
-        left: Share of `left` among the decided answers.
-        draws: Share of draws.
         agreement: Share of answers that say what most of the other judges said about the same item; items without another
-            judge, or on which the others have no single commonest answer, are left out.
-        median_duration_s, median_reason_chars: None where unknown.
+            judge, or on which the others have no single most frequent answer, are left out.
     """
 
     judge: str
@@ -227,7 +223,7 @@ def _superiority(a: Sequence[float], b: Sequence[float]) -> float | None:
 
 
 def _consensus(values: Iterable[str | None]) -> str | None:
-    """The single commonest value, or None."""
+    """The single most frequent value, or None."""
     top = Counter(value for value in values if value is not None).most_common(2)
     return top[0][0] if top and (len(top) == 1 or top[0][1] > top[1][1]) else None
 

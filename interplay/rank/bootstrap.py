@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from interplay.rank.compare import normalised
-from interplay.rank.log import Log
-from interplay.rank.methods import rate_many
+from interplay.rank.methods import Log, rate_many
 from interplay.rank.ranking import TOLERANCE, Method, Options, ranks
 
 Array = NDArray[np.float64]
@@ -42,9 +41,8 @@ class Bootstrap:
         agents: Names, sorted.
         score, mu: float64, shape (B, n). An agent that a resample happens to leave out has what an unjudged agent has.
         rank: int64, shape (B, n); equal scores share the best place, and groups of `rank.ranking` are ranked apart.
-        is_known: bool, shape (n,): whether the resamples tell anything about the agent. They do not where one answer (one
-            judge, if judges are drawn) is all there is, nor where every resample says the same: drawing again what cannot
-            differ would give an interval without width, a certainty that nobody has.
+        is_known: bool, shape (n,): whether the resamples tell anything about the agent: not if there is only one answer (one
+            judge, if judges are drawn), nor if every resample says the same, which would give an interval without width.
     """
 
     agents: tuple[str, ...]
@@ -90,7 +88,7 @@ def bootstrap(
 
     Args:
         log: At least one answer. TrueSkill, which minds the order, replays each resample in the log's order.
-        unit: What is drawn with replacement, as many as there are: `answers`, or `judges` with all their answers.
+        unit: `answers`, or `judges` with all their answers; as many are drawn, with replacement, as there are.
         on_progress: Called now and then with the share of the work done since, in [0, 1].
     Raises:
         ValueError: If there is nothing to resample, or an argument is out of range.

@@ -34,11 +34,10 @@ class BradleyTerry:
 
     Attributes:
         log_strength: float64, shape (n,); logits, mean 0. The difference of two is the logarithm of the odds.
-        covariance: float64, shape (n, n); inverse Fisher information at the fit, for strengths of mean 0. Ties that count
-            half a win each are taken for as noisy as wins, which makes it a little too wide.
+        covariance: float64, shape (n, n); inverse Fisher information at the fit, for strengths of mean 0. Half wins count as
+            noisy as wins, which makes it a little too wide.
         is_regularised: Whether `PHANTOM_DRAWS` were needed, because the graph of who beat whom is not strongly connected.
         log_likelihood: Of the answers, phantom draws left out.
-        num_steps: Newton steps taken.
     """
 
     log_strength: Array
@@ -63,12 +62,7 @@ class BradleyTerry:
 
 
 class BradleyTerryMany(NamedTuple):
-    """Strengths of B logs about the same n agents.
-
-    Attributes:
-        log_strength: float64, shape (B, n), each row of mean 0.
-        is_regularised: bool, shape (B,).
-    """
+    """Log strengths of B logs about the same n agents, (B, n), each row of mean 0, and which needed phantom draws, (B,)."""
 
     log_strength: Array
     is_regularised: NDArray[np.bool_]
@@ -82,7 +76,7 @@ def fit(num_wins: Array, num_ties: Array | None = None, *, tie_weight: float = 0
         num_ties: Shape (n, n), symmetric: entry (i, j) and entry (j, i) are both the number of ties of i and j.
         tie_weight: Wins that one tie is worth, to either side; 0 leaves ties out.
     Raises:
-        ValueError: If a shape or a value is none of these.
+        ValueError: If a shape or a value is not as stated.
 
     >>> print(fit(np.array([[0, 3], [1, 0]])).log_strength.round(6))  # 3 to 1: log(3) apart
     [ 0.549306 -0.549306]
@@ -99,11 +93,7 @@ def fit(num_wins: Array, num_ties: Array | None = None, *, tie_weight: float = 0
 
 
 def fit_many(weights: Array) -> BradleyTerryMany:
-    """Strengths of many logs at once.
-
-    Args:
-        weights: Shape (B, n, n); entry (b, i, j) is how often i was better than j in log b, ties included by their weight.
-    """
+    """Strengths of many logs at once; weight (b, i, j) is how often i was better than j in log b, ties included."""
     solution = _newton(np.asarray(weights, float))
     return BradleyTerryMany(solution.log_strength, solution.phantom > 0)
 
@@ -114,11 +104,7 @@ def win_probabilities(log_strength: Array) -> Array:
 
 
 def check_counts(num_wins: Array, num_ties: Array | None, tie_weight: float = 0.5) -> Array:
-    """Wins with ties counted in, shape (n, n), of counts that make sense.
-
-    Raises:
-        ValueError: If they do not; the text names what is wrong.
-    """
+    """Wins with ties counted in, shape (n, n); a ValueError names what is wrong with the counts."""
     wins = np.asarray(num_wins, float)
     if wins.ndim != 2 or wins.shape[0] != wins.shape[1] or wins.shape[0] == 0:
         raise ValueError(f"num_wins must have shape (n, n) with n at least 1, got {wins.shape}")

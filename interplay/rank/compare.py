@@ -1,4 +1,4 @@
-"""What a ranking says about pairs of agents, and one number for an agent over several tasks.
+"""Probabilities about pairs of ranked agents, and one number for an agent over several tasks.
 
 `beats` is about the next answer, `above` about the order of skills: with enough answers the second goes to 0 or 1, while the
 first stays where the better agent's luck leaves it.
@@ -24,9 +24,9 @@ def beats(ranking: Ranking, options: Options | None = None) -> Array:
 
     TrueSkill: the difference of two performances is Normal(mu_i - mu_j, sigma_i**2 + sigma_j**2 + 2 beta**2),
     so the probability that it is positive is cumulative((mu_i - mu_j) / sqrt(sigma_i**2 + sigma_j**2 + 2 beta**2)), as
-    `win_probability`. Doubt about the skills is in it.
+    `win_probability`. The uncertainty of the skills is included.
     Bradley-Terry: 1 / (1 + exp(s_j - s_i)) at the fitted strengths, a tie being half a win. Davidson: the same formula, which
-    there is the probability given that it is not a tie. Doubt about the strengths is not in these.
+    is then the probability given that it is no tie. The uncertainty of the strengths is not included.
 
     Raises:
         ValueError: For a normalised score, which is about no answer.
@@ -43,8 +43,8 @@ def beats(ranking: Ranking, options: Options | None = None) -> Array:
 def above(ranking: Ranking) -> Array:
     """Probability that agent i's skill is above agent j's, by the normal approximation of the fit; shape (n, n).
 
-    cumulative((mu_i - mu_j) / sqrt(C_ii + C_jj - 2 C_ij)), C being the covariance of mu. TrueSkill takes
-    skills for independent given the log, which makes this too sure of itself or too doubtful; `Bootstrap.above` does not.
+    cumulative((mu_i - mu_j) / sqrt(C_ii + C_jj - 2 C_ij)), C being the covariance of mu. TrueSkill treats skills as
+    independent given the log, which makes this too certain or too uncertain; `Bootstrap.above` does not.
     """
     variance = np.diag(ranking.covariance)
     spread = np.maximum(variance[:, None] + variance[None, :] - 2 * ranking.covariance, 0)
@@ -56,7 +56,7 @@ def above(ranking: Ranking) -> Array:
 
 
 def normalised(mu: Array, played: NDArray[np.bool_] | None = None) -> Array:
-    """The normalised score: in each task the z-score of mu over the agents, and of these the mean over the tasks.
+    """The normalised score: the z-score of mu over the agents in each task, averaged over the tasks.
 
     z = (mu - mean of mu) / (standard deviation of mu), both over the agents judged in that task, the deviation being that of
     the agents at hand (divisor n, not n - 1). A task in which all agents have one mu gives 0 to each.
@@ -69,7 +69,7 @@ def normalised(mu: Array, played: NDArray[np.bool_] | None = None) -> Array:
         mu: float64, shape (..., T, n): mu of n agents in T tasks.
         played: bool, shape (T, n): which agents were judged in which task; all if None.
     Returns:
-        float64, shape (..., n): the mean over the tasks in which the agent was judged; NaN if there is none.
+        float64, shape (..., n): the mean over the tasks in which the agent was judged; NaN without any.
 
     >>> print(normalised(np.array([[10.0, 20.0, 30.0], [5.0, 5.0, 8.0]])).round(3))
     [-0.966 -0.354  1.319]
@@ -90,11 +90,7 @@ NORMALISED_NOTE = (
 
 
 def normalised_over(agents: tuple[str, ...], tasks: Sequence[Ranking]) -> Ranking:
-    """The normalised score over the rankings of several tasks, with its standard error, tasks taken for independent.
-
-    Args:
-        agents: n names, sorted; those of every task are among them.
-    """
+    """The normalised score over the rankings of several tasks, with its standard error, tasks treated as independent."""
     shape = (len(tasks), len(agents))
     mu, sigma, played = np.zeros(shape), np.zeros(shape), np.zeros(shape, bool)
     place = {name: number for number, name in enumerate(agents)}

@@ -36,7 +36,6 @@ class Davidson:
         log_strength: float64, shape (n,); mean 0. The difference of two is the logarithm of the odds where neither ties.
         nu: Odds of a tie between equal agents are nu to 2; 0 if there was no tie.
         covariance: float64, shape (n, n); inverse Fisher information of the strengths, nu estimated with them.
-        is_regularised: Whether phantom draws were needed.
     """
 
     log_strength: Array

@@ -11,11 +11,9 @@ import numpy as np
 
 from interplay.rank.bootstrap import Bootstrap, Unit, bootstrap, bootstrap_tasks
 from interplay.rank.compare import normalised_over
-from interplay.rank.log import Log
-from interplay.rank.methods import rate
+from interplay.rank.methods import Log, rate
 from interplay.rank.ranking import Method, Options, Ranking
-from interplay.rank.rows import LeaderboardRow, Resampled, notes, rows
-from interplay.rank.standings import Comparison
+from interplay.rank.standings import Comparison, LeaderboardRow, Resampled, notes, rows
 
 
 @dataclass(frozen=True)
@@ -66,11 +64,7 @@ def boards(
     resampling: Resampling | None = None,
     on_progress: Callable[[float], None] | None = None,
 ) -> Boards:
-    """Every leaderboard of a log.
-
-    Args:
-        resampling: For intervals; none if None. Overall and tasks are resampled by one generator, seeded with its seed.
-    """
+    """Every leaderboard of a log, with intervals if `resampling` is given."""
     log = Log.of(list(comparisons))
     names = sorted({comparison.task for comparison in comparisons})
     place = {name: number for number, name in enumerate(names)}

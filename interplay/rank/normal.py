@@ -27,8 +27,7 @@ _NUM_TERMS = 32
 
 
 class Correction(NamedTuple):
-    """What an observed outcome does to a standard normal difference: `v` is its new mean less the old, `w` the share of its
-    variance that goes, in [0, 1]."""
+    """Change of a standard normal difference by an outcome: `v` of its mean; `w`, in [0, 1], the share of variance lost."""
 
     v: float
     w: float

@@ -1,4 +1,4 @@
-"""What a method makes of a log, `Ranking`; what the methods can be told, `Options`; and one order for every leaderboard.
+"""A method's `Ranking` of a log, its `Options`, and one order for every leaderboard.
 
 Scores that differ by rounding alone are equal and share a rank. Agents that no chain of answers connects cannot be compared:
 each connected group has an order of its own, from rank 1 on.
@@ -42,7 +42,7 @@ def ranks(score: Array, group: NDArray[np.int64] | None = None) -> NDArray[np.in
 
 
 def place_key(group: int, score: float, mu: float, agent: str) -> tuple[int, float, float, str]:
-    """What rows are sorted by: group, then falling score, then falling mu, then name; rounding alone decides nothing."""
+    """Sort key of rows: group, then falling score, then falling mu, then name; rounding alone decides nothing."""
     return (group, -round(score, 9), -round(mu, 9), agent)
 
 
@@ -50,8 +50,6 @@ def connected(num: int, pairs: Iterable[tuple[int, int]], weight: Sequence[int] 
     """The group of each of n agents, from 1 on, shape (n,): agents that a chain of pairs connects share one.
 
     Args:
-        num: n.
-        pairs: Places of agents that were compared.
         weight: Of each agent, such as its answers; the heaviest group comes first. Each weighs 1 if None.
 
     >>> connected(5, [(3, 4), (0, 1), (1, 2)]).tolist()
@@ -84,7 +82,7 @@ Scale = Literal["skill", "log-strength", "z-score"]
 
 @dataclass(frozen=True)
 class Options:
-    """What the methods can be told."""
+    """Settings of the methods."""
 
     settings: Settings = DEFAULTS
     tie_weight: float = 0.5
@@ -92,16 +90,16 @@ class Options:
 
 @dataclass(frozen=True, eq=False)
 class Ranking:
-    """What a method makes of a log about n agents.
+    """Agents of a log as a method ranks them.
 
     Attributes:
-        scale: What `mu` is: skill points, the log strength of Bradley-Terry and Davidson, or a mean z-score.
+        scale: Unit of `mu`: skill points, the log strength of Bradley-Terry and Davidson, or a mean z-score.
         agents: Names, sorted.
         mu: float64, shape (n,).
         sigma: float64, shape (n,): standard deviation of the belief, or standard error.
         score: float64, shape (n,): what agents are sorted by: mu - 3 sigma of skills, mu of everything else.
         covariance: float64, shape (n, n), of mu.
-        notes: What a reader must know about this fit, such as that phantom draws were needed.
+        notes: Facts about this fit that a reader must know.
     """
 
     scale: Scale
@@ -114,7 +112,7 @@ class Ranking:
 
     @classmethod
     def of_skills(cls, agents: tuple[str, ...], mu: Array, sigma: Array) -> Ranking:
-        """Skills, sorted by what is safe to claim, and taken for independent of each other."""
+        """Skills, sorted by mu - 3 sigma and treated as independent of each other."""
         return cls("skill", agents, mu, sigma, mu - 3 * sigma, np.diag(sigma**2))
 
     @property

@@ -35,7 +35,7 @@ class Transitivity(NamedTuple):
 
     @property
     def share_cyclic(self) -> float | None:
-        """Share of decided triads that go round."""
+        """Share of decided triads that are cyclic."""
         return self.num_cyclic / self.num_decided if self.num_decided else None
 
 
@@ -48,10 +48,7 @@ class Expected(NamedTuple):
 
 
 def transitivity(num_wins: Array, num_ties: Array | None = None) -> Transitivity:
-    """Count triads.
-
-    Args:
-        num_wins, num_ties: As of `interplay.rank.bradley_terry.fit`; a tie is half a win for either.
+    """Count triads; arguments as of `interplay.rank.bradley_terry.fit`, a tie being half a win for either.
 
     >>> transitivity(np.array([[0, 2, 0], [0, 0, 2], [2, 0, 0]])).num_cyclic
     1

@@ -65,8 +65,6 @@ class Settings:
         beta: Standard deviation of one performance around the skill, in skill points.
         tau: Standard deviation of the skill's drift before each answer; keeps ratings from freezing.
         draw_probability: Share of draws between two agents of equal, known skill.
-    Raises:
-        ValueError: If a value is outside its range; the text names it.
     """
 
     mu: float = 25.0
@@ -101,13 +99,7 @@ DEFAULTS = Settings()
 
 
 def rate_1vs1(left: Rating, right: Rating, outcome: Outcome, settings: Settings = DEFAULTS) -> RatingPair:
-    """The ratings after one answer.
-
-    Args:
-        left, right: Ratings before it.
-        outcome: `left` or `right` for the better one, or `draw`.
-    Raises:
-        ValueError: If `outcome` is none of the three.
+    """The ratings after one answer, `left` or `right` being the better one.
 
     >>> won = rate_1vs1(Rating(), Rating(), "left")
     >>> f"{won.left.mu:.3f} {won.right.mu:.3f} {won.left.sigma:.3f}"
@@ -186,13 +178,10 @@ def quality(a: Rating, b: Rating, *, beta: float = 25 / 6) -> float:
 
 
 def expected_drop(left: Rating, right: Rating, settings: Settings = DEFAULTS) -> float:
-    """How much an answer about these two can be expected to lower `sigma_left**2 + sigma_right**2`, draws included.
+    """Expected fall of `sigma_left**2 + sigma_right**2` by an answer about these two, in skill points squared, draws included.
 
     The fall is counted from the variances after the drift `tau`, which every answer brings whatever pair it is about: so
     the value is never negative, and pairs come in the same order as without it.
-
-    Returns:
-        Skill points squared, zero or positive; symmetric in its arguments.
 
     >>> round(expected_drop(Rating(), Rating()), 2)
     36.91

@@ -22,11 +22,7 @@ PEOPLE = "people"
 
 
 class Game(NamedTuple):
-    """One game.
-
-    Attributes:
-        names: Seat -> who sat there; all people are one.
-    """
+    """One game: names and scores by seat; all people have one name."""
 
     names: dict[str, str]
     scores: dict[str, float]
@@ -101,12 +97,7 @@ def crossplay_report(
     seeds: Sequence[int],
     facts: Mapping[str, str] | None = None,
 ) -> Report:
-    """The report on a task's games.
-
-    Args:
-        agents: In the order of rows and columns; people come last where there are games of theirs.
-        seeds: On which every line-up of agents played.
-    """
+    """The report on a task's games; `agents` in the order of rows and columns, `seeds` those of every line-up of agents."""
     if not games:
         raise InterplayError(f"there are no games of {task.id} to report on")
     order = [*agents, *([PEOPLE] if any(PEOPLE in game.names.values() for game in games) else [])]

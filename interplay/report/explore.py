@@ -1,6 +1,6 @@
 """`interplay report explore`: how instances were made, and what people and models make of them.
 
-What the review of MineExplorer (Ju et al. 2026) asks for: tasks filtered and kept, the ablation of the makers, agreement
+The review of MineExplorer (Ju et al. 2026) asked for these: tasks filtered and kept, the ablation of the makers, agreement
 between people, and results by length and by prerequisites.
 """
 
@@ -33,11 +33,7 @@ _One = TypeVar("_One")
 
 @dataclass(frozen=True)
 class Reviewed:
-    """One instance and its reviews.
-
-    Attributes:
-        reviews: The last word of everybody.
-    """
+    """One instance and the last review of everybody."""
 
     instance: Instance
     reviews: tuple[Review, ...]
@@ -49,7 +45,7 @@ class Reviewed:
 
     @property
     def pair(self) -> str:
-        """What it shares with the other instance of the same candidates; empty if there is none."""
+        """Id shared with the other instance of the same candidates; empty without one."""
         return str(self._made.get("pair", ""))
 
     @property
@@ -74,13 +70,7 @@ class Reviewed:
 
 @dataclass(frozen=True)
 class Played:
-    """One run of a model.
-
-    Attributes:
-        prerequisites: Edges of the graph.
-        is_done: Whether every milestone was reached.
-        length: One of `LENGTHS`; None of an instance without a proof.
-    """
+    """One run of a model; `prerequisites` is the number of edges, `length` one of `LENGTHS`, None without a proof."""
 
     model: str
     hops: int
@@ -108,8 +98,7 @@ def explore_report(
 
     Args:
         verdicts: Atomic task -> `kept`, `dropped` or `waiting`, of the knowledge filter.
-        makings: What came of each instance that was to be made: `synthesis` keeps them.
-        reviewed: Instances that people have reviewed.
+        makings: Results of each instance that was to be made.
         rules: How many reviewers there are, and when a third one is asked, as each study fixed it.
     """
     num_reviews = sum(len(one.reviews) for one in reviewed)

@@ -42,7 +42,7 @@ def verdicts(data: Path, path: Path | None = None) -> dict[str, str]:
 
 
 def makings(data: Path) -> list[dict[str, Any]]:
-    """What came of each instance that was to be made in a data folder, without those whose file is torn."""
+    """Results of each instance that was to be made in a data folder, without those whose file is damaged."""
     found = []
     for path in sorted((data / MAKINGS).glob("*.json")):
         try:

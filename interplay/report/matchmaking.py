@@ -1,4 +1,4 @@
-"""Plot of pairing policies: rank correlation against answers, with the spread over seeds."""
+"""Plot of pairing rules: rank correlation against answers, with the spread over seeds."""
 
 from __future__ import annotations
 
@@ -28,11 +28,9 @@ _STYLES = {
 
 
 def plot_matchmaking(table: list[dict[str, Any]], method: str, target: float, ax: Axes | None = None) -> Axes:
-    """Rank correlation with the truth against answers, one line a policy: median over seeds, quartiles as a band.
+    """Rank correlation with the truth against answers, one line a rule: median over seeds, quartiles as a band.
 
-    Args:
-        table: Records with `COLUMNS`, as `judge.simulate.curves` makes them.
-        ax: Where to draw; a new figure if None.
+    `table` has `COLUMNS`, as `judge.simulate.curves` makes them.
     """
     if ax is None:
         from matplotlib.figure import Figure
@@ -60,13 +58,8 @@ def plot_matchmaking(table: list[dict[str, Any]], method: str, target: float, ax
 
 
 def save_matchmaking(table: list[dict[str, Any]], target: float, path: Path) -> Path:
-    """Save the plot, one panel a rating method, and its table next to it as CSV.
+    """Save the plot, one panel a rating method, and its table next to it as CSV; return where the table is.
 
-    Args:
-        table: As for `plot_matchmaking`; at least one row.
-        path: Ends on .svg, .png or .pdf.
-    Returns:
-        Where the table is.
     Raises:
         InterplayError: If matplotlib is missing or the file cannot be written.
     """

@@ -63,11 +63,7 @@ def disagreements() -> list[Disagreement]:
 
 
 def offline_report(found: Sequence[Results], *, seed: int = 0) -> Report:
-    """The report on some benchmarks; without any, on the paper's tables alone.
-
-    Args:
-        seed: Of the resamples behind intervals.
-    """
+    """The report on some benchmarks; without any, on the paper's tables alone."""
     sections = [section for results in found for section in _sections(results, seed=seed)]
     runs = [run for results in found for run in results.runs]
     return Report(

@@ -38,8 +38,7 @@ def agent_styles(roster: Sequence[str]) -> dict[str, tuple[str, str]]:
 def plot_sentiments(table: list[dict[str, Any]], ax: Axes | None = None) -> Axes:
     """Shares of positive, neutral and negative reasons, one bar a group.
 
-    Args:
-        table: Records of `name`, `num`, and counts `positive`, `neutral`, `negative`.
+    Records have `name`, `num`, and counts `positive`, `neutral`, `negative`.
     """
     ax = ax or _new_axes()
     places = range(len(table))
@@ -82,10 +81,8 @@ def plot_intervals(
 ) -> Axes:
     """One value with an interval a row.
 
-    Args:
-        table: Records of `name`, `value`, `low`, `high` and `num`; the first is drawn on top.
-        label: What the axis shows, with its unit.
-        roster: For rows that are agents, see `agent_styles`; all rows look alike without.
+    Records have `name`, `value`, `low`, `high` and `num`; the first is drawn on top. `label` has the unit; `roster` is for
+    rows that are agents, see `agent_styles`.
     """
     ax = ax or _new_axes()
     styles = agent_styles(roster)
@@ -105,8 +102,7 @@ def plot_intervals(
 def plot_spreads(table: list[dict[str, Any]], ax: Axes | None = None, *, label: str) -> Axes:
     """Distributions in brief: a thin line from the 5th to the 95th percentile, a thick one over the middle half, the median.
 
-    Args:
-        table: Records of `name`, `num`, `p5`, `p25`, `median`, `p75`, `p95`, `mean`.
+    Records have `name`, `num`, `p5`, `p25`, `median`, `p75`, `p95`, `mean`.
     """
     ax = ax or _new_axes()
     for place, row in enumerate(table):
@@ -124,10 +120,8 @@ def plot_factor_scores(table: list[dict[str, Any]], ax: Axes | None = None, *, r
     """Mean score of every agent in each factor of one task: over all comparisons, filled, with its standard error; over those
     among the agents shown, hollow.
 
-    Args:
-        table: Records of `comparisons` ("all" or another word), `factor`, `agent`, `num`, `mean`, `se` (None for a single
-            answer).
-        roster: See `agent_styles`; by default the agents of the table.
+    Records have `comparisons` ("all" or another word), `factor`, `agent`, `num`, `mean`, `se` (None for a single answer).
+    `roster` is that of `agent_styles`, by default the agents of the table.
     """
     ax = ax or _new_axes(height_in=7)
     factors = list(dict.fromkeys(row["factor"] for row in table))
@@ -177,8 +171,7 @@ def plot_factor_scores(table: list[dict[str, Any]], ax: Axes | None = None, *, r
 def plot_map(table: list[dict[str, Any]], ax: Axes | None = None) -> Axes:
     """Points in a plane by group, those that were placed in the map later hollow.
 
-    Args:
-        table: Records of `group`, `placed`, `x`, `y`.
+    Records have `group`, `placed`, `x`, `y`.
     """
     ax = ax or _new_axes(height_in=4.2)
     groups = list(dict.fromkeys((row["group"], row["placed"]) for row in table))
@@ -207,8 +200,7 @@ def plot_map(table: list[dict[str, Any]], ax: Axes | None = None) -> Axes:
 def plot_shares_below(table: list[dict[str, Any]], ax: Axes | None = None, *, label: str) -> Axes:
     """Distributions as rising lines: which share of the values is at most so large; one line a name.
 
-    Args:
-        table: Records of `name`, `num`, `value` and `share` in percent, by name and rising.
+    Records have `name`, `num`, `value` and `share` in percent, by name and rising.
     """
     ax = ax or _new_axes()
     lines: dict[str, list[dict[str, Any]]] = {}
@@ -238,8 +230,7 @@ def plot_shares_below(table: list[dict[str, Any]], ax: Axes | None = None, *, la
 def plot_profiles(table: list[dict[str, Any]], ax: Axes | None = None) -> Axes:
     """Performance profiles: for each name, what share of runs is above each score, with a band.
 
-    Args:
-        table: Records of `name`, `score`, `value`, `low` and `high`, by name and rising score.
+    Records have `name`, `score`, `value`, `low` and `high`, by name and rising score.
     """
     ax = ax or _new_axes()
     styles = agent_styles(list(dict.fromkeys(row["name"] for row in table)))
@@ -270,8 +261,7 @@ def plot_profiles(table: list[dict[str, Any]], ax: Axes | None = None) -> Axes:
 def plot_matrix(table: list[dict[str, Any]], ax: Axes | None = None, *, rows: str, columns: str, digits: int = 1) -> Axes:
     """A matrix of numbers as shades, each number in its cell; cells of one and the same name have a frame.
 
-    Args:
-        table: Records of `row`, `column`, `value` (None where there is nothing) and `num`.
+    Records have `row`, `column`, `value` (None where there is nothing) and `num`.
     """
     import numpy as np
     from matplotlib.colors import LinearSegmentedColormap

@@ -96,10 +96,8 @@ class Anova(NamedTuple):
 def chi_square(rows: Sequence[Sequence[int]]) -> ChiSquare:
     """Pearson's chi-square test of independence, without Yates's correction.
 
-    Args:
-        rows: Counts, one sequence per group, all of one length.
-    Returns:
-        Statistic, degrees of freedom and p; a column nobody is in (or a row without anybody) counts for no degree of freedom.
+    `rows` has the counts of one group each. Empty rows and columns are left out.
+
     Raises:
         ValueError: If fewer than two rows or two columns hold anything, so that there is nothing to test.
 
@@ -204,9 +202,6 @@ def mann_whitney(groups: Mapping[str, Sequence[float]]) -> list[RankTest]:
     p is exact where there are no ties and a group has eight values or fewer, else by the normal approximation, corrected for
     ties and continuity (`scipy.stats.mannwhitneyu`); groups of one and the same value have p 1. The interval of the effect is
     Newcombe's fifth method (Statistics in Medicine 25, 2006, part 2), which holds also where the groups do not overlap.
-
-    Args:
-        groups: Name -> values; empty ones are left out.
     """
     from scipy.stats import mannwhitneyu
 

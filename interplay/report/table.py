@@ -43,7 +43,9 @@ class Column:
     digits: int = 2
 
     def write(self, value: Any) -> str:
-        """A value of this column as people read it; an en dash for nothing."""
+        """A value of this column (of a `Measured` ours) as people read it; an en dash for nothing."""
+        if isinstance(value, Measured):
+            value = value.value
         if value is None or (isinstance(value, float) and not isfinite(value)):
             return "–"
         if isinstance(value, bool):
@@ -138,8 +140,7 @@ class Figure:
     """A picture: `plot(table, ax)` drawn from tidy records.
 
     Attributes:
-        table: Records the picture is drawn from, saved beside it.
-        alt: What one would say of the picture to somebody who cannot see it.
+        alt: Description of the picture for somebody who cannot see it.
         height_in: Inches, at a width of 5.
     """
 
@@ -167,11 +168,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Report:
-    """A whole report.
-
-    Attributes:
-        facts: Short pairs for its head: what it is about, in numbers.
-    """
+    """A whole report; `facts` are short pairs for its head."""
 
     id: str
     title: str
@@ -190,12 +187,8 @@ class Report:
 
 
 def csv_of(records: Sequence[Mapping[str, Any]], names: Sequence[str] = ()) -> str:
-    """Records as CSV with a header, lines ended by a line feed. A text that a spreadsheet would take for a formula begins with
-    an apostrophe: names of agents come from anywhere.
-
-    Args:
-        names: Of the columns where there is no record.
-    """
+    """Records as CSV with a header (`names` without records), lines ended by a line feed. A text that a spreadsheet would take
+    for a formula begins with an apostrophe: names of agents come from anywhere."""
     out = io.StringIO()
     writer = csv.DictWriter(out, list(dict.fromkeys(key for one in records for key in one)) or names, lineterminator="\n")
     writer.writeheader()

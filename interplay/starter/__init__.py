@@ -1,6 +1,6 @@
-"""The starter set: episodes of the built-in agents that come with the package, so that a new data folder is not empty.
+"""The starter set: episodes of the built-in agents that ship with the package, so that a new data folder is not empty.
 
-`manifest.json` says what there is; `episodes/` holds the recordings, `films/` an mp4 of each. `answers.csv` and `runs.json` are
+`manifest.json` lists them; `episodes/` holds the recordings, `films/` an mp4 of each. `answers.csv` and `runs.json` are
 examples for boards, which only pages read: no database ever holds them. `tools/make_starter.py` makes all of it, and has to be
 run again when a task, the world or a built-in agent changes.
 
@@ -43,7 +43,7 @@ class Shipped:
     Attributes:
         id: Of the episode, the same in every data folder.
         task, task_hash: The task, and the version of it that was played.
-        agent: Who played; admitted to judging in this task.
+        agent: Admitted to judging in this task.
         world: `blockworld.VERSION` it was played in; empty of other worlds.
     """
 
@@ -74,7 +74,7 @@ class Shipped:
         return task is not None and task.content_hash == self.task_hash
 
     def faults(self) -> list[str]:
-        """What is wrong with its files, a line each; nothing where they are those that were made."""
+        """Faults of its files, a line each."""
         found = []
         for path, sha256 in ((self.recording, self.episode_sha256), (self.film, self.film_sha256)):
             if not path.exists():
@@ -99,13 +99,13 @@ def read() -> tuple[Shipped, ...]:
 
 
 def example(task_id: str) -> Shipped | None:
-    """The episode that shows best what a task is about; None if there is none of it."""
+    """The episode that shows best what a task is about, or None."""
     of_task = [shipped for shipped in episodes() if shipped.task == task_id]
     return next((shipped for shipped in of_task if shipped.agent == "scripted"), None)
 
 
 def faults() -> list[str]:
-    """What is wrong with the set, a line each: of other versions of the tasks, or not the files that were made."""
+    """Faults of the set, a line each: other versions of the tasks, or changed files."""
     tasks = index(builtin_suites())
     found = []
     for shipped in episodes():
@@ -123,15 +123,15 @@ def enter(
 ) -> int:
     """Fill a new data folder: one without episodes of anybody else, in tasks to which no agent was ever admitted or proposed.
 
-    A start that was killed half way is finished by the next: until the transaction nothing is known of the files, and a file
-    that is there already is left as it is.
+    A start that was killed half way is finished by the next: until the transaction the catalogue knows no files, and an
+    existing file is left as it is.
 
     Args:
         suites: Tasks on offer; the built-in ones when not given. Episodes of other versions of them are left out.
     Returns:
         How many episodes were entered.
     Raises:
-        OSError: If a file cannot be written; nothing is entered then, and what was copied goes.
+        OSError: If a file cannot be written; nothing is entered then, and copied files are removed.
     """
     tasks = index(builtin_suites() if suites is None else suites)
     with archive.database.read() as session:

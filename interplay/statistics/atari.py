@@ -48,7 +48,7 @@ class Hit(NamedTuple):
 
 
 class _SpaceInvaders(Collector):
-    """What the collectors of this game share."""
+    """Base of the collectors of this game."""
 
     needs = ("ram",)
 
@@ -60,14 +60,12 @@ class _SpaceInvaders(Collector):
         self._ship = _SHIP[len(setting.seats)]
 
     def points(self, step: SeenStep, seat: str) -> float:
-        """What a seat earned by shooting: without the bonus for the other's lost life."""
+        """The points that a seat earned by shooting: without the bonus for the other's lost life."""
         earned = step.earned[seat]
         return earned - _BONUS if earned >= _BONUS and len(self._seats) == 2 else earned
 
 
 class _Invaders(_SpaceInvaders):
-    """Knows which invaders are left, and sees the hits."""
-
     watches = ("ram", _FIRST_ROW, _FIRST_ROW + ROWS)
 
     def begin(self, setting: Setting, info: Mapping[str, Any]) -> None:
@@ -102,7 +100,7 @@ class _Invaders(_SpaceInvaders):
 
 
 def _moved(before: Sequence[int], now: Sequence[int]) -> int | None:
-    """By how many bits the console has moved all rows; None where invaders stand that did not stand before: a new wave.
+    """By how many bits the console has moved all rows; None for a new wave: invaders stand where none stood before.
 
     >>> _moved([0b111110, 0b111010], [0b011111, 0b011101])
     1
@@ -216,7 +214,6 @@ class Accuracy(_SpaceInvaders):
         self.memory = {"fired": []}
 
     def see(self, step: SeenStep) -> None:
-        """Count shots and what they hit."""
         ram = step.readings["ram"]
         if ram[_MISSILES[0]] == _FIRED or ram[_MISSILES[1]] == _FIRED:
             # A missile whose neighbour is gone moves to the first place, perhaps while it still stands at the cannon.
@@ -245,11 +242,8 @@ class Accuracy(_SpaceInvaders):
 class Side(Collector):
     """The part of all steps in which the player is on one side of the screen.
 
-    In Space Invaders the middle belongs to both sides. In River Raid so does a band around the middle (CrowdPlay's is 11
-    pixels wide).
-
-    Args:
-        band: River Raid: pixels to either side of the middle that count for both.
+    In Space Invaders the middle belongs to both sides. In River Raid so does a band of `band` pixels to either side of the
+    middle (CrowdPlay's is 11 pixels wide).
     """
 
     needs = ("ram",)
@@ -291,7 +285,8 @@ class Side(Collector):
 
 
 class _Player(NamedTuple):
-    """Where in the console's memory the players' columns are, one byte a seat; which is the middle; whether it has a band."""
+    """The bytes of the console's memory with the players' columns, one a seat; the middle of the screen; whether it has a
+    band."""
 
     bytes: tuple[int, ...]
     middle: float

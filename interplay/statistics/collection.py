@@ -1,4 +1,4 @@
-"""The statistics of one game: collectors fed step by step, and what each owner of a seat has."""
+"""The statistics of one game: collectors fed step by step, and the values of each owner of a seat."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ log = logging.getLogger("interplay.statistics")
 
 @dataclass(frozen=True)
 class Measure:
-    """A statistic of what one owner did in one seat.
+    """A statistic of one owner in one seat.
 
     Attributes:
-        value: In the type of its kind; None where it says nothing, as the share of no shots.
-        counts: The numbers it is made of, which add up over the games of a sitting.
+        value: In the type of its kind; None where it is undefined, as the share of no shots.
+        counts: Its underlying numbers, which add up over the games of a sitting.
     """
 
     seat: str
@@ -38,11 +38,7 @@ class Measure:
 
 @dataclass(frozen=True)
 class Sitting:
-    """Games of one task that one participant has played in one sitting.
-
-    Attributes:
-        counts: Statistic -> the numbers it is made of, added up over the games.
-    """
+    """Games of one task that one participant has played in one sitting, and statistic -> its counts, added up over them."""
 
     num_games: int
     counts: Mapping[str, Mapping[str, float]]
@@ -51,15 +47,15 @@ class Sitting:
 class Collection:
     """The collectors of one game.
 
-    One that raises is left out from then on: the log says which, and the game goes on without it.
+    A collector that raises is left out from then on: the log says which, and the game continues without it.
 
     Args:
-        owners: Seat -> name of who sits there at the start.
+        owners: Seat -> name of its owner at the start.
 
     Attributes:
         num_steps: Steps seen.
         left_out: Name -> why it is left out.
-        sittings: Seat -> the games that who sits there has played before in this sitting.
+        sittings: Seat -> the earlier games of its player in this sitting.
     """
 
     def __init__(self, specs: Iterable[StatisticSpec], setting: Setting, owners: Mapping[str, str]) -> None:
@@ -92,11 +88,7 @@ class Collection:
         return [collector.statistic for collector in self._collectors]
 
     def begin(self, info: Mapping[str, Any], readings: Mapping[str, Callable[[], Any]]) -> None:
-        """The episode begins.
-
-        Args:
-            readings: Of the world, see `PlayableEnv.readings`.
-        """
+        """The episode begins. `readings`: of the world, see `PlayableEnv.readings`."""
         for collector in list(self._collectors):
             try:
                 _begin(collector, self.setting, info, readings)
@@ -117,7 +109,7 @@ class Collection:
 
         Args:
             actions, rewards, earned, info: As in `SeenStep`.
-            owners: Seat -> name of who acts for it; seats that are not named belong to who sat there at the start.
+            owners: Seat -> name of its owner; seats that are not named belong to their owners at the start.
         """
         self.num_steps += 1
         if owners != self._given:
@@ -140,7 +132,7 @@ class Collection:
             self._drop(collector, error)
 
     def _has_news(self, watched: tuple[str, int, int], step: SeenStep) -> bool:
-        """Whether one of the bytes has changed, or a seat has earned something; of a reading without bytes nobody knows."""
+        """Whether one of the bytes has changed, or a seat has earned something; also true for a reading without bytes."""
         need, first, end = watched
         try:
             now = bytes(step.readings[need][first:end])
@@ -170,7 +162,7 @@ class Collection:
         self._owners = dict(owners)
 
     def values(self, seat: str) -> dict[str, int | float | None]:
-        """Name -> value now, of all that was done in a seat."""
+        """Name -> value now, over all owners of a seat."""
         earlier = [counts for (one, _), counts in self._earlier.items() if one == seat]
         found: dict[str, int | float | None] = {}
         for collector in list(self._collectors):
@@ -181,8 +173,8 @@ class Collection:
         return {name: value for name, value in found.items() if name not in self.left_out}
 
     def own(self, seat: str) -> tuple[dict[str, int | float | None], dict[str, float]] | None:
-        """Values and counts, as `values` and `counts` give them, of who sat in a seat at the start; None where nobody else has
-        held it, so that they are those of the seat."""
+        """Values and counts, as `values` and `counts` give them, of a seat's first owner; None where the seat had no other
+        owner."""
         if not any(one == seat for one, _ in self._earlier):
             return None
         first = self._first_owners[seat]
@@ -197,12 +189,7 @@ class Collection:
         return {name: value for name, value in values.items() if name not in self.left_out}, found
 
     def sitting_values(self, sitting: Sitting, seat: str | None = None) -> dict[str, int | float | None]:
-        """Name -> value of all games of a sitting.
-
-        Args:
-            sitting: The games before.
-            seat: Where its player acts now; None adds nothing to the games before.
-        """
+        """Name -> value of all games of a sitting: the earlier ones and, with the seat of its player, the present one."""
         found: dict[str, int | float | None] = {}
         for collector in list(self._collectors):
             now = collector.zero() if seat is None else collector.counts[seat]
@@ -212,7 +199,7 @@ class Collection:
         return {name: value for name, value in found.items() if name not in self.left_out}
 
     def counts(self, seat: str) -> dict[str, float]:
-        """`name.count` -> number now, of who holds a seat: what statistics are made of, which adds up over games."""
+        """`name.count` -> number now, of the present owner of a seat."""
         return {
             f"{collector.statistic.name}.{name}": count
             for collector in self._collectors
@@ -220,7 +207,6 @@ class Collection:
         }
 
     def measures(self) -> list[Measure]:
-        """What each owner of each seat has."""
         held = {**self._earlier}
         for seat in self.setting.seats:
             held[seat, self._owners[seat]] = {one.statistic.name: one.counts[seat] for one in self._collectors}
@@ -245,7 +231,7 @@ class Collection:
             return None
 
     def state(self) -> str | None:
-        """Where the collectors stand, as JSON, for `restore`; None where one of them keeps what JSON does not hold."""
+        """The state of the collectors as JSON, for `restore`; None where one of them holds values that JSON cannot."""
         if not self._is_kept:
             return None
         by_name = {one.statistic.name: {"counts": one.counts, "memory": one.memory} for one in self._collectors}
@@ -264,7 +250,7 @@ class Collection:
             return None
 
     def restore(self, state: str) -> None:
-        """Go on from `state()`; call it after `begin`."""
+        """Continue from `state()`; call it after `begin`."""
         document = json.loads(state)
         self.num_steps = document["steps"]
         self._owners, self._given = document["owners"], {}
@@ -306,16 +292,13 @@ def _begin(collector: Collector, setting: Setting, info: Mapping[str, Any], read
 
 
 def try_out(spec: StatisticSpec, setting: Setting, info: Mapping[str, Any], readings: Mapping[str, Callable[[], Any]]) -> None:
-    """Begin to compute a statistic in a world; arguments as of `Collection.begin`.
-
-    Raises:
-        StatisticError, NotFoundError: If it cannot be computed there.
-    """
+    """Begin to compute a statistic in a world; arguments as of `Collection.begin`. Raises `StatisticError`, `NotFoundError` if
+    it cannot be computed there."""
     _begin(spec.build(), setting, info, readings)
 
 
 def total(parts: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """Counts that are added up.
+    """Sum of counts, name by name.
 
     >>> total([{"hits": 1, "shots": 4}, {"hits": 2, "shots": 3}])
     {'hits': 3, 'shots': 7}

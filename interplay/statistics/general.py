@@ -31,8 +31,8 @@ class ActiveTime(Collector):
     rewards.
 
     Differences: nothing counts before the first action (in its code the first 20 s count, without a key pressed), the frame
-    rate is that of the task (there always 60 Hz), and who takes over a seat begins as at the start of an episode: what somebody
-    else did there keeps nobody active.
+    rate is that of the task (there always 60 Hz), and a new owner of a seat begins as at the start of an episode: actions of an
+    earlier owner do not count.
 
     Args:
         action_timeout_s: Seconds, positive.
@@ -78,7 +78,7 @@ class ActiveTime(Collector):
 
 
 class ActionChanges(Collector):
-    """How often the action became another one; the first one that is not that of no keys counts."""
+    """How often the action changed; the first one that is not that of no keys counts."""
 
     statistic = Statistic(
         "action_changes", "Action changes", "int", description="How often you did something else than before."
@@ -96,7 +96,7 @@ class ActionChanges(Collector):
 
 
 class ActingSteps(Collector):
-    """In how many steps the action was another one than that of no keys."""
+    """Number of steps with an action other than that of no keys."""
 
     statistic = Statistic("acting_steps", "Steps with an action", "int", "steps", description="Steps in which you held a key.")
 
@@ -112,8 +112,8 @@ class ActingSteps(Collector):
 
 
 class LivesLost(Collector):
-    """How many lives were lost: how far `info["lives"]`, or `info["<seat>.lives"]`, fell, whatever was won back. Lives that
-    all seats share are lost for each of them."""
+    """Number of lives lost: how far `info["lives"]`, or `info["<seat>.lives"]`, fell, without lives won back. Lives that all
+    seats share are lost for each of them."""
 
     statistic = Statistic("lives_lost", "Lives lost", "int", "lives", "lower", description="How many lives you lost.")
 
@@ -133,11 +133,8 @@ class LivesLost(Collector):
 
 
 class PathLength(Collector):
-    """Metres walked: the horizontal way from step to step by `x` and `z` of the info, where a block is a metre.
-
-    Args:
-        max_step_m: A longer way in one step is no walking, but a teleport or a new life.
-    """
+    """Metres walked: the horizontal way from step to step by `x` and `z` of the info, where a block is a metre. `max_step_m`: a
+    longer way in one step is not walking, but a teleport or a new life."""
 
     statistic = Statistic(
         "path_length", "Metres walked", "float", "m", description="How far you walked; jumps to another place do not count."
@@ -180,7 +177,6 @@ def _place(info: Mapping[str, Any], names: tuple[str, str]) -> list[float] | Non
 
 
 def _require_clock(setting: Setting) -> None:
-    """Refuse a world that waits: there each step is an action, however long it took."""
     if setting.takes_turns:
         raise StatisticError("it says nothing in a task of turns, where each step is an action and takes no time")
 

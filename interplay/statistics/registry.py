@@ -34,11 +34,8 @@ BUILT_IN: Mapping[str, Callable[..., Collector]] = {
 
 @dataclass(frozen=True)
 class StatisticSpec:
-    """Which collector, and with which parameters, as task files name it.
-
-    Attributes:
-        name: One of `BUILT_IN`, or `module:factory`: a callable that returns a `Collector` of your own.
-    """
+    """A collector and its parameters, as task files name it. `name`: one of `BUILT_IN`, or `module:factory`: a callable that
+    returns a `Collector` of your own."""
 
     name: str
     parameters: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
@@ -52,7 +49,6 @@ class StatisticSpec:
 
     @property
     def is_own(self) -> bool:
-        """Whether somebody else's code must be imported for it."""
         return ":" in self.name
 
     def build(self) -> Collector:
@@ -60,8 +56,8 @@ class StatisticSpec:
 
         Raises:
             NotFoundError: For a name or parameter that does not exist; the nearest is offered.
-            StatisticError: If a parameter has a value that cannot be, or your factory cannot be imported or called, or gives
-                something else than a collector.
+            StatisticError: If a parameter has a wrong value, or your factory cannot be imported or called, or returns something
+                else than a collector.
         """
         factory = _imported(self.name) if self.is_own else _built_in(self.name)
         try:
@@ -133,11 +129,7 @@ _OF_TIME = ("active_time", "acting_steps", "action_changes")
 
 
 def defaults(env: str, *, takes_turns: bool = False) -> tuple[StatisticSpec, ...]:
-    """What every game of a world has, whether its task names statistics or not.
-
-    Args:
-        env: Its id.
-        takes_turns: Whether it waits for its players.
+    """The statistics of every game of a world, beside those that its task names.
 
     >>> [spec.name for spec in defaults("ale:riverraid")][-2:]
     ['left_side', 'right_side']
@@ -150,8 +142,8 @@ def defaults(env: str, *, takes_turns: bool = False) -> tuple[StatisticSpec, ...
 
 
 def together(*lists: Iterable[StatisticSpec]) -> tuple[StatisticSpec, ...]:
-    """Several lists as one. Where two compute a statistic of one name, the later one stays, in the earlier one's place; what
-    cannot be built is kept, and is left out of the games, which say so."""
+    """Several lists as one. Where two compute a statistic of one name, the later one stays, in the earlier one's place; a spec
+    that cannot be built stays, too, and the games report it as left out."""
     found: dict[str, StatisticSpec] = {}
     for spec in (spec for one in lists for spec in one):
         try:

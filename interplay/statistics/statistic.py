@@ -1,4 +1,4 @@
-"""What a statistic is, what a collector is told of each step, and what it must answer."""
+"""The interface of statistics: the meaning of a number, the steps that a collector sees, and the collector."""
 
 from __future__ import annotations
 
@@ -24,15 +24,14 @@ class StatisticError(InterplayError):
 
 @dataclass(frozen=True)
 class Statistic:
-    """What a number means.
+    """The meaning of a number.
 
     Attributes:
-        name: How it is called in `--where`, files and the database: lower-case letters, digits and `_`.
-        kind: What type its values have.
+        name: Its name in `--where`, files and the database: lower-case letters, digits and `_`.
         unit: Of its values, where there is one; durations are in seconds.
-        better: Which way is better; None where neither is.
+        better: The better direction; None where neither is.
         is_share: Whether it is a part of a whole, 0 to 1, that people read as percent.
-        description: What it counts, in a sentence that the page shows at the end of a game.
+        description: A sentence about the number, which the page shows at the end of a game.
     """
 
     name: str
@@ -74,7 +73,7 @@ class Statistic:
 
 @dataclass(frozen=True)
 class Setting:
-    """What is known of a game before it begins.
+    """Facts about a game before it begins.
 
     Attributes:
         frame_rate_hz: Steps in a second of play.
@@ -97,15 +96,14 @@ class Setting:
 
 @dataclass(slots=True)
 class SeenStep:
-    """What a collector is told of one step.
+    """One step, as a collector sees it.
 
     Attributes:
-        actions: Seat -> the action it gave.
         rewards: Seat -> reward as the task counts it (`Task.reward`).
         earned: Seat -> reward as the world gave it, before a task shares rewards.
         info: As the environment gave it.
-        owners: Seat -> name of who acted for it.
-        readings: Need -> what the world said, of those needs that the collectors of the game have.
+        owners: Seat -> name of its owner.
+        readings: Need -> the world's reading, for the needs of the collectors of the game.
     """
 
     step: int
@@ -128,15 +126,15 @@ class SeenStep:
 class Collector:
     """Computes one statistic, fed with every step of an episode.
 
-    What it has counted stands in `counts`, numbers that add up: over the steps of an episode, over the owners of a seat, and
-    over the episodes of a sitting. `value` makes the statistic of them. What it must remember from one step to the next stands
-    in `memory`, whoever has the seat. Both hold JSON values only, so that a game can go on after its process died; read them
-    from `self` at each step, because they are replaced, the counts of a seat also when it changes hands.
+    `counts` holds numbers that add up: over the steps of an episode, over the owners of a seat, and over the episodes of a
+    sitting. `value` makes the statistic of them. `memory` holds whatever else must last from one step to the next; it stays
+    with the seat when the owner changes. Both hold JSON values only, so that a game can continue after its process died; read
+    them from `self` at each step, because they are replaced, the counts of a seat also when it changes hands.
 
     Class attributes:
-        statistic: What it computes.
+        statistic: The statistic that it computes.
         count_names: Names of its counts.
-        needs: What it reads of the world beside the info, by the names of `PlayableEnv.readings`: `ram`.
+        needs: Readings of the world that it uses beside the info, by the names of `PlayableEnv.readings`: `ram`.
         watches: Bytes of one of its needs: name of the need, first byte, byte after the last. `see` is called only when these
             bytes change or a seat earns something; with None, at every step.
     """
@@ -151,24 +149,19 @@ class Collector:
     setting: Setting
 
     def begin(self, setting: Setting, info: Mapping[str, Any]) -> None:
-        """An episode begins.
-
-        Raises:
-            StatisticError: If it means nothing in this world.
-        """
+        """An episode begins. Raises `StatisticError` if it means nothing in this world."""
         self.setting = setting
         self.counts = {seat: self.zero() for seat in setting.seats}
         self.memory = {}
 
     def zero(self) -> dict[str, float]:
-        """Counts of a seat in which nothing was done."""
         return dict.fromkeys(self.count_names, 0)
 
     def see(self, step: SeenStep) -> None:
         raise NotImplementedError
 
     def value(self, counts: Mapping[str, float]) -> float | None:
-        """The statistic of such counts; None where they say nothing yet. By default its first count."""
+        """The statistic of such counts; None where it is undefined. By default its first count."""
         return counts[self.count_names[0]]
 
     def values(self) -> dict[str, int | float | None]:
@@ -186,8 +179,8 @@ def share(part: float, whole: float) -> float | None:
 
 
 def plain(action: Any) -> Any:
-    """An action in values that compare, whether it comes from a player or from a recording: an entry that is 0 counts as one
-    that is left out, and real numbers are rounded to single precision, which recordings keep.
+    """An action in values that compare, from a player or from a recording: an entry that is 0 counts as one that is left out,
+    and real numbers are rounded to single precision, as in recordings.
 
     >>> plain({"forward": 1, "camera": (0.0, 0.1)}) == plain({"forward": 1, "jump": 0, "camera": (0.0, 0.10000000001)})
     True

@@ -1,7 +1,7 @@
-"""`Study`: what people are asked to do, what they agree to, how they are recruited and paid; read from one TOML file.
+"""`Study`: the tasks, consent, recruiting and pay of a study, read from one TOML file.
 
-`load_study` reads a file and takes everything it names into one document (the quiz and its pictures, too). That document is
-what the database keeps, under its hash, so that the text somebody agreed to is there whatever the file says later.
+`load_study` reads a file and takes everything it names into one document (the quiz and its pictures, too). The database keeps
+that document under its hash, so that the text somebody agreed to is there whatever the file says later.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from interplay.study.channels import Channel, MTurkChannel, make_channel
 from interplay.study.channels.base import UNPAID, is_of
 from interplay.study.errors import StudyError
 from interplay.study.play.variants import PlayPart, cents, read_play
-from interplay.study.questionnaires.questions import taken_in
-from interplay.study.quizzes.part import QuizPart, quiz_taken_in, read_quiz
+from interplay.study.questions import taken_in
+from interplay.study.quizzes.file import QuizPart, quiz_taken_in, read_quiz
 from interplay.study.review.part import ReviewPart, read_review, review_taken_in
 from interplay.tables import Table, parse_toml, read_text
 from interplay.wording import num_visible_chars
@@ -39,14 +39,12 @@ RELEASES: tuple[Release, ...] = get_args(Release)
 
 @dataclass(frozen=True)
 class Consent:
-    """What people agree to.
+    """The text that people agree to, in paragraphs; `stores` says in one line each which data each party keeps.
 
     Attributes:
-        text: Paragraphs, plain text.
-        stores: Who keeps what, one line each.
-        is_required: Whether a box must be ticked; otherwise the text is shown and going on is enough.
+        is_required: Whether a box must be ticked; otherwise the text is shown and continuing is enough.
         release: Whether games recorded in the study may be released in data sets, without names: `ask` shows a box of its own,
-            `included` says that the text asks for it and who agrees to the text agrees to that, `never` keeps them.
+            `included` says that agreeing to the text is agreeing to that, `never` releases none.
     """
 
     text: tuple[str, ...]
@@ -55,7 +53,7 @@ class Consent:
     release: Release = "never"
 
     def may_release(self, *, ticked: bool) -> bool:
-        """What somebody who takes part agreed to, by whether they ticked the box of `ask`."""
+        """Whether a participant's games may be released, by whether they ticked the box of `ask`."""
         return self.release == "included" or (self.release == "ask" and ticked)
 
 
@@ -65,7 +63,6 @@ class Example:
 
     Attributes:
         task: Task id; empty for an example of every task.
-        caption: What there is to see in it.
         video: Its address on this server, beginning with `/`; of an episode or file, the address the study serves it at.
         episode: Id of a recorded episode, or empty.
         file: Path of an mp4 inside the data folder, or empty.
@@ -80,12 +77,7 @@ class Example:
 
 @dataclass(frozen=True)
 class Debrief:
-    """What people read at the end of an open study, paragraphs of plain text.
-
-    Attributes:
-        about: What the study is about.
-        learn: What is learned from it.
-    """
+    """The last page of an open study, paragraphs of plain text."""
 
     about: tuple[str, ...]
     learn: tuple[str, ...] = ()
@@ -93,19 +85,15 @@ class Debrief:
 
 @dataclass(frozen=True)
 class Pay:
-    """What one visit is worth.
-
-    Attributes:
-        reward_cents: Paid for a visit that was finished, in hundredths of `currency`.
-        hourly_target_cents: What an hour should come to; measured times are held against it. None: no target.
-    """
+    """The pay for one visit that was finished, in hundredths of `currency`; `hourly_target_cents` is the intended pay of an
+    hour."""
 
     reward_cents: int
     currency: str = "USD"
     hourly_target_cents: int | None = None
 
     def hourly_cents(self, minutes: float) -> float:
-        """What an hour comes to for somebody who takes `minutes` for a visit, hundredths of `currency`.
+        """Pay of an hour for a participant who takes `minutes` for a visit, hundredths of `currency`.
 
         >>> Pay(375).hourly_cents(15)
         1500.0
@@ -119,20 +107,16 @@ class Study:
 
     Attributes:
         id, title, summary: Its name in addresses, its headline, one sentence about it.
-        kind: What people do: one of `KINDS`.
-        instructions: Paragraphs, plain text, shown on arrival and again while they work.
-        minutes: How long a visit takes, estimated.
+        kind: One of `KINDS`.
+        instructions: Paragraphs, plain text, shown on arrival and again while people work.
+        minutes: Estimated length of a visit.
         num_answers: Answers of one visit; None: as many as somebody likes. Of reviews, no more than there are instances.
         max_visits: How often one person may take part; None: as often as a platform sends them.
-        contact: Whom to ask, as people should read it; a study without one is not opened.
-        ethics: Under which reference an ethics board approved it, as people should read it; empty where none had to.
-        consent, quiz, pay: None where the study has none.
-        channels: Name -> where people come from.
+        contact: The person to ask, as shown to people; a study without one is not opened.
+        ethics: Reference of an ethics board's approval, as shown to people; may be empty.
         examples: Videos of what to look for; `judging` names them, too.
         judging: The rules of comparing, read by the judging room.
-        play: What is played, and how; None in other studies.
-        review: What is reviewed, and by how many; None in other studies.
-        debrief: What its last page says to people whom nobody pays; None: the summary.
+        debrief: Its last page for people whom nobody pays; None: the summary.
         document: Everything above as JSON; `from_json(document)` is the same study.
     """
 
@@ -167,17 +151,16 @@ class Study:
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any], *, source: str = "study") -> Study:
-        """A study of its document (StudyError if it says something a study cannot mean)."""
+        """Build a study from its document (StudyError if the document contradicts itself)."""
         return _study(document, source)
 
     def answered_by(self, contact: str | None, ethics: str | None) -> Study:
-        """The same study with the contact and the ethics reference that are given here."""
+        """The same study with this contact and this ethics reference."""
         given = {key: text for key, text in (("contact", contact), ("ethics", ethics)) if text is not None}
         return Study.from_json({**self.document, "study": {**self.document["study"], **given}}) if given else self
 
     def quiz_of(self, variant: str | None) -> QuizPart | None:
-        """The quiz of somebody who plays this variant: its own, or that of the study. Where variants have their own, nobody is
-        asked before they have one."""
+        """The quiz for a variant: its own, or that of the study. Where variants have quizzes, None without a variant."""
         if self.play is None or not self.play.has_quizzes:
             return self.quiz
         found = None if variant is None else self.play.variant(variant)
@@ -207,11 +190,7 @@ def marks(channel: Channel) -> tuple[str, ...]:
 
 
 def load_study(path: str | Path) -> Study:
-    """Read a study from a TOML file; the quiz it may name lies beside it.
-
-    Raises:
-        StudyError: If the file is missing, is not TOML, or says something a study cannot mean.
-    """
+    """Read a study from a TOML file; a quiz that it names lies beside it (StudyError if it is invalid)."""
     file = Path(path)
     hint = "Begin with a study that ships:  interplay study show basalt --toml > my_study.toml"
     text = read_text(file, StudyError, hint=hint)
@@ -219,11 +198,8 @@ def load_study(path: str | Path) -> Study:
 
 
 def parse_study(text: str, *, source: str = "<text>", folder: Path | None = None) -> Study:
-    """Build a study from TOML text; `source` names it in errors, `folder` holds the quiz it may name.
-
-    Raises:
-        StudyError: As `load_study`.
-    """
+    """Build a study from TOML text; `source` names it in errors, `folder` holds the quiz it may name (StudyError as
+    `load_study`)."""
     document = parse_toml(text, source, StudyError)
     try:
         json.dumps(document)
@@ -239,7 +215,7 @@ def parse_study(text: str, *, source: str = "<text>", folder: Path | None = None
 
 
 def _take_in(root: Table, document: dict[str, Any], folder: Path | None) -> None:
-    """Put what a file names into its document: quizzes, instances, questions and examples."""
+    """Put the quizzes, instances, questions and examples that a file names into its document."""
     part = root.optional("quiz")
     if part is not None:
         document["quiz"] = quiz_taken_in(part, folder)
@@ -267,7 +243,7 @@ def builtin_studies() -> dict[str, Study]:
 
 
 def builtin_text(study_id: str) -> str:
-    """The file of a study that ships, to be copied (NotFoundError with the nearest id)."""
+    """The file of a built-in study (NotFoundError with the nearest id)."""
     for file in _builtin_files():
         if file.stem == study_id:
             return file.read_text(encoding="utf-8")
@@ -275,12 +251,8 @@ def builtin_text(study_id: str) -> str:
 
 
 def find_study(name: str) -> Study:
-    """A study by the id of one that ships, or by the path of a TOML file.
-
-    Raises:
-        NotFoundError: With the nearest known id.
-        StudyError: If a file is named and cannot be used.
-    """
+    """A built-in study by id, or one of your own by the path of its TOML file (NotFoundError with the nearest id, or
+    StudyError)."""
     if name.endswith(".toml"):
         return load_study(name)
     if name not in builtin_studies():
@@ -299,7 +271,10 @@ def _study(document: Mapping[str, Any], source: str, faults: list[InterplayError
     kind = head.choice("kind", KINDS, KINDS[0])
     wage = _pay(root.optional("pay"))
     play = _play(root, head, wage) if kind == "play" else None
-    review = _review(root) if kind == "review" else None
+    review = None
+    if kind == "review":
+        _nothing_compared(root, "reviews")
+        review = read_review(root)
     study = Study(
         id=head.name("id"),
         title=head.text("title"),
@@ -397,7 +372,6 @@ def _examples(root: Table, study_id: str) -> tuple[Example, ...]:
 
 
 def _play(root: Table, head: Table, wage: Pay | None) -> PlayPart:
-    """What is played; in such a study, tables of comparing mean nothing."""
     _nothing_compared(root, "play")
     if "answers" in head.values:
         raise head.error("answers", "has no use in a study of play", 'write [[requirements]] with statistic = "games" instead')
@@ -406,12 +380,6 @@ def _play(root: Table, head: Table, wage: Pay | None) -> PlayPart:
     if wage is None and (play.waiting.pay_cents or any(one.treatment.max_cents for one in play.variants)):
         raise root.error("pay", "is missing, and people are promised money", 'add [pay] with reward and currency = "USD"')
     return play
-
-
-def _review(root: Table) -> ReviewPart:
-    """What is reviewed; in such a study, tables of comparing mean nothing."""
-    _nothing_compared(root, "reviews")
-    return read_review(root)
 
 
 def _num_reviews(head: Table, review: ReviewPart) -> int:
@@ -454,7 +422,7 @@ def _channels(root: Table) -> dict[str, Channel]:
 
 
 def check_texts(name: str, value: Any, place: str = "") -> None:
-    """Refuse texts in which nobody sees anything, and long ones where short ones are shown (StudyError naming the first)."""
+    """Refuse invisible texts, and long ones where short ones are shown (StudyError naming the first)."""
     for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
         check_texts(name, inner, f"{place}[{key}]" if isinstance(key, int) else f"{place}.{key}".lstrip("."))
     if isinstance(value, str) and value and not num_visible_chars(value):

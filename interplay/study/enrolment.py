@@ -1,4 +1,4 @@
-"""One person's part in one study, from the link to the code: who is let in, what comes next, how it ends. Pure rules.
+"""One person's part in one study, from the link to the code: admission, next steps, outcomes. Pure rules.
 
     link --(preview: looks, leaves nothing)--> agreed --> quiz --> work --> ended (done, screened_out, failed_check, ...)
 
@@ -40,12 +40,11 @@ class Visit:
 
 @dataclass(frozen=True)
 class Admission:
-    """What happens to somebody who opens a study's link.
+    """Whether somebody who opens a study's link is let in.
 
     Attributes:
         kind: `preview`: may look. `new`: may agree and begin. `resume`: continues with `enrolment`. `refuse`: sees why not.
         enrolment: Id of the enrolment: of `resume`, and of `new` once the person has agreed.
-        refusal: Of `refuse`.
         abandoned: Enrolments that end as `withdrawn` when the person begins: their assignment has gone over to this one.
     """
 
@@ -71,7 +70,7 @@ def admit(
     Args:
         is_banned: Whether this person's answers are refused here.
         of_assignment: Everyone known with this assignment; of an open link, which has none: nobody.
-        of_worker: Everything this person did in the study so far, first visit first; of an open link: by their cookie.
+        of_worker: This person's visits to the study so far, the first one first; of an open link: by their cookie.
         max_visits: How often one person may take part; None: as often as the platform sends them.
         is_paused: Whether nobody new may come just now; current participants continue.
 
@@ -105,14 +104,12 @@ def admit(
 
 @dataclass(frozen=True)
 class Facts:
-    """What decides the next step of somebody who agreed.
+    """Facts that decide the next step of an enrolled person.
 
     Attributes:
-        is_open, is_banned: As in `admit`.
-        num_attempts, max_attempts: Attempts at it so far, over all visits, and how many there are.
-        has_passed: Whether one of them was good enough.
-        num_wanted: How many a visit asks for; None: as many as the person likes.
-        is_complete: Of a study of play: whether every requirement of the visit is met.
+        num_attempts, max_attempts: Attempts at the quiz so far, over all visits, and how many there are.
+        num_wanted: Answers that a visit needs; None: as many as the person likes.
+        is_complete: In a study of play: whether every requirement of the visit is met.
         is_over: Likewise: whether no more games are allowed.
         is_playing: Likewise: whether a game is running or being saved, which still counts.
         has_questions: Likewise: whether questions about a partner are to be answered first.
@@ -137,9 +134,9 @@ class Facts:
 
 
 def due_outcome(facts: Facts) -> Outcome | None:
-    """How a part that has not ended ends now; None while there is something to do.
+    """The outcome with which a part ends now; None while there is something to do.
 
-    Failed checks end nothing by themselves: `failed_check` is for who was banned by the operator, for example after them.
+    Failed checks end nothing by themselves: `failed_check` is for people whom the operator banned, for example after them.
     Somebody who finished is done, though the study was closed in that minute; a closed study sends the others home as if
     nothing were left to do, with the code for that.
     """
@@ -155,12 +152,12 @@ def due_outcome(facts: Facts) -> Outcome | None:
 
 
 def earned_outcome(facts: Facts) -> Outcome | None:
-    """How a visit of play may end at any time so that it is paid for; None if nothing is owed for it."""
+    """The outcome with which a visit of play may end at any time so that it is paid; None if nothing is owed for it."""
     return "done" if facts.is_complete else "no_partner" if facts.has_waited else None
 
 
 def next_step(facts: Facts) -> Step:
-    """What an enrolled person does next.
+    """The next step of an enrolled person.
 
     >>> next_step(Facts(needs_quiz=True, max_attempts=2)), next_step(Facts()), next_step(Facts(outcome="done"))
     ('quiz', 'work', 'end')

@@ -1,4 +1,4 @@
-"""What can go wrong between a study and the people and platforms it works with."""
+"""Errors between a study and the people and platforms it works with."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class QuizAnswerError(StudyError):
 
 
 class FormError(StudyError):
-    """What somebody wrote into a form about their partner cannot be kept; for the person who sent it."""
+    """A form about a partner that cannot be kept; the text is for the person who sent it."""
 
 
 class PaymentError(StudyError):

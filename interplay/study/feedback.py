@@ -1,7 +1,7 @@
-"""`FeedbackBox`: what people write about pages and games. It checks, keeps and lists it.
+"""`FeedbackBox`: feedback that people write about pages and games.
 
 A problem report has the context that helps: the page, the game on it, the study or class, the browser, the version. No address
-of a machine is kept, and of the page's address nothing that could be a token.
+of a machine is kept, and nothing of the page's address that could be a token.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ _HIDDEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 class FeedbackError(StudyError):
-    """Something that cannot be kept; the text is for who wrote it."""
+    """Feedback that cannot be kept; the text is for the person who wrote it."""
 
 
 class TooMuchFeedbackError(FeedbackError):
-    """Enough for today."""
+    """More feedback than one person, or all together, may write in a day."""
 
 
 @dataclass(frozen=True)
 class Feedback:
-    """What somebody wrote, and where; attributes as the columns of `FeedbackRow`."""
+    """One piece of feedback; attributes as the columns of `FeedbackRow`."""
 
     at: datetime
     kind: str
@@ -53,7 +53,7 @@ class Feedback:
 
 
 class FeedbackBox:
-    """What was written on the pages of one database."""
+    """The feedback of one database."""
 
     def __init__(self, database: Database, clock: Callable[[], datetime] | None = None) -> None:
         self._database = database
@@ -71,12 +71,7 @@ class FeedbackBox:
         version: str = "",
         participant: int | None = None,
     ) -> Feedback:
-        """Keep what somebody wrote.
-
-        Raises:
-            FeedbackError: If there are no words or too many, or the kind is not in `KINDS`.
-            TooMuchFeedbackError: If this person, or all together, have written too much today.
-        """
+        """Check and keep one piece of feedback (FeedbackError if it is invalid, TooMuchFeedbackError after too many today)."""
         text = _HIDDEN.sub("", words.replace("\r\n", "\n")).strip()
         if kind not in KINDS:
             raise FeedbackError(f"choose what it is: {', '.join(KINDS.values())}")

@@ -1,4 +1,4 @@
-"""`Overview`: studies as the operator reads them: people, how far they get, what they reach, the money. It writes nothing."""
+"""`Overview`: studies as the operator reads them: people, progress, requirements, money. It writes nothing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from interplay.store.participants import judge_name
 from interplay.store.study import numbers as store
 from interplay.store.study.numbers import Funnel, PersonRow
 from interplay.store.summary import Spread
-from interplay.study.assignment.balance import Stand
+from interplay.study.assignment import Stand
 from interplay.study.channels.base import UNPAID
 from interplay.study.enrolment import PAID
 from interplay.study.pauses import Pauses, PauseState
@@ -27,13 +27,7 @@ PEOPLE_PER_PAGE = 50
 
 @dataclass(frozen=True)
 class StudyNumbers:
-    """A study at a glance.
-
-    Attributes:
-        outcomes: How visits ended -> how many; `working` for those that have not.
-        today: Likewise, of the visits of the last 24 hours.
-        stands: Of a study of play: how far each variant is.
-    """
+    """A study at a glance; `outcomes` counts visits by their end (`working` without one), `today` those of the last day."""
 
     opened: OpenedStudy
     pause: PauseState | None
@@ -55,13 +49,8 @@ class PeoplePage:
 
 @dataclass(frozen=True)
 class RequirementProgress:
-    """What visits of a variant reach of one requirement.
-
-    Attributes:
-        label: Of the requirement.
-        met, visits: How many visits reach it, of those with a game.
-        spread: Of the visits, in the unit of the statistic; None where a share is asked for, or nobody has played.
-    """
+    """How many visits of a variant, of those with a game, reach one requirement; `spread` is of the statistic, unless it is a
+    share."""
 
     variant: str
     label: str
@@ -77,8 +66,8 @@ class Purse:
     """The money of one study and channel, in hundredths of its currency.
 
     Attributes:
-        planned_cents: What finished visits are still to be paid: rewards, and what was earned or won, also what was refused
-            before. Top-ups to an hourly target are worked out when you pay, and are not in it.
+        planned_cents: Due to finished visits: rewards, earnings and prizes, also those refused before. Top-ups to an hourly
+            target are calculated when you pay, and are not in it.
         claimed_cents: Written down as about to be sent, without an answer of the platform.
         failed_cents: Refused by the platform, and not sent again.
     """
@@ -119,7 +108,7 @@ class Overview:
         return [(one, counts.get(one.study.id, {}), pauses.get(one.study.id)) for one in reversed(self._studies.all())]
 
     def study(self, study: str, *, hint: str = "") -> StudyNumbers:
-        """One study (NotFoundError if no study of this id was opened here, with the nearest)."""
+        """One study (NotFoundError with the nearest id if it was not opened here)."""
         opened = self._studies.get(study, hint=hint)
         with self._database.read() as session:
             funnel = store.funnel(session, study)
@@ -127,9 +116,9 @@ class Overview:
         stands = () if opened.study.play is None else tuple(self._visits.stands(opened.study))
         return StudyNumbers(opened, self._pauses.of(study), funnel, self._studies.counts().get(study, {}), today, stands)
 
-    def people(self, study: str, *, outcome: str | None = None, page: int = 1, hint: str = "") -> PeoplePage:
-        """A page of the visits, newest first; the last one if there are not so many. Errors as `study`."""
-        self._studies.get(study, hint=hint)
+    def people(self, study: str, *, outcome: str | None = None, page: int = 1) -> PeoplePage:
+        """A page of the visits, newest first; the last one if there are fewer pages. Errors as `study`."""
+        self._studies.get(study)
         with self._database.read() as session:
             total = store.count_people(session, study, outcome)
             num_pages = max(1, math.ceil(total / PEOPLE_PER_PAGE))
@@ -140,7 +129,7 @@ class Overview:
         return PeoplePage(rows, total, page, num_pages)
 
     def _owed_cents(self, row: PersonRow) -> int:
-        """What is still to be sent to a person; top-ups to an hourly target are worked out when you pay."""
+        """Unsent pay of a person; top-ups to an hourly target are calculated when you pay."""
         if row.channel in UNPAID or row.outcome not in PAID:
             return 0
         reward = self._reward_cents(row.version, row.variant) if row.outcome == "done" else 0
@@ -152,7 +141,7 @@ class Overview:
         return 0 if study.pay is None else study.pay.reward_cents if found is None else found.treatment.reward_cents
 
     def reached(self, study: str, *, hint: str = "") -> list[RequirementProgress]:
-        """What visits reach of each requirement of each variant, as the study asks now. Errors as `study`."""
+        """Progress of visits with each requirement of each variant, as the study asks now. Errors as `study`."""
         play = self._studies.get(study, hint=hint).study.play
         if play is None:
             return []

@@ -1,4 +1,4 @@
-"""`Pauses`: the service that stops and resumes a study, or all new games of a server. Nobody who plays is interrupted."""
+"""`Pauses`: the service that stops and resumes a study, or all new games of a server. Running games are not interrupted."""
 
 from __future__ import annotations
 
@@ -16,40 +16,30 @@ MAX_NOTE_CHARS = 500
 
 @dataclass(frozen=True)
 class PauseState:
-    """A pause that lasts.
-
-    Attributes:
-        note: What people read who come meanwhile; may be empty.
-    """
+    """A pause; `note` is shown to people who come meanwhile, and may be empty."""
 
     note: str
     since: datetime
 
 
 class Pauses:
-    """The pauses of one database; whatever process asks reads them there."""
+    """The pauses of one database, shared by all processes."""
 
     def __init__(self, database: Database, clock: Callable[[], datetime] | None = None) -> None:
         self._database = database
         self._clock = clock or (lambda: datetime.now(UTC))
 
     def all(self) -> dict[str | None, PauseState]:
-        """What is paused now: id of a study, or None for all new games of the server."""
+        """Current pauses by id of the study; None stands for all new games of the server."""
         with self._database.look() as session:
             return {study: PauseState(one.note, one.created_at) for study, one in store.current_pauses(session).items()}
 
     def of(self, study: str | None) -> PauseState | None:
-        """The pause of a study, or (of None) of the server; None where it is not paused."""
         return self.all().get(study)
 
     def pause(self, study: str | None = None, *, note: str = "", hint: str = "") -> None:
-        """Let nobody new into a study, or (of None) let no new game begin. Writes it, with what people read meanwhile.
-
-        Args:
-            note: For those who come; its first 500 characters are kept.
-        Raises:
-            NotFoundError: If no study of this id was opened here, with the nearest.
-        """
+        """Let nobody new into a study, or (of None) let no new game begin; people who come read the note (NotFoundError if
+        unknown)."""
         self._say(study, is_paused=True, note=note, hint=hint)
 
     def resume(self, study: str | None = None, *, hint: str = "") -> None:

@@ -23,10 +23,7 @@ class People:
         return None if found is None else found.id
 
     def find_or_add(self, key: str) -> int:
-        """Number of the participant with this key. Writes a new participant for a new key.
-
-        Two requests of one page that arrive together get the same number.
-        """
+        """Number of the participant with this key, who is new for a new key; the same for two requests that arrive together."""
         with self._database.write() as session:
             # Looked up again under the write lock.
             return (participant_by_key(session, key) or add_participant(session, key, self._clock())).id

@@ -1,7 +1,6 @@
-"""`Studies`: the service of studies. It opens and closes them, lets people in, takes their quizzes, and ends their parts.
+"""`Studies`: the service of studies. It opens and closes them, lets people in, takes their quizzes, and ends their visits.
 
-Each method is one transaction, or one look at the database. The rules it follows are in `enrolment.py`; pay is in
-`money`.
+Each method is one transaction, or one look at the database. Its rules are in `enrolment.py`; pay is in `money`.
 """
 
 from __future__ import annotations
@@ -26,10 +25,9 @@ from interplay.study.channels import Arrival, Outcome
 from interplay.study.channels.base import UNPAID
 from interplay.study.definition import Study
 from interplay.study.enrolment import HOLD, PAID, Admission, Facts, Visit, admit, due_outcome, earned_outcome, next_step
-from interplay.study.play.games import due_form, read_visit
-from interplay.study.play.ledger import earned_line, waited_line
+from interplay.study.play.games import due_form, earned_line, read_visit, waited_line
 from interplay.study.play.variants import PlayPart
-from interplay.study.quizzes.part import QuizPart
+from interplay.study.quizzes.file import QuizPart
 from interplay.tables import is_name
 
 _ENROLMENTS_REMEMBERED = 10_000
@@ -37,11 +35,7 @@ _ENROLMENTS_REMEMBERED = 10_000
 
 @dataclass(frozen=True)
 class OpenedStudy:
-    """A study that was opened here, in its current version.
-
-    Attributes:
-        closed_at: None while it takes people.
-    """
+    """A study that was opened here, in its current version; `closed_at` is set once it takes nobody."""
 
     study: Study
     opened_at: datetime
@@ -61,13 +55,13 @@ class Part:
         channel, worker, assignment, hit: Where they came from, in the platform's words.
         version: Beginning of the content hash of the version they agreed to.
         outcome: How it ended; `working` while it has not.
-        minutes: How long it took; None while it has not ended.
+        minutes: Its length; None while it has not ended.
         quiz: The best share of right boxes, 0 to 1; None without an attempt.
         attempts: At the quiz.
         answers: Given between arrival and end.
-        banned: Whether their answers count for nothing at present.
-        variant: In a study of play, what they play; empty before it was given.
-        accepted_min: Likewise, how much of it counts; None while it has not ended.
+        banned: Whether their answers are ignored at present.
+        variant: In a study of play; empty before one was given.
+        accepted_min: In a study of play, minutes that count; None while it has not ended.
     """
 
     enrolment: str
@@ -103,10 +97,7 @@ class Studies:
     def open(self, study: Study) -> OpenedStudy | None:
         """Let people in; a changed study becomes a new version, and everybody keeps the version they agreed to.
 
-        Writes the version if it is new, and that the study is open.
-
-        Returns:
-            The study as it was before; None if it is opened for the first time.
+        Writes the version if it is new, and that the study is open. Returns the study as it was before, None if it is new.
         """
         with self._database.write() as session:
             row = store.study_row(session, study.id)
@@ -117,13 +108,8 @@ class Studies:
             return before
 
     def close(self, study: str, *, hint: str = "") -> tuple[OpenedStudy, int]:
-        """Let nobody in any more. Writes the time, once: a study closed before keeps its time.
-
-        Returns:
-            The closed study, and how many people are still inside.
-        Raises:
-            NotFoundError: As `get`.
-        """
+        """Let nobody in any more; a study closed before keeps its time. Returns it, and how many people are still inside
+        (NotFoundError as `get`)."""
         with self._database.write() as session:
             row = store.close_study(session, study, self._clock())
             if row is None:
@@ -139,13 +125,7 @@ class Studies:
             return None if row is None else self._opened(session, row)
 
     def get(self, study: str, *, only_open: bool = False, hint: str = "") -> OpenedStudy:
-        """A study that was opened here.
-
-        Args:
-            only_open: Whether an error may suggest open studies only.
-        Raises:
-            NotFoundError: If no study of this id was opened here, with the nearest id.
-        """
+        """A study that was opened here (NotFoundError with the nearest id; `only_open` suggests open ones only)."""
         found = self.find(study)
         if found is None:
             known = [one.study.id for one in self.all() if one.is_open or not only_open]
@@ -157,7 +137,7 @@ class Studies:
             return [self._opened(session, row) for row in store.study_rows(session)]
 
     def blind(self) -> list[str]:
-        """Ids of open studies whose people are not told who is an agent; what was played is shown once they are closed."""
+        """Ids of open studies whose people are not told who is an agent; their games are shown once they are closed."""
         return [one.study.id for one in self.all() if one.is_open and one.study.play is not None and one.study.play.is_blind]
 
     def version(self, content_hash: str) -> Study:
@@ -168,17 +148,14 @@ class Studies:
         return self._versions[content_hash]
 
     def versions(self, study: str) -> list[str]:
-        """Content hashes of every version of a study, the oldest first."""
         with self._database.read() as session:
             return [one.content_hash for one in store.study_versions(session, study)]
 
     def counts(self) -> dict[str, dict[str, int]]:
-        """Study -> outcome -> number of enrolments; those that have not ended count as `working`."""
         with self._database.read() as session:
             return store.count_enrolments(session)
 
     def parts(self, study: str) -> list[Part]:
-        """Everybody who agreed to take part in a study, in the order they came."""
         with self._database.read() as session:
             banned = bans.banned(session)
             attempts: dict[str, list[QuizAttempt]] = {}
@@ -191,11 +168,8 @@ class Studies:
     # Arriving
 
     def admission(self, opened: OpenedStudy, arrival: Arrival, visitor: int | None = None) -> Admission:
-        """Whether somebody who opens a study's link is let in (`enrolment.admit`). Writes nothing.
-
-        Args:
-            visitor: Number of the participant, if the browser says so; None: known by channel and worker, or not at all.
-        """
+        """Whether somebody who opens a study's link is let in (`enrolment.admit`); `visitor` is their number, if the browser
+        says so."""
         with self._database.read() as session:
             person = _person(session, arrival) if visitor is None else visitor
             return self._admission(session, opened, arrival, person)
@@ -209,16 +183,16 @@ class Studies:
         more: Mapping[str, str] | None = None,
         release_ticked: bool = False,
     ) -> Admission:
-        """Take in somebody who agreed, unless they are in already.
+        """Enrol somebody who agreed, unless they are enrolled already.
 
-        Checks again, while nobody else can write, whether the study is open and this person is let in. For somebody new it
+        Checks again, while nobody else can write, whether the study is open and this person is let in. For a new person it
         writes the participant, the enrolment, and the end of parts whose assignment this person took over.
 
         Args:
             study: The version they agreed to.
             visitor: As in `admission`.
-            more: What else the link said and the study wants to know.
-            release_ticked: Whether they ticked the box that asks whether their games may be released.
+            more: Other parameters of the link, kept with the enrolment.
+            release_ticked: Whether they ticked the box about the release of their games.
         Returns:
             `new` or `resume` with the id of the enrolment, or why they are not let in.
         """
@@ -262,8 +236,8 @@ class Studies:
     def enrolment(self, enrolment_id: str) -> Enrolment | None:
         """An enrolment as it is now.
 
-        `remembered(enrolment_id)` gives it as it was when it was first asked for, without a look at the database: who takes
-        part in what stays the same, only the outcome may be old. It raises LookupError for an id of nobody.
+        `remembered(enrolment_id)` gives it as it was when first read, without a look at the database: only its outcome may be
+        old. It raises LookupError for an unknown id.
         """
         with self._database.look() as session:
             return store.enrolment_by_id(session, enrolment_id)
@@ -281,16 +255,10 @@ class Studies:
         return self.version(enrolment.study_hash).quiz_of(enrolment.variant)
 
     def take_quiz(self, enrolment: Enrolment, ticked: Iterable[tuple[str, str]]) -> bool:
-        """Score and write one attempt at the quiz.
+        """Score and write one attempt at the quiz, from pairs of question id and ticked box; False if the quiz is not the next
+        step.
 
-        Checks, while nobody else can write, that the quiz is what comes next.
-
-        Args:
-            ticked: Pairs of question id and ticked box.
-        Returns:
-            False if this person has no attempt left, or needs none; then nothing is written.
-        Raises:
-            QuizAnswerError: If the pairs belong to another quiz; that is not an attempt.
+        Pairs of another quiz are not an attempt (QuizAnswerError).
         """
         with self._database.write() as session:
             lock(session)  # counted and added by one request at a time: pressing twice gives no extra attempt
@@ -309,10 +277,10 @@ class Studies:
         return True
 
     def finish(self, enrolment: Enrolment, outcome: Outcome) -> Enrolment:
-        """End somebody's part, once. Writes the outcome and the time, and releases the match they had open; of a study of
-        play also what the visit has earned, which stays whatever is measured later.
+        """End somebody's part, once. Writes the outcome and the time, and releases the match they had open; of a study of play
+        also the pay that the visit has earned, which stays whatever is measured later.
 
-        An outcome that is there already stays, and one that has become due meanwhile goes first.
+        An earlier outcome stays, and one that has become due meanwhile comes before this one.
         """
         with self._database.write() as session:
             lock(session)
@@ -320,7 +288,7 @@ class Studies:
             return self._end(session, enrolment, outcome)
 
     def leave(self, enrolment: Enrolment) -> Enrolment:
-        """As `finish`, for who wants to go now: with what is paid for, if there is something (`earned_outcome`), else as
+        """As `finish`, for somebody who leaves now: with an outcome that is paid, if there is one (`earned_outcome`), else
         `withdrawn`."""
         with self._database.write() as session:
             lock(session)
@@ -328,18 +296,12 @@ class Studies:
             return self._end(session, enrolment, due_outcome(facts) or earned_outcome(facts) or "withdrawn")
 
     def finish_if_due(self, enrolment: Enrolment, facts: Facts) -> Enrolment:
-        """As `finish`, if by these facts somebody has given all answers or cannot continue; otherwise writes nothing."""
         outcome = None if facts.outcome else due_outcome(facts)
         return enrolment if outcome is None else self.finish(enrolment, outcome)
 
     def finish_left(self, study: str, *, hint: str = "") -> int:
-        """End the visits of play whose people were not seen for `HOLD` and are owed something (`earned_outcome`), also after
-        the study was closed: who closes the window without pressing a button is paid, too.
-
-        Returns:
-            How many.
-        Raises:
-            NotFoundError: As `get`.
+        """End visits of play whose people were not seen for `HOLD` and are owed something (`earned_outcome`), also in a closed
+        study: people who close the window without pressing a button are paid, too. Returns how many (NotFoundError as `get`).
         """
         self.get(study, hint=hint)
         with self._database.read() as session:
@@ -430,7 +392,7 @@ class Studies:
         )
 
     def _attempts(self, session: Session, enrolment: Enrolment) -> list[QuizAttempt]:
-        """At the quiz of this enrolment; where variants have quizzes of their own, only at that one."""
+        """Attempts at the quiz of this enrolment; where variants have quizzes of their own, only at that one."""
         found = store.quiz_attempts(session, enrolment.study, enrolment.participant_id)
         study = self._version_in(session, enrolment.study_hash)
         if study.play is None or not study.play.has_quizzes:

@@ -1,4 +1,4 @@
-"""Signed tokens in addresses: who somebody is in a study, where no cookie reaches; and whose class a page is about."""
+"""Signed tokens in addresses: identity in a study where no cookie reaches, and keys to the pages of a class."""
 
 from __future__ import annotations
 
@@ -18,14 +18,12 @@ def make(secret: bytes, enrolment_id: str) -> str:
     """A token for one enrolment, safe in addresses and headers.
 
     A page inside another site's frame gets no cookies from browsers that keep third-party storage apart, so the token travels
-    in the address or in a header. It has no time of its own to expire: an enrolment ends in the database, and somebody
-    who comes back to a half-done assignment must find it again.
+    in the address or in a header. It does not expire: an enrolment ends in the database, and somebody who comes back to a
+    half-done assignment must find it again.
 
     Args:
         secret: The server's signing key.
-        enrolment_id: Letters, digits, `_` and `-`; at most 64.
-    Raises:
-        ValueError: If the id holds anything else.
+        enrolment_id: Letters, digits, `_` and `-`; at most 64 (ValueError for anything else).
 
     >>> read(b"secret", make(b"secret", "0123456789abcdef01234567"))
     '0123456789abcdef01234567'
@@ -37,7 +35,7 @@ def make(secret: bytes, enrolment_id: str) -> str:
 
 
 def read(secret: bytes, token: str) -> str:
-    """The enrolment a token is for (EnrolmentTokenError if this server did not sign it, whatever it is)."""
+    """The enrolment of a token (EnrolmentTokenError if this server did not sign it)."""
     try:
         enrolment = URLSafeSerializer(secret, salt=_SALT).loads(token) if len(token) <= _MAX_CHARS else None
     except (BadData, ValueError, TypeError):
@@ -51,7 +49,7 @@ def read(secret: bytes, token: str) -> str:
 
 
 def teacher_key(secret: bytes, code: str) -> str:
-    """What the link of a class's teacher carries; who has it sees the class and may close it.
+    """The key in the link of a class's teacher, for the class's page and its button that closes it.
 
     >>> is_teacher_key(b"secret", "RT39CH", teacher_key(b"secret", "RT39CH"))
     True
@@ -60,5 +58,4 @@ def teacher_key(secret: bytes, code: str) -> str:
 
 
 def is_teacher_key(secret: bytes, code: str, key: str) -> bool:
-    """Whether this server made this key, for this class."""
     return Signer(secret, salt=_TEACHER_SALT).verify_signature(code, key[:_MAX_CHARS])

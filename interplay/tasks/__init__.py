@@ -1,7 +1,7 @@
-"""What is asked of a player: tasks, suites, key maps, judging questions and held-out seeds.
+"""Tasks for players: suites, key maps, judging questions and held-out seeds.
 
-A task is data (TOML), so a new one needs no code: `load_suite(path)` reads and checks a file, `find("atari/breakout")`
-looks one up among the built-in suites. This room knows nothing of the others.
+A task is data (TOML), so a new one needs no code: `load_suite(path)` reads and checks a file, `find("atari/breakout")` looks
+one up among the built-in suites.
 """
 
 from interplay.tasks import backend_names

@@ -1,6 +1,6 @@
 """The names of backends that a task file may use in `env.id`, before the colon.
 
-A task file is read where no world can run, so names are known here; what they run is known in `interplay.envs.backends`.
+A task file is read where no world can run, so the names are here, and the code that runs them in `interplay.envs.backends`.
 """
 
 from __future__ import annotations
@@ -20,12 +20,11 @@ GROUP = "interplay.backends"
 
 @cache
 def installed() -> dict[str, EntryPoint]:
-    """Name -> entry point of the backends that other packages bring; none of their code is run. A built-in name stays ours."""
+    """Name -> entry point of the backends of other packages; none of their code is run. A built-in name stays ours."""
     return {point.name: point for point in entry_points(group=GROUP) if point.name not in (*BUILT_IN, VIDEO)}
 
 
 def is_known(name: str) -> bool:
-    """Whether a task file may name this backend, or `video`."""
     return name in BUILT_IN or name == VIDEO or name in installed()
 
 

@@ -4,14 +4,13 @@ A *table* map is for games with a joystick. It has one action for each combinati
 
 1. Each held key presses its button; a button is pressed while any of its keys is held.
 2. Opposite buttons (left and right, up and down) cancel each other.
-3. Of the combinations that have an action, the one that uses most of the pressed buttons wins; among equals, the one
-   whose buttons come first in the task's list. So every combination of keys has an answer, and the answer for no keys
-   is the no-op.
+3. Of the combinations that have an action, the one that uses most of the pressed buttons wins; among equals, the one whose
+buttons come first in the task's list. So every combination of keys has an answer; for no keys it is the no-op.
 
 A *composed* map (`compose`) is for worlds seen in first person, whose action is a Dict: rules 1 and 2 are the same, and then
-each button is the entry of its name, 1 while it is pressed and 0 otherwise. One more entry, the `pointer`, is how far the
-view turns in this step, (pitch, yaw) in degrees: what the mouse has turned, and a fixed angle for each of the pressed
-`turns`, buttons that turn while held and are no entries themselves.
+each button is the entry of its name, 1 while it is pressed and 0 otherwise. One more entry, the `pointer`, is how far the view
+turns in this step, (pitch, yaw) in degrees: the turn of the mouse, and a fixed angle for each of the pressed `turns`, buttons
+that turn while held and are no entries themselves.
 
 A *steered* map (`axes`) is for worlds whose action is a Box of one or two numbers. Each number is where the pointer is over the
 picture, or one end of its range while a button of the axis is held; both buttons together cancel each other.
@@ -51,10 +50,9 @@ class Axis:
     """One number of a Box action, and how a person sets it.
 
     Attributes:
-        pointer: Which way the pointer moves it: `x` from the left edge of the picture to the right one, `y` from the bottom
-            to the top.
-        values: What it is at those two edges, float32; the first may be the larger one.
-        buttons: What holds the first value, and what holds the second; empty where only the pointer moves it.
+        pointer: The direction of the pointer that moves it: `x` from left to right, `y` from bottom to top.
+        values: Its values at those two edges, float32; the first may be the larger one.
+        buttons: The button for the first value, and the one for the second; empty where only the pointer moves it.
     """
 
     pointer: str
@@ -67,20 +65,19 @@ class Axis:
         return self.clip(0.0)
 
     def clip(self, value: float) -> float:
-        """The nearest value it can have."""
         return min(max(value, min(self.values)), max(self.values))
 
 
 @dataclass(frozen=True)
 class KeyMap:
-    """Buttons of a task, the keys that press them, and what they mean.
+    """Buttons of a task, the keys that press them, and their meaning.
 
     Attributes:
         buttons: Names in priority order: at most 12, or 32 where they are composed, the `turns` last.
         bindings: `KeyboardEvent.code`, or `MouseLeft`, `MouseMiddle`, `MouseRight` -> button.
-        actions: Set of buttons -> action; the empty set is the no-op and must be there. Empty for composed maps.
+        actions: Set of buttons -> action; the empty set, the no-op, must be in it. Empty for composed maps.
         opposites: Pairs that cancel.
-        labels: Button -> what the player reads in the list of keys.
+        labels: Button -> its text in the list of keys.
         compose: Whether each button is an entry of the environment's Dict action.
         pointer: The entry that the mouse turns, float32, shape (2,): (pitch, yaw) in degrees, down and right positive.
         pointer_degrees: Degrees for one CSS pixel of mouse movement.
@@ -102,7 +99,6 @@ class KeyMap:
     seats: Mapping[str, Mapping[frozenset[str], Any]] = field(default_factory=lambda: _NONE)
 
     def of(self, seat: str) -> KeyMap:
-        """The map of one seat."""
         return replace(self, actions=self.seats[seat], seats=_NONE) if seat in self.seats else self
 
     @property
@@ -112,7 +108,6 @@ class KeyMap:
 
     @property
     def noop(self) -> Any:
-        """The action of no keys at all."""
         return self.actions[frozenset()] if self.has_table else self.resolve(0)
 
     @cached_property
@@ -130,19 +125,18 @@ class KeyMap:
 
     @property
     def full_mask(self) -> int:
-        """The mask of all buttons together."""
         return (1 << len(self.buttons)) - 1
 
     def resolve(self, mask: int, turn: tuple[float, float] = (0.0, 0.0)) -> Any:
         """The action of a mask of pressed buttons, by the rules on top of this module.
 
         Args:
-            turn: What the mouse turned since the last step, (pitch, yaw) in degrees; of a steered map the values that the
-                pointer asks for, (x, y), beyond the ends of an axis the end. Table maps have no use for it.
+            turn: The turn of the mouse since the last step, (pitch, yaw) in degrees; for a steered map the values that the
+                pointer asks for, (x, y), beyond the ends of an axis the end. Table maps ignore it.
         Returns:
             The table's action; or of a composed map a new dict with 0 or 1 for each entry and, where there is a pointer, its
-            float32 array, shape (2,), within -180 to 180: a member of the environment's Dict space; or of a steered map a new
-            float32 array, shape (number of axes,).
+                float32 array, shape (2,), within -180 to 180: a member of the environment's Dict space; or of a steered map a
+                new float32 array, shape (number of axes,).
 
         >>> from interplay.tasks import find
         >>> keys = find("atari/space_invaders").keys
@@ -162,7 +156,6 @@ class KeyMap:
         return self.actions[best]
 
     def _held(self, mask: int) -> frozenset[str]:
-        """The pressed buttons of a mask, without opposites that cancel each other."""
         held = self.pressed(mask)
         for first, second in self.opposites:
             if first in held and second in held:
@@ -170,7 +163,7 @@ class KeyMap:
         return held
 
     def _of_mask(self, mask: int) -> tuple[dict[str, Any], list[tuple[float, float]]]:
-        """Of a mask of a composed map its entries, and the turns that are held. People hold the same keys for many steps."""
+        """The entries of a mask of a composed map, and the turns that are held. People hold the same keys for many steps."""
         found = self._known.get(mask)
         if found is None:
             held = self._held(mask)
@@ -186,7 +179,6 @@ class KeyMap:
         return {}
 
     def _pointed(self, turn: tuple[float, float], held: list[tuple[float, float]]) -> dict[str, Any]:
-        """The entry of the pointer of a composed map, if it has one: what the mouse turned, and the turns that are held."""
         if self.pointer is None:
             return {}
         pitch, yaw = turn
@@ -195,7 +187,6 @@ class KeyMap:
         return {self.pointer: np.array([clip_turn(pitch), clip_turn(yaw)], np.float32)}
 
     def _steered(self, held: frozenset[str], wanted: tuple[float, float]) -> np.ndarray:
-        """The Box action of what is held and where the pointer is."""
         values = []
         for axis in self.axes:
             ends = [end for button, end in zip(axis.buttons, axis.values, strict=False) if button in held]
@@ -203,38 +194,33 @@ class KeyMap:
         return np.array(values, np.float32)
 
     def chosen(self, held: int, pressed: int) -> int:
-        """The buttons that one press means in a task of turns: what is held with it counts if the combination has an action.
+        """The buttons of one press in a task of turns: buttons held with it count if the combination has an action.
 
         Args:
-            held: Mask of what is held, with what was pressed.
-            pressed: Mask of what was pressed.
+            held: Mask of the held buttons, with the pressed ones.
+            pressed: Mask of the pressed buttons.
         """
         together = (held | pressed) & self.full_mask
         return together if self.pressed(together) in self.actions else pressed & self.full_mask
 
     @cached_property
     def table(self) -> tuple[Any, ...]:
-        """The action of every mask of a table map, `2 ** len(buttons)` entries.
-
-        Raises:
-            TypeError: For a composed or steered map, which has too many; use `action`.
-        """
+        """The action of every mask of a table map, `2 ** len(buttons)` entries. Raises `TypeError` for a composed or steered
+        map, which has too many; use `action`."""
         if not self.has_table:
             raise TypeError("a composed or steered map has no table of actions; use action(mask, turn)")
         return tuple(self.resolve(mask) for mask in range(1 << len(self.buttons)))
 
     def action(self, mask: int, turn: tuple[float, float] = (0.0, 0.0)) -> Any:
-        """As `resolve`, for maps of every kind, by the table where there is one: what a server asks each step."""
+        """As `resolve`, for maps of every kind, by the table where there is one: a server asks it each step."""
         return self.table[mask & self.full_mask] if self.has_table else self.resolve(mask, turn)
 
     def mask_of_action(self, action: Any) -> int:
-        """The smallest mask that gives this action: how a program plays through the keyboard's door.
+        """The smallest mask that gives this action, so that a program can play with keys.
 
-        Of a composed action these are its buttons, of a steered one none; the rest says `turn_of_action`. Both together are
-        the exact inverse: `keys.action(keys.mask_of_action(a), keys.turn_of_action(a))` equals `a`.
-
-        Raises:
-            KeyError: If no combination gives the action.
+        For a composed action these are its buttons, for a steered one none; `turn_of_action` gives the rest. Both together are
+        the exact inverse: `keys.action(keys.mask_of_action(a), keys.turn_of_action(a))` equals `a`. Raises `KeyError` if no
+        combination gives the action.
         """
         if self.compose:
             return self._mask_of_composed(action)
@@ -257,12 +243,8 @@ class KeyMap:
         return self.mask(held)
 
     def turn_of_action(self, action: Any) -> tuple[float, float]:
-        """How far a composed action turns, (pitch, yaw) in degrees; of a steered action its values, (x, y); otherwise nothing.
-
-        Raises:
-            KeyError: If it is not a turn that a step can make: not two numbers from -180 to 180; or if the values are not those
-                of the axes.
-        """
+        """The turn of a composed action, (pitch, yaw) in degrees; the values of a steered action, (x, y); otherwise zeros.
+        Raises `KeyError` if it is not two numbers from -180 to 180, or if the values are not those of the axes."""
         if self.axes:
             return self._values_of_steered(action)
         if self.pointer is None:
@@ -284,10 +266,10 @@ class KeyMap:
         return wanted[0], wanted[1]
 
     def to_json(self) -> dict[str, Any]:
-        """The form that episodes keep: buttons, bindings, labels, and the actions by joined button names.
+        """The form in episodes: buttons, bindings, labels, and the actions by joined button names.
 
-        A composed map has `compose`, `pointer`, `pointer_degrees` and `turns` in place of the actions, a steered map `axes`;
-        a table map has none of those, so that documents and hashes from before there were the others stay as they are.
+        A composed map has `compose`, `pointer`, `pointer_degrees` and `turns` in place of the actions, a steered map `axes`; a
+        table map has none of those, which leaves hashes of older documents unchanged.
         """
         document: dict[str, Any] = {
             "buttons": list(self.buttons),
@@ -318,7 +300,6 @@ class KeyMap:
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> KeyMap:
-        """The inverse of `to_json`."""
         return cls(
             tuple(document["buttons"]),
             dict(document["bindings"]),
@@ -335,16 +316,11 @@ class KeyMap:
 
 
 def _unnamed(actions: Mapping[str, Any]) -> dict[frozenset[str], Any]:
-    """Actions by sets of buttons, from those by joined names."""
     return {frozenset(part for part in names.split("+") if part): action for names, action in actions.items()}
 
 
 def clip_turn(degrees: float) -> float:
-    """Degrees within what one step can turn.
-
-    Raises:
-        ValueError: If it is not a number at all.
-    """
+    """Degrees within the limits of one step. Raises `ValueError` if it is not a number at all."""
     if math.isnan(degrees):
         raise ValueError("a turn must be a number of degrees, got nan")
     return min(MAX_TURN, max(-MAX_TURN, degrees))

@@ -1,4 +1,4 @@
-"""Read suites from TOML and refuse what cannot work, naming file, key and remedy."""
+"""Read suites from TOML and refuse impossible ones, naming file, key and remedy."""
 
 from __future__ import annotations
 
@@ -39,22 +39,14 @@ VIDEO_FRAME_RATE_HZ = 30
 
 
 def load_suite(path: str | Path) -> Suite:
-    """Read one suite from a TOML file.
-
-    Raises:
-        TaskError: If the file is missing, is not TOML, or says something a task cannot mean.
-    """
+    """Read one suite from a TOML file. Raises `TaskError` if the file is missing, is not TOML, or has impossible values."""
     file = Path(path)
     text = read_text(file, TaskError, hint="Give the path of a task file; docs/tasks.md has one to copy.")
     return parse_suite(text, source=str(file))
 
 
 def parse_suite(text: str, *, source: str = "<text>") -> Suite:
-    """Build a suite from TOML text; `source` names it in errors.
-
-    Raises:
-        TaskError: As `load_suite`.
-    """
+    """Build a suite from TOML text; `source` names it in errors. Raises as `load_suite`."""
     root = Table(parse_toml(text, source, TaskError), source, refuse=TaskError)
     head = root.table("suite")
     suite_id = head.name("id", max_chars=None)
@@ -103,11 +95,7 @@ def find(task_id: str, suites: Iterable[Suite] | None = None) -> Task:
 
 
 def index(suites: Iterable[Suite]) -> dict[str, Task]:
-    """Task id -> task, over all suites.
-
-    Raises:
-        TaskError: If two suites hold a task of the same id.
-    """
+    """Task id -> task, over all suites. Raises `TaskError` if two suites hold a task of the same id."""
     homes: dict[str, Suite] = {}
     tasks: dict[str, Task] = {}
     for suite in suites:
@@ -122,11 +110,8 @@ def index(suites: Iterable[Suite]) -> dict[str, Task]:
 
 
 def lookup(task_id: str, tasks: Mapping[str, Task]) -> Task:
-    """One task of an index, by its id and nothing else: safe for ids that strangers send.
-
-    Raises:
-        NotFoundError: With the nearest known id.
-    """
+    """One task of an index, by its id and nothing else: safe for ids that strangers send. Raises `NotFoundError` with the
+    nearest known id."""
     if task_id not in tasks:
         raise unknown_name("task", task_id[:100], tasks, hint="All tasks:  interplay tasks list")
     return tasks[task_id]
@@ -176,7 +161,7 @@ def _task(table: Table, suite_id: str) -> Task:
 
 
 def _steps_of_time(table: Table, frame_rate_hz: float, *, is_needed: bool) -> int:
-    """How many steps an episode has at most, by its time limit."""
+    """The largest number of steps of an episode, by its time limit."""
     if table.raw("max_turns", int, None) is not None and table.is_own("max_turns"):
         raise table.error(
             "max_turns", 'needs pace = "turns" beside it', "add that, or say how long an episode is with time_limit_s"
@@ -186,14 +171,13 @@ def _steps_of_time(table: Table, frame_rate_hz: float, *, is_needed: bool) -> in
 
 
 def _max_turns(table: Table) -> int:
-    """How many steps an episode has at most, where the world waits for its players."""
+    """The same, where the world waits for its players."""
     if table.raw("time_limit_s", (int, float), None) is not None and table.is_own("time_limit_s"):
         raise table.error("time_limit_s", "has no use in a task of turns, which waits for its players", "write max_turns = ...")
     return table.count("max_turns", low=1, high=1_000_000)
 
 
 def _seats(table: Table) -> tuple[str, ...]:
-    """Names of the places in the world."""
     seats = table.texts("seats", ["player"])
     if not 1 <= len(seats) <= MAX_SEATS or len(set(seats)) != len(seats):
         raise table.error("seats", f"must be 1 to {MAX_SEATS} different names, got {list(seats)!r}", "name each seat once")
@@ -204,7 +188,6 @@ def _seats(table: Table) -> tuple[str, ...]:
 
 
 def _reward(table: Table, seats: tuple[str, ...]) -> RewardRule:
-    """What a seat earns; sharing needs somebody to share with."""
     reward = cast(RewardRule, table.choice("reward", get_args(RewardRule), "own"))
     if reward == "shared" and len(seats) == 1:
         raise table.error("reward", "cannot be shared in a task of one seat", "name several in seats, or leave reward out")
@@ -212,7 +195,7 @@ def _reward(table: Table, seats: tuple[str, ...]) -> RewardRule:
 
 
 def _statistic(table: Table, entry: object) -> StatisticSpec:
-    """One entry of `statistics`: a name, or a table of `name` and parameters. Nobody's own code is imported."""
+    """One entry of `statistics`: a name, or a table of `name` and parameters. Code of other packages is not imported."""
     parameters = dict(entry) if isinstance(entry, dict) else {"name": entry}
     name = parameters.pop("name", None)
     if not isinstance(name, str) or not name:
@@ -243,7 +226,6 @@ def _seeds(table: Table, *, lowest: int) -> list[int]:
 
 
 def _no_keys(table: Table) -> KeyMap:
-    """The keys of a task that nobody plays; what `[defaults]` says about keys is for the suite's other tasks."""
     if table.raw("keys", dict, None) is not None and table.is_own("keys"):
         raise table.error("keys", "has no use in a task of videos, which nobody plays", "leave it out")
     return KeyMap((), {}, {frozenset(): None})
@@ -277,7 +259,6 @@ def _question(table: Table) -> Question:
 
 
 def _keys(table: Table) -> KeyMap:
-    """The `keys` table: buttons, bindings, opposites, labels, and what the buttons mean."""
     compose = table.raw("compose", bool, False)
     limit = MAX_COMPOSED_BUTTONS if compose else MAX_BUTTONS
     buttons = table.texts("buttons")
@@ -339,7 +320,6 @@ def _keys(table: Table) -> KeyMap:
 
 
 def _axes(table: Table, buttons: tuple[str, ...]) -> tuple[Axis, ...]:
-    """The numbers of a Box action."""
     axes: list[Axis] = []
     for entry in table.tables("axes", []):
         pointer = entry.choice("pointer", POINTERS)
@@ -363,7 +343,6 @@ def _axes(table: Table, buttons: tuple[str, ...]) -> tuple[Axis, ...]:
 
 
 def _refuse_beside_axes(table: Table, buttons: tuple[str, ...], axes: tuple[Axis, ...]) -> None:
-    """What a steered map has no use for."""
     for key in ("actions", "compose"):
         if table.raw(key, (dict, bool), None):
             raise table.error(key, "cannot stand beside axes", "leave one of them out")
@@ -377,7 +356,6 @@ def _refuse_beside_axes(table: Table, buttons: tuple[str, ...], axes: tuple[Axis
 def _pointer(
     table: Table, buttons: tuple[str, ...], *, compose: bool
 ) -> tuple[str | None, float, dict[str, tuple[float, float]]]:
-    """What turns the view of a composed map: the entry, degrees for a pixel, and the buttons that turn while held."""
     pointer: str | None = table.raw("pointer", str, None)
     degrees = float(table.number("pointer_degrees", POINTER_DEGREES, low=0.001, high=45))
     given = table.raw("turns", dict, {})

@@ -28,12 +28,12 @@ class TaskError(InterplayError):
 
 @dataclass(frozen=True)
 class EnvSpec:
-    """Which world a task is played in.
+    """The world of a task.
 
     Attributes:
         id: `"<backend>:<name>"`: `ale:space_invaders` (an Atari ROM) or `gym:CartPole-v1` (any registered Gymnasium id);
             `video:none` where there is no world, only videos to judge.
-        options: What that backend takes, JSON values only.
+        options: Options of that backend, JSON values only.
     """
 
     id: str
@@ -41,12 +41,10 @@ class EnvSpec:
 
     @property
     def backend(self) -> str:
-        """The part before the colon: what runs the world."""
         return self.id.partition(":")[0]
 
     @property
     def name(self) -> str:
-        """The part after the colon."""
         return self.id.partition(":")[2]
 
     @property
@@ -61,10 +59,10 @@ class Question:
 
     Attributes:
         id: Short name, unique in its task; the key of the answer.
-        factor: What the question measures (BEDD, Table 10), e.g. "task success".
-        kind: `direct` (yes or no, asked of each side), `comparative` (left, draw, right or not applicable), or `overall`
-            (left, draw or right: the answer that moves ratings; exactly one per task).
-        text: What the judge reads.
+        factor: The measured quality (BEDD, Table 10), e.g. "task success".
+        kind: `direct` (yes or no, asked of each side), `comparative` (left, draw, right or not applicable), or `overall` (left,
+            draw or right: the answer that moves ratings; exactly one per task).
+        text: Shown to the judge.
     """
 
     id: str
@@ -74,19 +72,18 @@ class Question:
 
     @property
     def is_inverted(self) -> bool:
-        """Whether a yes is the bad answer: the factor of a direct question is the least of something."""
+        """Whether a yes is the bad answer: the factor of a direct question begins with "least"."""
         return self.kind == "direct" and self.factor.lower().startswith("least ")
 
 
 @dataclass(frozen=True)
 class Task:
-    """What an actor is asked to do, in which world, and how it is judged.
+    """Instructions for an actor, their world, and the judging form.
 
     Attributes:
         id: `"<suite>/<name>"`.
         title, goal: A headline and one sentence for lists.
-        instructions: Plain text, paragraphs parted by empty lines.
-        env: Which world.
+        instructions: Plain text, paragraphs separated by empty lines.
         frame_rate_hz: Steps per second when a person plays.
         max_steps: The episode is truncated after so many steps.
         held_out_seeds: Seeds never used for demonstrations or training; agents are compared on them.
@@ -94,13 +91,13 @@ class Task:
         questions: The judging form, in order.
         tags: Free words for search.
         seats: Names of the places in the world, each for one person or agent; the keys hold for each of them.
-        reward: What a seat earns in a step: `own`, what the world gives it; or `shared`, the sum of what the world gives to all
-            seats, the same for each.
-        held_out_share: How many of people's games are played on held-out seeds, 0 to 1; None leaves it to the server.
-            At 1 it has no other seeds, whatever the server says.
-        statistics: What is computed live beside what every game of its world has (`interplay.statistics.defaults`).
-        pace: When the world takes a step while people play: by the `clock`, `frame_rate_hz` times a second; or by `turns`,
-            when every seat has pressed a key. Then `frame_rate_hz` is how fast it steps at most, as while a key is held.
+        reward: Reward of a seat in a step: `own`, as the world gives it; or `shared`, the sum over all seats, the same for
+            each.
+        held_out_share: Share of people's games on held-out seeds, 0 to 1; None leaves it to the server. At 1 it has no other
+            seeds, whatever the server says.
+        statistics: Computed live beside the statistics of every game of its world (`interplay.statistics.defaults`).
+        pace: When the world takes a step while people play: by the `clock`, `frame_rate_hz` times a second; or by `turns`, when
+            every seat has pressed a key. Then `frame_rate_hz` is how fast it steps at most, as while a key is held.
     """
 
     id: str
@@ -122,12 +119,10 @@ class Task:
 
     @property
     def suite(self) -> str:
-        """The part of the id before the slash."""
         return self.id.partition("/")[0]
 
     @property
     def name(self) -> str:
-        """The part of the id after the slash."""
         return self.id.partition("/")[2]
 
     @property
@@ -137,7 +132,7 @@ class Task:
 
     @property
     def setting(self) -> Setting:
-        """What collectors of statistics know of a game before it begins. In a task of turns every step is an action."""
+        """Facts for collectors of statistics before a game begins. In a task of turns every step is an action."""
         noop = None if self.takes_turns else self.keys.noop
         noops = {} if self.takes_turns else {seat: self.keys.of(seat).noop for seat in self.keys.seats}
         return Setting(self.env.id, self.seats, self.frame_rate_hz, noop, self.takes_turns, noops)
@@ -154,9 +149,9 @@ class Task:
         return self.pace == "turns"
 
     def to_json(self) -> dict[str, Any]:
-        """The whole task as JSON values, the form that `content_hash` digests and episodes keep.
+        """The whole task as JSON values, the form that `content_hash` digests and episodes hold.
 
-        A field that came after the first release is left out at its default, so that older tasks keep their hash.
+        A field that came after the first release is left out at its default, so that older tasks have the same hash.
         """
         plain = {item.name: getattr(self, item.name) for item in fields(self) if item.name not in ("env", "keys", "questions")}
         document = plain | {
@@ -170,7 +165,6 @@ class Task:
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Task:
-        """The inverse of `to_json`: how a recording brings its task along."""
         env = document["env"]
         parts: dict[str, Any] = {
             "env": EnvSpec(env["id"], env["options"]),
@@ -185,7 +179,7 @@ class Task:
 
     @cached_property
     def content_hash(self) -> str:
-        """First 16 hex digits of the SHA-256 of everything the task says; changes when any of it does."""
+        """First 16 hex digits of the SHA-256 of the task's content."""
         text = json.dumps(self.to_json(), sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -202,3 +196,30 @@ class Suite:
     title: str
     description: str
     tasks: tuple[Task, ...]
+
+
+_SUITE = "basalt"
+"""BEDD's data set and MineRL's tools have other names for the tasks of this suite."""
+
+
+def published_name(task: Task) -> str:
+    """The name of a task in the published data set; tasks of other suites have their id.
+
+    >>> from interplay.tasks import find
+    >>> published_name(find("basalt/find_cave")), published_name(find("atari/breakout"))
+    ('FindCave', 'atari/breakout')
+    """
+    return "".join(part.capitalize() for part in task.name.split("_")) if task.suite == _SUITE else task.id
+
+
+def published_names(task: Task) -> tuple[str, ...]:
+    """Every published spelling of a task's name, the data set's first; empty for tasks of other suites.
+
+    >>> from interplay.tasks import find
+    >>> published_names(find("basalt/find_cave"))
+    ('FindCave', 'MineRLBasaltFindCave-v0', 'MineRLFindCave-v0')
+    """
+    if task.suite != _SUITE:
+        return ()
+    name = published_name(task)
+    return (name, f"MineRLBasalt{name}-v0", f"MineRL{name}-v0")

@@ -46,7 +46,7 @@ from interplay.web.agents.uploads import MAX_VIDEO_BYTES
 from interplay.web.classes import joining, teachers
 from interplay.web.desk import live, moderation
 from interplay.web.desk import pages as desk_pages
-from interplay.web.explore import boards, milestones, runs
+from interplay.web.explore import milestones, runs
 from interplay.web.explore import pages as explore_pages
 from interplay.web.explore.milestone_queue import Milestones
 from interplay.web.http import api_docs, errors
@@ -76,7 +76,7 @@ STATIC = Path(__file__).parent / "static"
 FORGET_EVERY_S = 3600.0
 _ROOMS = (
     pages, episodes, play_routes, judging_routes, board, examples, calibration, teachers, joining, feedback, agents_routes,
-    agents_page, api_docs, boards, runs, explore_pages, milestones, moderation, releases, review, scores_pages, arrival,
+    agents_page, api_docs, runs, explore_pages, milestones, moderation, releases, review, scores_pages, arrival,
     steps, studies_play, live, desk_pages,
 )  # fmt: skip
 """Modules with a `router`, in the order in which addresses are tried."""
@@ -196,12 +196,12 @@ def create_app(
     """Build the application over one archive.
 
     Args:
-        play: The live server; the application starts and stops it with itself. Without one, pages only show.
+        play: The live server; the application starts and stops it. Without one, pages only show.
         judging: The judging room; made over the archive when not given.
         suites: Tasks to offer; the built-in ones when not given.
-        secret: Signs cookies; the archive's own, kept in its folder, when not given.
-        hosts: The names it answers to; any when not given.
-        open_room: Rules of the open room, where the judging room is made here; `judge.OPEN_ROOM` when not given.
+        secret: Signs cookies; the archive's own, stored in its folder, when not given.
+        hosts: Host names to accept; any when not given.
+        open_room: Rules of the open room, if the judging room is made here; `judge.OPEN_ROOM` when not given.
     Raises:
         TaskError: If two suites hold a task of the same id.
     """

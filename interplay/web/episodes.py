@@ -147,7 +147,7 @@ def _has_scenes(request: Request, episode: Episode) -> bool:
 
 
 def _hides_land(request: Request, episode: Episode) -> bool:
-    """Whether its land is what players had to find, so that pictures of it show no more than the player saw."""
+    """Whether players had to find its land, so that pictures must show no more than the player saw."""
     return backends.of(episode.task).hides_land(episode.task) and not current_operator(request)
 
 
@@ -161,11 +161,11 @@ def _frames(drawn: DrawnFrames, cache: str = _NEVER) -> Response:
 
 
 class _Drawn(Response):
-    """Frames that are being drawn: no thread waits for them, and they are dropped when the visitor has gone.
+    """Frames that are being drawn: no thread waits for them, and they are dropped when the visitor disconnects.
 
     Args:
-        draw: Asks for them.
-        cache: Whether they may be kept.
+        draw: Requests them.
+        cache: The header Cache-Control.
     """
 
     def __init__(self, draw: Callable[[], Coroutine[Any, Any, DrawnFrames]], cache: str = _NEVER) -> None:
@@ -212,9 +212,8 @@ def drawing(request: Request, episode_id: str) -> Response:
     },
 )
 def episode_video(request: Request, episode_id: str) -> Response:
-    """Get the episode as mp4. If there is none yet, the server makes it in the background: the answer is 202, says
-    how far it is, and when to ask again.
-    """
+    """Get the episode as mp4. If it does not exist yet, the server makes it in the background: the answer is 202, says
+    how far it is, and when to ask again."""
     episode = _episode(request, episode_id)
     path = services(request).archive.video_path(episode.id)
     if episode.is_video_only and not path.exists():

@@ -1,6 +1,6 @@
-"""What boards show before anybody has judged and any model has played: examples that come with the package, marked as such.
+"""Examples on boards without any judgements or runs of models; they come with the package and are marked as examples.
 
-They are read from its files and never enter a database, so no ranking, report, export or count can hold them. A new data folder
+They are read from its files and never enter a database, so they affect no ranking, report, export or count. A new data folder
 has a file that asks for them; a visitor may hide them in their own browser.
 """
 
@@ -64,7 +64,7 @@ class Examples:
 
 @router.post("/examples/{deed}")
 def change(deed: Literal["hide", "show"], form: FormFields, request: Request) -> Response:
-    """Hide the examples in this browser, or show them again; then back to the page where the button is."""
+    """Hide the examples in this browser, or show them again; then return to the page of the button."""
     page = form.get("next", "")
     response = see_other(page if is_own_address(page) else "/leaderboard")
     response.set_cookie(_COOKIE, deed, _REMEMBERED_S, httponly=True, samesite="lax", secure=request.url.scheme == "https")

@@ -1,4 +1,4 @@
-"""What people write about pages: a form on play and study pages, and the list for operators."""
+"""Feedback about pages: a form on play and study pages, and the list for operators."""
 
 from __future__ import annotations
 
@@ -29,19 +29,18 @@ SHOWN = 200
 
 @router.get("/feedback")
 def form_page(request: Request, page: str = "/", episode: str = "") -> Response:
-    """The form as a page of its own, for browsers without scripts."""
     return _form(request, page=page, episode=episode)
 
 
 def _form(request: Request, *, status: int = 200, problem: str = "", is_sent: bool = False, **given: str) -> Response:
-    """The form; `alone` because it opens from pages that show nothing of the rest of the site, too."""
+    """The form; `alone` because it also opens from pages that show nothing of the rest of the site."""
     context: dict[str, Any] = {"problem": problem, "is_sent": is_sent, "given": given}
     return render(request, "feedback.html", "", status=status, headers={"Cache-Control": "no-store"}, alone=True, **context)
 
 
 @router.post("/feedback")
 def send(request: Request, form: FormFields) -> Response:
-    """Keep it, and say thanks. With a study's token (`Interplay-Enrolment`) it is of that person."""
+    """Store feedback, and say thanks. With a study's token (`Interplay-Enrolment`) it is of that person."""
     kind, words, page, episode = (form.get(name, "") for name in ("kind", "words", "page", "episode"))
     box = services(request).feedback
     part, pupil = part_of(request), pupil_of(request)
@@ -62,7 +61,6 @@ def send(request: Request, form: FormFields) -> Response:
 
 @router.get("/moderation/feedback")
 def feedback(request: Request) -> Response:
-    """What was written, the newest first; for operators."""
     if not current_operator(request):
         return see_other("/operator?next=/moderation/feedback")
     box = services(request).feedback
@@ -71,7 +69,6 @@ def feedback(request: Request) -> Response:
 
 @router.get("/moderation/feedback.csv")
 def feedback_table(request: Request) -> Response:
-    """All of it as a table."""
     try:
         require_operator(request)
     except HTTPException:

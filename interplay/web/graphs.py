@@ -14,7 +14,7 @@ _CHARS = 22
 
 @dataclass(frozen=True)
 class Node:
-    """A box: its corner, its number in the author's order, its lines, and whether nothing needs it."""
+    """A box: its corner, its number in the author's order, its lines, and whether no other box needs it."""
 
     x: float
     y: float
@@ -25,7 +25,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Arrow:
-    """An edge: its line, which tasks it joins, why, and what a proof says of it (None: nobody has tried)."""
+    """An edge: its line, the tasks it joins, its reason, and the verdict of a proof (None: not tried)."""
 
     path: str
     first: str
@@ -36,7 +36,7 @@ class Arrow:
 
 @dataclass(frozen=True)
 class Graph:
-    """All of it; `most` is the number of boxes of its widest row, and `words` says it without a picture."""
+    """A whole graph; `most` is the number of boxes of its widest row, and `words` describe it without a picture."""
 
     width: float
     height: float
@@ -49,7 +49,6 @@ class Graph:
 
 
 def graph(instance: Instance) -> Graph:
-    """Place the tasks of an instance: each below all that it needs."""
     numbers = instance.numbers
     tasks = sorted(instance.nodes, key=numbers.__getitem__)
     edges = [edge for edge in instance.edges if edge.first in instance.nodes and edge.then in instance.nodes]

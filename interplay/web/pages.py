@@ -1,4 +1,4 @@
-"""The pages people see. What they show of games, replays and matches, their scripts fetch from the API."""
+"""The main pages. Their scripts fetch games, replays and matches from the API."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ from interplay.web.agents.access import (
 from interplay.web.http.identity import current_operator, known_participant
 from interplay.web.http.refusals import refusal
 from interplay.web.pictures import placeholder
+from interplay.web.plots import reward_plot
 from interplay.web.rendering import actor_name, find_task, render, titles
-from interplay.web.rewards import reward_plot
 from interplay.web.services import services
 from interplay.web.videos import video_response
 
@@ -64,8 +64,8 @@ _LOST = {"gym:FrozenLake-v1": "You fell into a hole in the ice."}
 
 @router.get("/healthz")
 def health(request: Request) -> dict[str, Any]:
-    """Alive: answers as soon as the application does, and says whether games are in trouble just now, and how many games of a
-    killed server are not sealed yet."""
+    """Answers as soon as the application does; says whether games are in trouble, and how many games of a killed server are not
+    sealed yet."""
     play = services(request).play
     troubles = [] if play is None or play.pool.stopping else play.troubles
     recovering = {} if play is None or not play.num_recovering else {"recovering": play.num_recovering}
@@ -74,7 +74,6 @@ def health(request: Request) -> dict[str, Any]:
 
 @router.get("/")
 def library(request: Request) -> Response:
-    """The tasks, by suite."""
     _expect(request, next((task for task in services(request).tasks.values() if backends.of(task).must_load), None))
     counts = episodes_by_task(services(request).archive.database, visible_episodes(request))
     server = services(request).play
@@ -88,7 +87,7 @@ def library(request: Request) -> Response:
 
 @router.get("/tasks/{suite}/{name}/picture.png")
 def picture(request: Request, suite: str, name: str) -> Response:
-    """A frame of the task's world, or what stands in for it while it is made: browsers open few connections to wait in."""
+    """A frame of the task's world, or a placeholder while it is made: browsers open few connections to wait in."""
     task = find_task(request, f"{suite}/{name}")
     if not task.env.is_playable:
         raise HTTPException(404, f"{task.title} has no picture: it has videos only.")
@@ -101,7 +100,6 @@ def picture(request: Request, suite: str, name: str) -> Response:
 
 @router.get("/starter/{suite}/{name}.mp4")
 def starter_film(request: Request, suite: str, name: str) -> Response:
-    """A film that comes with the package and shows what a task is about: an example for studies, there before anybody plays."""
     shipped = starter.example(f"{suite}/{name}")
     if shipped is None or not shipped.film.is_file():
         raise HTTPException(404, f"Interplay has no example video {suite}/{name}")
@@ -110,7 +108,6 @@ def starter_film(request: Request, suite: str, name: str) -> Response:
 
 @router.get("/play/{suite}/{name}")
 def play(request: Request, suite: str, name: str) -> Response:
-    """Instructions, then the game."""
     task = find_task(request, f"{suite}/{name}")
     if not task.env.is_playable:
         raise HTTPException(404, f"You cannot play {task.title}. It has only videos to judge.")
@@ -120,7 +117,6 @@ def play(request: Request, suite: str, name: str) -> Response:
 def game_page(
     request: Request, task: Task, here: str, /, *, headers: Mapping[str, str] | None = None, **context: Any
 ) -> Response:
-    """The page on which a task is played; `context` is what a study adds to it."""
     _expect(request, task)
     home = next(one for one in services(request).suites if task in one.tasks)
     task_json = {
@@ -161,7 +157,7 @@ def _expect(request: Request, task: Task | None) -> None:
 
 
 def _bindings(task: Task) -> dict[str, str]:
-    """What each key presses on the page: in first person Ctrl runs as well, as players of the game expect, where it is free."""
+    """Button of each key on the page: in first person Ctrl runs as well, as players of the game expect, if it is free."""
     runs = task.keys.pointer is not None and {"forward", "sprint"} <= set(task.keys.buttons)
     return dict.fromkeys(("ControlLeft", "ControlRight") if runs else (), "sprint") | dict(task.keys.bindings)
 
@@ -170,7 +166,6 @@ _WALK = ("forward", "left", "back", "right")
 
 
 def key_rows(task: Task) -> list[tuple[str, str, list[str]]]:
-    """Button, what it does, and the keys that press it; buttons without effect or without a key are left out."""
     keys, bindings = task.keys, _bindings(task)
 
     def names(button: str) -> list[str]:
@@ -209,7 +204,6 @@ def key_rows(task: Task) -> list[tuple[str, str, list[str]]]:
 
 @router.get("/episodes")
 def episodes(request: Request, task: str = "", actor: str = "", page: Annotated[int, Query(ge=1, le=100_000)] = 1) -> Response:
-    """The catalogue, newest first."""
     kept_back, judged = hidden_tasks(request), judged_now(request)
     own, is_operator = known_participant(request), current_operator(request)
     wanted = replace(visible_episodes(request), task=task or None, actor=actor or None, newest_first=True, kept_back=kept_back)
@@ -236,7 +230,6 @@ def _download(wanted: EpisodeQuery) -> str:
 
 @router.get("/episodes/{episode_id}")
 def episode(request: Request, episode_id: str) -> Response:
-    """One episode: its replay and its facts."""
     archive = services(request).archive
     found = archive.get(episode_id)
     check_shown(request, found)
@@ -262,7 +255,7 @@ def episode(request: Request, episode_id: str) -> Response:
 
 
 def game_lengths(rows: Sequence[EpisodeRow], tasks: Mapping[str, Task]) -> dict[str, float]:
-    """Id -> seconds of game, which is what a replay plays; by the recording's clock where the task is not on offer any more."""
+    """Id -> seconds of game, the length of a replay; by the recording's clock if the task is not on offer any more."""
     return {row.id: row.num_steps / tasks[row.task].frame_rate_hz if row.task in tasks else row.duration_s for row in rows}
 
 

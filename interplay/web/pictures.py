@@ -1,5 +1,5 @@
 """A picture of each task for the library: a real frame of its world. Those of the built-in tasks come with the package, others
-are drawn once and kept in the data folder."""
+are drawn once and stored in the data folder."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ PLACEHOLDER_SIZE = (333, 251)
 
 
 class Pictures:
-    """The pictures in one folder, made in the background when first asked for. Any thread may ask.
+    """The pictures in one folder, made in the background when first requested, by any thread.
 
-    One picture at a time, as live games share these cores; pictures of slow worlds do not hold up the others.
+    One picture at a time, as live games share these cores; pictures of slow worlds do not delay the others.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -50,16 +50,13 @@ class Pictures:
         self._being_made: dict[Path, Future[None]] = {}
 
     def path(self, task: Task, *, within_s: float | None = None) -> Path | None:
-        """The PNG of a task, made when missing (some 0.2 s, of a slow world some seconds, at first up to a minute).
-
-        Its name holds the task's hash, so a changed task gets a new one.
+        """The PNG of a task, made when missing (some 0.2 s, of a slow world some seconds, at first up to a minute); None if not
+        made in time. Its name holds the task's hash, so a changed task gets a new one.
 
         Args:
-            within_s: Seconds to wait for it; None as long as it takes. It is still made after that.
-        Returns:
-            None if it is not there yet.
+            within_s: Seconds to wait for it; None: until it is made. It is still made after that.
         Raises:
-            EnvError: If the world cannot be built; it is tried again when next asked for.
+            EnvError: If the world cannot be built; the next request tries again.
         """
         path = self._folder / f"{task.suite}-{task.name}-{task.content_hash}.png"
         with self._lock:
@@ -101,13 +98,11 @@ class Pictures:
 
 @cache
 def shipped_picture(task_id: str) -> Path | None:
-    """The picture of a task that comes with the package; None of other tasks."""
     stem = task_id.replace("/", "-")
     return next((path for path in (SHIPPED / f"{stem}.png", SHIPPED / f"{stem}.jpg") if path.is_file()), None)
 
 
 def placeholder(title: str) -> bytes:
-    """An SVG that stands in for a picture still being made: the title on a ground that reads in light and in dark."""
     width, height = PLACEHOLDER_SIZE
     size = min(28, round(1.7 * width / max(1, len(title))))
     return (
@@ -171,7 +166,7 @@ class _Painter:
 
 
 def _paint(pipe: Connection) -> None:
-    """In that process: a task's document comes, `1` and a PNG go, or `0` and why not."""
+    """Run in that process: receive a task's document, send `1` and a PNG, or `0` and an error."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     begin()
     while pipe.poll(PAINTER_IDLE_S):
@@ -190,8 +185,7 @@ def _paint(pipe: Connection) -> None:
 def _a_moment(task: Task) -> Frame:
     """A frame some seconds into a game of random key presses, or the last one if the game is over sooner.
 
-    Worlds whose keys have no table are shown as they are found: seen in first person, random keys open menus and look at the
-    ground.
+    Worlds whose keys have no table are shown at their start: in first person, random keys open menus and look at the ground.
     """
     env = make(task)
     try:

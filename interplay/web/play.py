@@ -1,4 +1,4 @@
-"""Live play over HTTP: a seat is asked for here, and taken over the socket."""
+"""Live play over HTTP: a seat is requested here, and taken over the socket."""
 
 from __future__ import annotations
 
@@ -15,16 +15,14 @@ from interplay.play.connections.tokens import TokenError
 from interplay.play.games import agreement
 from interplay.play.games.for_study import ForStudy
 from interplay.play.server import COUNTDOWN_S, PlayServer
+from interplay.store.participants import GIVEN_NAME, is_given_name, one_spelling
 from interplay.tasks import Task
 from interplay.web.classes.pupils import class_of_game
 from interplay.web.http.identity import (
-    GIVEN_NAME,
     current_participant,
-    is_given_name,
     is_operator,
     known_participant,
     network_of,
-    one_spelling,
     require_operator_token,
 )
 from interplay.web.services import services
@@ -36,7 +34,7 @@ _OPERATOR_FIELDS = ("actor", "actor_kind", "seed", "countdown_s")
 
 
 class SessionRequest(BaseModel):
-    """Who wants to play what, and who draws it; all else is for operators."""
+    """A request to play a task, and who draws it; all else is for operators."""
 
     model_config = ConfigDict(extra="forbid")
     task: str = Field(max_length=200)
@@ -130,14 +128,13 @@ def open_session(request: Request, wanted: SessionRequest) -> SessionGrant:
 
 
 def _check_not_paused(request: Request) -> None:
-    """The operator may stop new games; running games continue."""
     pause = services(request).pauses.of(None)
     if pause is not None:
         raise HTTPException(503, pause.note or "new games are paused; please come back later", {"Retry-After": "60"})
 
 
 def _check_agents(play: PlayServer, task: Task, wanted: SessionRequest, *, is_operator: bool) -> None:
-    """Operators may name any agent; people those that are offered, since the name of another one loads code."""
+    """Operators may name any agent; people only those on offer, since the name of another one loads code."""
     for name in ("partner", "wheel"):
         agent = getattr(wanted, name)
         if agent is None or is_operator:
@@ -207,7 +204,6 @@ def scene_tables(request: Request, name: str) -> FileResponse:
 
 @router.websocket("/api/play")
 async def play_socket(websocket: WebSocket) -> None:
-    """One seat's socket: docs/protocol.md."""
     play = services(websocket).play
     if play is None:
         await websocket.close()

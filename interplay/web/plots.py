@@ -1,8 +1,8 @@
-"""Data of plots that several pages show: ratings over answers, and how often values come.
+"""Data of plots on several pages: ratings over answers, histograms, and learned rewards over a replay.
 
-A plot is a JSON object in the page, drawn by `static/js/plots.js`: `kind`, `columns` (name and unit of each), `rows`, and what
-the kind needs. Units: "" for numbers and words, "share", "hours", "clock" for seconds as m:ss, "date". Where there are `series`
-(name and number of a colour), the first column is the number of one of them.
+A plot is a JSON object in the page, drawn by `static/js/plots.js`: `kind`, `columns` (name and unit of each), `rows`, and
+fields of the kind. Units: "" for numbers and words, "share", "hours", "clock" for seconds as m:ss, "date". With `series` (name
+and number of a colour), the first column is the number of one of them.
 """
 
 from __future__ import annotations
@@ -11,16 +11,19 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from interplay.judge.ratings.boards import Track
+from interplay.learn.reward.curves import Along
 from interplay.rank.normal import Z95
 from interplay.record import summary
 from interplay.study import scores
+from interplay.wording import amount
 
 MAX_POINTS = 600
 """Of all lines of a history together; each has at least 20."""
+_WHOSE = {"people": "people", "models": "model judges", "all": "people and model judges"}
 
 
 def history(tracks: Mapping[str, Track], hues: Mapping[str, int], *, num_answers: int = 0) -> dict[str, Any] | None:
-    """Ratings over answers, the highest rated agent first; None where no rating has moved twice.
+    """Ratings over answers, the highest rated agent first; None if no rating has moved twice.
 
     Args:
         tracks: Agent -> its track, not empty.
@@ -45,7 +48,6 @@ def history(tracks: Mapping[str, Track], hues: Mapping[str, int], *, num_answers
 
 
 def _thinned(count: int, limit: int) -> list[int]:
-    """At most `limit` places of `count`, evenly, the first and the last among them."""
     if count <= limit:
         return list(range(count))
     return sorted({round(place * (count - 1) / (limit - 1)) for place in range(limit)})
@@ -59,13 +61,13 @@ def histogram(
     own: float | None = None,
     marks: Sequence[tuple[str, str, float]] = (),
 ) -> dict[str, Any]:
-    """How often values come.
+    """A histogram of values.
 
     Args:
-        what: What the bins count.
+        what: Name of the counts.
         unit: Of the values.
         own: The reader's own value.
-        marks: Other values to compare with: (short name, what it says in full, value).
+        marks: Other values to compare with: (short name, full text, value).
     """
     width = (bins.high - bins.low) / len(bins.counts)
     edges = [round(bins.low + place * width, 9) for place in range(len(bins.counts) + 1)]
@@ -75,4 +77,29 @@ def histogram(
         "rows": list(zip(edges, edges[1:], bins.counts, strict=False)),
         "own": own,
         "marks": [{"name": name, "says": says, "value": value} for name, says, value in marks],
+    }
+
+
+def reward_plot(along: Along, num_steps: int) -> dict[str, Any]:
+    """The plot of a reward along a game of so many steps.
+
+    `name` is the reward's, `words` describe its training and its quality, `low` and `high` hold the reward and one standard
+    deviation of its networks around it.
+    """
+    words = f"From {amount(along.answers, 'answer')} of {_WHOSE[along.judges]}."
+    if along.correlation is not None:
+        words += f" Its rank correlation with the score of other games is {along.correlation:.2f}."
+    rows = [
+        (step, round(value, 4), round(around, 4))
+        for step, value, around in zip(along.steps, along.rewards, along.spread, strict=True)
+    ]
+    return {
+        "kind": "reward",
+        "columns": [("step", ""), ("reward", ""), ("one standard deviation", "")],
+        "rows": rows,
+        "end": max(num_steps, 1),
+        "name": along.name,
+        "words": words,
+        "low": min(value - around for _, value, around in rows),
+        "high": max(value + around for _, value, around in rows),
     }

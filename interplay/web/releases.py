@@ -1,4 +1,4 @@
-"""Episodes for others, for the operator alone: the list that `interplay episodes pull` asks for, the files, and a zip."""
+"""Released episodes, for the operator alone: the list for `interplay episodes pull`, the files, and a zip."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ Saved = Annotated[str | None, Query(max_length=200, description="A saved query, 
 
 @contextmanager
 def _understood() -> Iterator[None]:
-    """What cannot be read of a question is the asker's: 422."""
     try:
         yield
     except NotFoundError:

@@ -1,4 +1,4 @@
-"""How every page is drawn: the templates, the words that they put numbers into, and what a page looks up in the application."""
+"""Drawing of pages: the templates, their filters, and look-ups in the application."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def duration(seconds: float) -> str:
 
 
 def limit(task: Task) -> str:
-    """How long an episode of a task is at most, in turns or as a time.
+    """The longest an episode of a task may take, in turns or as a time.
 
     >>> from interplay.tasks import find
     >>> limit(find("gymnasium/taxi")), limit(find("gymnasium/pendulum"))
@@ -56,7 +56,7 @@ def clock(seconds: float) -> str:
 
 
 def plain_number(value: float) -> str:
-    """A number as people write it: no decimals where there are none, thousands apart.
+    """A number for people: without needless decimals, with separated thousands.
 
     >>> plain_number(1240.0), plain_number(0.5)
     ('1,240', '0.5')
@@ -73,13 +73,12 @@ def ago(instant: datetime) -> str:
 
 
 def actor_name(held: Any) -> str:
-    """People are numbered, not named; a program's own name is shown even where it sat in a person's seat."""
+    """People are numbered, not named; a program's own name is shown even in a person's seat."""
     name = held.actor.removeprefix("participant-")
     return f"person {name}" if held.actor_kind == "human" and name != held.actor else held.actor
 
 
 def players(episode: EpisodeRow | Episode) -> str:
-    """Everybody who held a seat of an episode; in a game of several seats, with the seat."""
     names: dict[str, list[str]] = {}
     for held in episode.seats:
         names.setdefault(held.seat, []).append(actor_name(held))
@@ -90,7 +89,6 @@ def players(episode: EpisodeRow | Episode) -> str:
 
 
 def player_kinds(episode: EpisodeRow | Episode) -> list[str]:
-    """What sat in the seats of an episode, each kind once, in the words of the pages."""
     kinds = dict.fromkeys(held.actor_kind for held in episode.seats) or {episode.actor_kind: None}
     return ["person" if kind == "human" else kind for kind in kinds]
 
@@ -105,7 +103,6 @@ OUTCOMES = {
 
 
 def picture_address(task: Task) -> str:
-    """Where a task's picture is: a file that comes with the package, or drawn when asked for."""
     shipped = shipped_picture(task.id)
     return f"/tasks/{task.id}/picture.png" if shipped is None else f"/static/tasks/{shipped.name}"
 
@@ -139,19 +136,17 @@ def render(
     background: BackgroundTask | None = None,
     **context: Any,
 ) -> Response:
-    """A page: its template, and which entry of the main menu it stands under."""
+    """A page from its template; `here` is its entry of the main menu."""
     play = services(request).play
     context |= {"here": here, "recovering": 0 if play is None else play.num_recovering}
     return templates.TemplateResponse(request, name, context, status_code=status, headers=headers, background=background)
 
 
 def find_task(request: Request, task_id: str) -> Task:
-    """A task on offer (NotFoundError with the nearest id)."""
     return lookup(task_id, services(request).tasks)
 
 
 def explore_suite(request: Request) -> Suite:
-    """The tasks of explore (HTTPException: 404 where this server does not offer them)."""
     suite = services(request).explore
     if suite is None:
         raise HTTPException(404, "This server does not offer the tasks of explore.")

@@ -1,4 +1,4 @@
-"""`Services`: what the pages call, made once by `create_app`; `services(request)` is how a page gets them."""
+"""`Services`: the services of pages, made once by `create_app`; `services(request)` returns them."""
 
 from __future__ import annotations
 
@@ -45,10 +45,9 @@ class Services:
 
     Attributes:
         play: The live server; None where pages only show.
-        tasks: Their tasks by id.
         secret: Signs cookies and links.
-        participant_number: Cookie -> the number of its participant; LookupError for a cookie of nobody.
-        pupils_seen: Participant -> monotonic seconds at which their page last asked, and where it was.
+        participant_number: Cookie -> the number of its participant; LookupError for an unknown cookie.
+        pupils_seen: Participant -> monotonic seconds of their page's last request, and the task whose rules it shows.
         joins: Games with others that one person, and one address, may ask for in a minute; players who wait are told of both.
         receiving: API tokens whose video is being received.
     """
@@ -89,10 +88,8 @@ class Services:
 
     @property
     def explore(self) -> Suite | None:
-        """The suite `explore`; None where it is not on offer."""
         return next((suite for suite in self.suites if suite.id == "explore"), None)
 
 
 def services(connection: HTTPConnection) -> Services:
-    """What the application of a request or socket was made with."""
     return connection.app.state.services

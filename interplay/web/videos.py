@@ -23,13 +23,10 @@ class _Video(FileResponse):
 
 
 def video_response(request: Request, path: Path, headers: Mapping[str, str], *, filename: str | None = None) -> Response:
-    """An mp4, or the part of it that is asked for. Call it from plain `def` handlers: it reads.
+    """An mp4, or the requested part of it (FileNotFoundError if it is gone). Call it from plain `def` handlers: it reads.
 
-    A part of up to `AT_ONCE_BYTES`, of which a page that seeks asks for many, is read here and now; whatever is longer goes
-    out piece by piece.
-
-    Raises:
-        FileNotFoundError: If it is not there.
+    A part of up to `AT_ONCE_BYTES`, of which a page that seeks requests many, is read here and now; anything longer is
+    streamed.
     """
     with path.open("rb") as file:
         stat = os.fstat(file.fileno())
@@ -48,11 +45,8 @@ def video_response(request: Request, path: Path, headers: Mapping[str, str], *, 
 
 
 def varied_response(request: Request, path: Path, headers: Mapping[str, str], secret: bytes) -> Response:
-    """An mp4, or the part of it that is asked for, with other bytes than the file has; see `record.variation`.
-
-    Raises:
-        FileNotFoundError: If it is not there.
-    """
+    """An mp4, or the requested part of it, with other bytes than the file has; see `record.variation` (FileNotFoundError if
+    gone)."""
     shown = vary(path, secret)
     size = shown.size_bytes
     common = {**headers, "Accept-Ranges": "bytes", "Content-Type": "video/mp4"}

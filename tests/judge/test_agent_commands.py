@@ -5,7 +5,7 @@ import json
 import pytest
 from judging_world import START, TASKS, fill
 
-from interplay.cli.common import DEFAULT_DATA, place_options
+from interplay.cli.options import DEFAULT_DATA, place_options
 from interplay.store import entrants as store
 from interplay.store.tokens import token_row
 

@@ -10,8 +10,9 @@ from judging_world import AT_ONCE, START, TASKS, fill, form, num_answers
 
 import interplay.record
 from interplay.cli import main
-from interplay.judge import BannedError, Judging
+from interplay.judge import Judging
 from interplay.judge.bans import BanFileError, banned_document, read_banned
+from interplay.judge.errors import BannedError
 from interplay.store import Ban, Match, Participant
 from interplay.store import judging as store
 from interplay.store.judging import bans

@@ -10,17 +10,9 @@ import sqlalchemy as sa
 from judging_world import AT_ONCE, TASKS, fill, form, in_threads, num_answers, open_study
 
 import interplay.record
-from interplay.judge import (
-    AlreadyAnsweredError,
-    BannedError,
-    Judging,
-    JudgingError,
-    NothingToJudgeError,
-    QuotaReachedError,
-    Rules,
-    SupersededError,
-)
-from interplay.judge.ratings.incremental import Incremental
+from interplay.judge import Judging, JudgingError, Rules
+from interplay.judge.errors import AlreadyAnsweredError, BannedError, NothingToJudgeError, QuotaReachedError, SupersededError
+from interplay.judge.ratings.ratings import Incremental
 from interplay.judge.serving import judging as room
 from interplay.rank import Comparison, rate_all
 from interplay.store import Answer, EpisodeRow, Match

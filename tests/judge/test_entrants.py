@@ -8,7 +8,8 @@ import pytest
 from judging_world import AT_ONCE, START, TASKS, add_episode, fill, form, open_study
 from model_judges_world import small_video
 
-from interplay.judge import Judging, NothingToJudgeError, WithdrawnError
+from interplay.judge import Judging
+from interplay.judge.errors import NothingToJudgeError, WithdrawnError
 from interplay.judge.pairing.matchmaking import Candidate
 from interplay.judge.published import Selection, export_answers, flat_table
 from interplay.model_judges import answer_by_looking

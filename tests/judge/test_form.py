@@ -3,8 +3,8 @@
 import pytest
 from judging_world import REASON, form, played
 
-from interplay.judge import InvalidAnswerError, check_form
-from interplay.judge.form import MAX_DRAFT_BYTES, Watching, check_draft
+from interplay.judge.errors import InvalidAnswerError
+from interplay.judge.form import MAX_DRAFT_BYTES, Watching, check_draft, check_form
 from interplay.judge.viewing import Lengths
 from interplay.tasks import find
 from interplay.wording import num_visible_chars

@@ -14,17 +14,16 @@ from judging_world import AT_ONCE, REASON, START, TASKS, Clock, add_episode, epi
 import interplay
 from interplay.cli import _run as cli
 from interplay.errors import NotFoundError
-from interplay.judge import (
+from interplay.judge import Judging, Rules, RulesError
+from interplay.judge.bans import Bans
+from interplay.judge.errors import (
     AlreadyAnsweredError,
     EveryPairTakenError,
     ForeignMatchError,
     InvalidAnswerError,
-    Judging,
     NothingToJudgeError,
     NothingToUndoError,
     QuotaReachedError,
-    Rules,
-    RulesError,
     StudyClosedError,
     StudyFullError,
     SupersededError,
@@ -32,7 +31,6 @@ from interplay.judge import (
     UnknownMatchError,
     VideosBeingMadeError,
 )
-from interplay.judge.bans import Bans
 from interplay.judge.pairing import pairing_rule
 from interplay.judge.pairing.candidates import Candidates
 from interplay.judge.ratings.ratings import Ratings

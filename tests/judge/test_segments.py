@@ -22,9 +22,9 @@ from interplay.agents import find as find_agent
 from interplay.agents import rollout
 from interplay.cli import _run
 from interplay.errors import NotFoundError
-from interplay.judge import (
+from interplay.judge import Judging
+from interplay.judge.errors import (
     InvalidAnswerError,
-    Judging,
     NothingToJudgeError,
     StudyFullError,
     VideosBeingMadeError,
@@ -33,10 +33,10 @@ from interplay.judge import (
 from interplay.judge.published import DatasetError, Selection, export_answers, export_file, flat_table
 from interplay.judge.published.row import load_json
 from interplay.judge.published.segments import export_segments, import_segments, is_of_segments
-from interplay.judge.segments.clips import clip_of_segment
 from interplay.judge.segments.definition import Segments
 from interplay.judge.segments.selection import next_pair
 from interplay.judge.segments.studies import Game, SegmentError, SegmentStudies, draw_segments
+from interplay.judge.serving.videos import clip_of_segment
 from interplay.play.connections.tokens import operator_token
 from interplay.record.films.film import film
 from interplay.store import EpisodeSeat, Participant

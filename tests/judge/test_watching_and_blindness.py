@@ -8,8 +8,9 @@ from judging_world import REASON, START, TASKS, add_episode, fill, form, num_ans
 from starlette.testclient import TestClient
 from video_files import write_video
 
-from interplay.judge import OPEN_ROOM, DailyLimitError, InvalidAnswerError, Judging, Rules
+from interplay.judge import OPEN_ROOM, Judging, Rules
 from interplay.judge.entrants.duplicates import twin_path
+from interplay.judge.errors import DailyLimitError, InvalidAnswerError
 from interplay.play.connections.tokens import operator_token
 from interplay.store.entrants import admit
 from interplay.tasks import find

@@ -12,7 +12,7 @@ from sqlalchemy import select
 
 import interplay.record
 from interplay.play.client import PlayClient
-from interplay.play.games.seeds import HELD_OUT_SHARE, draw_seed, held_out_share
+from interplay.play.games.agreement import HELD_OUT_SHARE, draw_seed, held_out_share
 from interplay.record import Archive
 from interplay.store import PlaySession, entrants
 from interplay.tasks import builtin_suites, find

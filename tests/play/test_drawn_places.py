@@ -12,8 +12,8 @@ from test_play_seats import Listener
 import interplay.record
 from interplay.play.connections import wire
 from interplay.play.games.game import Game
+from interplay.play.games.interfaces import State
 from interplay.play.games.seat import Seat
-from interplay.play.games.state import State
 from interplay.play.limits import PlayError
 from interplay.play.server import PlayServer
 from interplay.play.workers import channel

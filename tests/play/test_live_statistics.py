@@ -13,7 +13,7 @@ from play_server import RunningServer, running_server
 import interplay.record
 from interplay.cli import _run
 from interplay.envs import make
-from interplay.play.background import sealing
+from interplay.play.background import sealer
 from interplay.play.client import PlayClient
 from interplay.record import Archive, Episode, RecordedEpisode
 from interplay.statistics import Collection
@@ -209,7 +209,7 @@ def test_a_game_nobody_goes_on_with_is_sealed_with_its_values(tmp_path):
     expected = recorder.collection.measures()
     recorder.flush()
     recorder.abandon()  # as a process that is killed
-    name = sealing._seal(archive, recorder.path)
+    name = sealer._seal(archive, recorder.path)
     assert archive.get(name).live_measures == ()
     assert {one.name: one for one in archive.measures([name])[name]} == {one.name: one for one in expected}
     archive.close()

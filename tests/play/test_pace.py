@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 
-from interplay.play.workers.pace import CALM_S, Pace
+from interplay.play.workers.clock import CALM_S, Pace
 
 HEIGHTS = (360, 270, 180)
 

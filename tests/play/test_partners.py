@@ -24,8 +24,8 @@ from interplay.errors import NotFoundError
 from interplay.play.client import PlayClient, PlayClientError, request_session
 from interplay.play.connections import wire
 from interplay.play.games.game import Game
+from interplay.play.games.interfaces import State
 from interplay.play.games.seat import Seat
-from interplay.play.games.state import State
 from interplay.play.server import PlayServer
 from interplay.record import Episode
 from interplay.store import PlaySession

@@ -14,9 +14,9 @@ from test_partners import PONG, Page, come, ended, runs, see, server_here, until
 from trial_suite import suite_text
 
 import interplay.record
-from interplay.play.partners import decider, messages, values
-from interplay.play.partners.board import Board
+from interplay.play.partners import decider, messages
 from interplay.play.partners.deciding import Asker, Key, Player, Shared
+from interplay.play.partners.messages import Board
 from interplay.play.server import PlayServer
 from interplay.play.workers.channel import Unpacker
 from interplay.tasks import find, parse_suite
@@ -221,10 +221,10 @@ def test_what_agents_see_and_do_is_the_same_on_the_other_side(value: Any) -> Non
             return type(one) is type(other) and one.dtype == other.dtype and np.array_equal(one, other)
         return one == other
 
-    assert same(value, values.decode(values.encode(value)))
+    assert same(value, messages.decode_value(messages.encode_value(value)))
 
 
 def test_what_is_no_value_is_refused() -> None:
     for value in (object(), np.array([object()]), {"a": lambda: 0}):
         with pytest.raises(TypeError, match="cannot be sent"):
-            values.encode(value)
+            messages.encode_value(value)

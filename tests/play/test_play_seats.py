@@ -25,7 +25,7 @@ from interplay.envs import Frame, make
 from interplay.play.client import PlayClient
 from interplay.play.connections import wire
 from interplay.play.connections.codec import FrameDecoder, palette_from_text
-from interplay.play.games.state import State
+from interplay.play.games.interfaces import State
 from interplay.play.limits import PlayError
 from interplay.play.server import PlayServer
 from interplay.play.workers import channel, pool

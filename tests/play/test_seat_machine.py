@@ -25,8 +25,8 @@ import interplay.record
 from interplay.play.connections import wire
 from interplay.play.games.for_study import ForStudy
 from interplay.play.games.game import Game
+from interplay.play.games.interfaces import BEGUN, State
 from interplay.play.games.seat import Seat
-from interplay.play.games.state import BEGUN, State
 from interplay.play.server import PlayServer
 from interplay.play.workers.channel import Acting, AgentLost, Opened, Slow
 from interplay.play.workers.pool import QUICK_DEATH_S, WorkerLink

@@ -16,7 +16,7 @@ from trial_suite import suite_text
 import interplay.record
 from interplay.play.client import PlayClient, PlayClientError
 from interplay.play.connections import wire
-from interplay.play.games.state import State
+from interplay.play.games.interfaces import State
 from interplay.play.server import PlayServer
 from interplay.tasks import parse_suite
 

@@ -17,7 +17,7 @@ from trial_suite import suite_text
 import interplay.record
 from interplay.play.connections import wire
 from interplay.play.games.game import Game
-from interplay.play.games.state import State
+from interplay.play.games.interfaces import State
 from interplay.play.limits import PlayError
 from interplay.play.server import PlayServer
 from interplay.play.workers import channel

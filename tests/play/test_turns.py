@@ -17,8 +17,8 @@ import interplay.record
 from interplay.envs import make
 from interplay.play.client import PlayClient
 from interplay.play.connections import wire
+from interplay.play.games.interfaces import State
 from interplay.play.games.seat import Seat
-from interplay.play.games.state import State
 from interplay.play.workers import channel
 from interplay.play.workers.channel import Unpacker
 from interplay.play.workers.live import LiveEpisode

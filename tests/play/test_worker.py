@@ -10,15 +10,18 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
 import interplay.envs
 import interplay.record
+from interplay.play.connections.wire import PlayerInput
 from interplay.play.workers import processes, starting
 from interplay.play.workers.channel import Configure, Statistics, ToWorker, Unpacker, pack_command, pack_event
 from interplay.play.workers.clock import SLOTS
 from interplay.play.workers.live import LiveEpisode
+from interplay.play.workers.live_seat import LiveSeat
 from interplay.play.workers.pool import LONG_STEP_S, QUIET_S, SILENT_S, WorkerLink
 from interplay.play.workers.worker import Worker
 from interplay.tasks import find
@@ -87,6 +90,26 @@ def test_journals_are_written_in_a_quiet_moment_those_that_have_waited_long_toge
     waited(0, 0, 0, 0)
     worker._spare._write_at_us = 0
     assert writes(60_000_000) == [0, 0, 1, 1]
+
+
+def test_a_button_that_is_tapped_or_pressed_again_between_two_steps_changes_in_a_step() -> None:
+    for inputs, steps in (
+        ("1 | 1 |", "11"),
+        ("1 0 | |", "10"),
+        ("1 | 0 1 | |", "101"),
+        ("1 | 0 1 0 | | |", "1010"),
+        ("1 | 0 1 0 1 | | |", "1011"),
+        ("0 1 0 1 | | |", "111"),
+        ("1 | 0 | 1 |", "101"),
+    ):
+        seat = LiveSeat(0, 0, "player", mask=1, encoder=Mock(), send=print)
+        made = ""
+        for said in inputs.split():
+            if said == "|":
+                made += str(seat.take_buttons(0))
+            else:
+                seat.input(PlayerInput(int(said), 0, 0.0))
+        assert made == steps, inputs
 
 
 def test_a_worker_for_each_core_runs_on_its_core(tmp_path: Path) -> None:

@@ -7,8 +7,7 @@ from random_logs import random_log
 from interplay.rank import Comparison
 from interplay.rank.bootstrap import bootstrap, bootstrap_tasks, percentiles, resample
 from interplay.rank.compare import normalised
-from interplay.rank.log import Log
-from interplay.rank.methods import METHODS, rate
+from interplay.rank.methods import METHODS, Log, rate
 
 
 def rng() -> np.random.Generator:

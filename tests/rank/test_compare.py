@@ -9,8 +9,7 @@ from random_logs import random_log
 from interplay.rank import Rating, win_probability
 from interplay.rank.bootstrap import bootstrap
 from interplay.rank.compare import above, beats, normalised
-from interplay.rank.log import Log
-from interplay.rank.methods import METHODS, rate
+from interplay.rank.methods import METHODS, Log, rate
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -11,7 +11,7 @@ from random_logs import random_log
 
 from interplay.rank import bradley_terry
 from interplay.rank.davidson import fit, fit_many
-from interplay.rank.log import Log
+from interplay.rank.methods import Log
 
 
 def test_two_agents_have_a_closed_form():

@@ -5,7 +5,7 @@ import pytest
 from random_logs import random_log
 
 from interplay.rank import Comparison, Standings
-from interplay.rank.log import Log
+from interplay.rank.methods import Log
 
 
 def test_counts_are_as_a_loop_counts():

@@ -10,8 +10,7 @@ import trueskill
 from random_logs import random_log
 
 from interplay.rank import Standings, rate_all
-from interplay.rank.log import Log
-from interplay.rank.methods import METHODS, rate, rate_many
+from interplay.rank.methods import METHODS, Log, rate, rate_many
 from interplay.rank.ranking import ranks
 
 EXACT = (

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from random_logs import random_log
 
-from interplay.rank.log import Log
+from interplay.rank.methods import Log
 from interplay.rank.transitivity import expected, transitivity
 
 

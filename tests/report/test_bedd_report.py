@@ -17,8 +17,7 @@ from interplay.cli import main
 from interplay.errors import NotFoundError
 from interplay.judge.published import import_answers
 from interplay.rank import Comparison
-from interplay.rank.log import Log
-from interplay.rank.methods import rate
+from interplay.rank.methods import Log, rate
 from interplay.report import bedd_report, write_report
 from interplay.report.bedd.demonstrations import Effort
 from interplay.report.bedd.paper import published

@@ -17,8 +17,7 @@ from interplay.record import Owner
 from interplay.record.catalogue import ConditionError
 from interplay.report import holm, mann_whitney, write_report
 from interplay.report.crowdplay.embedding import PAPER, embed, nearness, place
-from interplay.report.crowdplay.plays import action_shares, latencies
-from interplay.report.crowdplay.quality import quality_of
+from interplay.report.crowdplay.plays import action_shares, latencies, quality_of
 from interplay.report.crowdplay.report import NothingPlayedError, crowdplay_report
 from interplay.study.definition import builtin_studies
 from interplay.tasks import find

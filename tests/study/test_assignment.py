@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interplay.study.assignment.balance import Assignment, Stand, assign
-from interplay.study.assignment.simulation import simulate
+from interplay.study.assignment import Assignment, Stand, assign, simulate
 from interplay.study.definition import builtin_studies
 from interplay.study.incentives import Requirement, Treatment
 from interplay.study.play.variants import PlayPart, Variant

@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from interplay.study.definition import builtin_studies
-from interplay.study.incentives import LinearBonus, Requirement, SlidingBonus, Treatment, completion, draw
-from interplay.study.incentives.requirements import progress
-from interplay.study.play.games import PlayedGame
-from interplay.study.play.ledger import evidence, read_evidence
+from interplay.study.incentives import LinearBonus, Requirement, SlidingBonus, Treatment, completion, progress
+from interplay.study.money.raffle import draw
+from interplay.study.play.games import PlayedGame, evidence, read_evidence
 
 RULE = SlidingBonus(300, "good", "all")
 counts = st.integers(0, 1000)

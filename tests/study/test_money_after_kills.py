@@ -33,7 +33,7 @@ LOADED = (
     "interplay.cli.study",
     "interplay.record",
     "interplay.study.money.payroll",
-    "interplay.study.money.payers",
+    "interplay.study.money.ledger",
     "interplay.study.mturk.api",
     "interplay.study.channels.prolific_api",
     "alembic.command",

@@ -7,7 +7,7 @@ from interplay.study import StudyError
 from interplay.study.definition import Study, builtin_studies, builtin_text, parse_study
 from interplay.study.errors import FormError
 from interplay.study.incentives import LinearBonus, Requirement, SlidingBonus
-from interplay.study.questionnaires.forms import TeamGame, due, forms
+from interplay.study.questions import TeamGame, due, forms
 from interplay.tasks import find
 
 PLAYED = sorted(name for name, study in builtin_studies().items() if study.play is not None)

@@ -11,8 +11,7 @@ from interplay.cli import _run
 from interplay.store import Enrolment, RaffleEntry
 from interplay.study import Arrival, StudyError
 from interplay.study.definition import parse_study
-from interplay.study.incentives import draw
-from interplay.study.money.raffle import AddressError, RaffleEntries, read_address
+from interplay.study.money.raffle import AddressError, RaffleEntries, draw, read_address
 from interplay.study.people import People
 
 RAFFLE = STUDY.replace('[channels.prolific]\ncodes = { done = "DONE1" }', "[channels.email]\n[raffle]\nwinners = 2\nprize = 25")

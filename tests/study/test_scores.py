@@ -13,8 +13,7 @@ from interplay import testing
 from interplay.record.verification import proofs
 from interplay.store import Ban, EpisodeRow, EpisodeSeat, PlaySession
 from interplay.store.participants import add_participant
-from interplay.study.scores import Scores, bins, standing
-from interplay.study.scores.scores import today
+from interplay.study.scores import Scores, bins, standing, today
 from interplay.tasks import find
 
 NOW = datetime(2026, 3, 2, 15, 0, tzinfo=UTC)

@@ -12,8 +12,9 @@ from agents_world import NOW, TASK, client, mp4, operator, propose, token, uploa
 
 from interplay.cli import main
 from interplay.cli.serve import DEFAULT_MAX_VIDEO_MB
-from interplay.judge import Judging, NothingToJudgeError
+from interplay.judge import Judging
 from interplay.judge.entrants.roster import MAX_WAITING
+from interplay.judge.errors import NothingToJudgeError
 from interplay.store import entrants as store
 from interplay.store.episodes import EpisodeQuery, agent_names, count_by_task
 from interplay.store.tokens import revoke_token

@@ -15,7 +15,7 @@ from board_world import NAMES, fill
 import interplay.record
 from interplay import starter
 from interplay.cli import main
-from interplay.cli.common import suites_with
+from interplay.cli.options import suites_with
 from interplay.explore import published
 from interplay.explore.evaluation.runs import read_all
 from interplay.judge import Judging, Rules
@@ -23,8 +23,7 @@ from interplay.judge.ratings.answers import comparisons, judgements
 from interplay.judge.ratings.boards import BOARD_METHODS, COLUMNS, Boards, Track
 from interplay.rank import bradley_terry, win_probability
 from interplay.rank.answers_file import read_answers
-from interplay.rank.log import Log
-from interplay.rank.methods import rate
+from interplay.rank.methods import Log, rate
 from interplay.rank.normal import Z95
 from interplay.rank.trueskill import Rating
 from interplay.store.judging.bans import ban, unban

@@ -12,7 +12,7 @@ from interplay.files import write_json
 from interplay.learn.reward.curves import Along, read_along, write_along
 from interplay.tasks import builtin_suites
 from interplay.web.app import create_app
-from interplay.web.rewards import reward_plot
+from interplay.web.plots import reward_plot
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # Starlette would like another HTTP library

@@ -1,4 +1,4 @@
-"""Whole scenes as a browser draws them, against Interplay's own pictures: every fifth of those of `bench.scenes`."""
+"""Scenes drawn by a browser against the exact pictures: every fifth scene of `packages/blockworld/bench/scenes.py`."""
 
 import pytest
 

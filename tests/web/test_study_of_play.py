@@ -14,7 +14,7 @@ from study_world import PROLIFIC, close_study, enrolments, open_study
 from interplay import testing
 from interplay.agents import find as find_agent
 from interplay.agents import rollout
-from interplay.play.games.state import State
+from interplay.play.games.interfaces import State
 from interplay.store import EpisodeRow, EpisodeSeat, sessions
 from interplay.store.study import visits as store
 from interplay.tasks import find

@@ -1,6 +1,6 @@
 """Networks of trained policies. PyTorch is imported here and nowhere at the top of another module of this room.
 
-`build(architecture)` makes the network that a `model.json` describes: an encoder (`encoders`) and what its features become
+`build(architecture)` makes the network that a `model.json` describes: an encoder (`encoders`) and a head on its features
 (`acting`). Another kind of network is a class and a line in `ARCHITECTURES`.
 """
 
@@ -24,13 +24,9 @@ ARCHITECTURES: dict[str, Callable[..., Any]] = {
 
 
 def build(architecture: Mapping[str, Any]) -> Any:
-    """The network of a description.
+    """Build the network of a description; `NotFoundError` or `ArchitectureError` names what is wrong in it.
 
     For example `{"name": "feedforward", "encoder": {"name": "conv", "shape": [4, 84, 84]}, "outputs": 18}`.
-
-    Raises:
-        NotFoundError: For an unknown name.
-        ArchitectureError: For a setting that is no value for it.
     """
     return made("network architecture", ARCHITECTURES, architecture)
 

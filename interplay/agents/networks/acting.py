@@ -1,7 +1,7 @@
-"""Networks that act: what an encoder's features become.
+"""Networks that act: heads on an encoder's features.
 
 Each takes a batch of observations and gives a row of numbers for each, which `interplay.agents.actions` turns into an action:
-logits of probabilities, values of actions, or means and deviations. A recurrent one also takes and gives what it remembers.
+logits of probabilities, values of actions, or means and deviations. A recurrent one also takes and gives its memory.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from interplay.agents.networks.encoders import encoder as build_encoder
 
 
 class Feedforward(nn.Module):
-    """An encoder and one linear layer: logits of actions, their values, or whatever else the outputs stand for."""
+    """An encoder and one linear layer: logits of actions, their values, or what else the outputs stand for."""
 
     def __init__(self, encoder: Mapping[str, Any], outputs: int) -> None:
         super().__init__()
@@ -30,11 +30,7 @@ class Feedforward(nn.Module):
 
 
 class Recurrent(nn.Module):
-    """An encoder, a gated recurrent unit (Cho et al. 2014) and one linear layer.
-
-    Attributes:
-        memory_size: Units that it remembers with; a game begins with zeros.
-    """
+    """An encoder, a gated recurrent unit (Cho et al. 2014) and one linear layer. A game begins with a memory of zeros."""
 
     def __init__(self, encoder: Mapping[str, Any], outputs: int, memory: int = 256) -> None:
         super().__init__()
@@ -77,8 +73,7 @@ class ImplicitQuantileValues(nn.Module):
     section 3.1, equation 4).
 
     Args:
-        encoder, actions: As above.
-        embedding: Cosines of a fraction.
+        embedding: Number of cosines of a fraction.
         greedy_quantiles: Fractions from 0 to 1 whose quantiles' mean is an action's value when it plays.
 
     Differences: the cosines are of 1 to n times pi, not 0 to n - 1, as in d3rlpy.
@@ -108,11 +103,9 @@ class ImplicitQuantileValues(nn.Module):
 
 class ConstrainedValues(nn.Module):
     """Values of actions, and how likely the demonstrators take them; an unlikely action is never the best (Fujimoto et al.
-    2019, "Benchmarking batch deep RL algorithms", section 4). Both look through one encoder.
+    2019, "Benchmarking batch deep RL algorithms", section 4). Both share one encoder.
 
-    Args:
-        encoder, actions: As above.
-        flexibility: Actions less likely than this, beside the likeliest, are out.
+    Actions less likely than `flexibility` times the most likely one are out.
     """
 
     def __init__(self, encoder: Mapping[str, Any], actions: int, flexibility: float = 0.3) -> None:

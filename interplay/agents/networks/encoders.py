@@ -17,7 +17,7 @@ NATURE = ((32, 8, 4), (64, 4, 2), (64, 3, 1))
 
 
 class ConvEncoder(nn.Module):
-    """Convolutions, then one layer of features, rectifiers between; by default those of Mnih et al. 2015.
+    """Convolutions, then one layer of features, with rectifiers; by default those of Mnih et al. 2015.
 
     Args:
         shape: Of an observation: (C, H, W), or (H, W, 3) as worlds draw pictures.
@@ -55,12 +55,7 @@ class ConvEncoder(nn.Module):
 
 
 class MLPEncoder(nn.Module):
-    """Fully connected layers with rectifiers, for observations that are numbers.
-
-    Args:
-        shape: Of an observation; it is flattened.
-        hidden: Units of each layer.
-    """
+    """Fully connected layers with rectifiers, for observations that are numbers, which are flattened."""
 
     def __init__(self, shape: Sequence[int], hidden: Sequence[int] = (256, 256), activation: str = "relu") -> None:
         super().__init__()
@@ -94,11 +89,7 @@ class _Residual(nn.Module):
 
 class ImpalaEncoder(nn.Module):
     """The convolutions of Espeholt et al. 2018 ("IMPALA", figure 3, right), without its memory: stacks of a convolution, a
-    pooling that halves the picture, and residual blocks; then one layer of features.
-
-    Args:
-        shape: Of an observation: (H, W, 3), or (C, H, W).
-    """
+    max-filter that halves the picture, and residual blocks; then one layer of features. `shape` is (H, W, 3) or (C, H, W)."""
 
     def __init__(
         self, shape: Sequence[int], channels: Sequence[int] = (16, 32, 32), blocks: int = 2, features: int = 256
@@ -129,10 +120,8 @@ ENCODERS: dict[str, Callable[..., Any]] = {"conv": ConvEncoder, "impala": Impala
 
 
 def encoder(description: Mapping[str, Any]) -> Any:
-    """The encoder that a description names: `{"name": "conv", "shape": [4, 84, 84], "features": 512}`.
+    """Build the encoder of a description, such as `{"name": "conv", "shape": [4, 84, 84], "features": 512}`.
 
-    Raises:
-        NotFoundError: For an unknown name.
-        ArchitectureError: For a setting that is no value for it.
+    Raises `NotFoundError` or `ArchitectureError`, naming what is wrong in it.
     """
     return made("encoder", ENCODERS, description)

@@ -1,4 +1,4 @@
-"""From a description, as `model.json` holds it, to an object; what it says is checked against what the class takes."""
+"""From a description, as `model.json` holds it, to an object; its settings are checked against the class's arguments."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ _MAY_BE_EMPTY = {"hidden"}
 
 
 class ArchitectureError(InterplayError):
-    """A description that says no network; the text names the setting, what was found and what is expected."""
+    """A description of no network; the text names the setting, what was found and what is expected."""
 
 
 def made(kind: str, registry: Mapping[str, Callable[..., Any]], description: Any) -> Any:
-    """What `registry[description["name"]]` makes of the rest of the description.
+    """Build `registry[description["name"]]` with the rest of the description as arguments.
 
     Raises:
-        NotFoundError: For an unknown name, or a setting it does not take.
-        ArchitectureError: For a setting that is missing, or no value for it.
+        NotFoundError: For an unknown name, or a setting that the class does not take.
+        ArchitectureError: For a setting that is missing or has a wrong value.
     """
     if not isinstance(description, Mapping) or not isinstance(description.get("name"), str):
         raise ArchitectureError(f"{kind} is {shortened(description)}, expected a table with a name")
@@ -67,10 +67,6 @@ def _check(where: str, value: Any, hint: Any, bounds: tuple[int, int], fewest: i
 
 
 def require_pictures(shape: Sequence[int]) -> None:
-    """Refuse observations that are no pictures.
-
-    Raises:
-        ArchitectureError: Naming the shape.
-    """
+    """Refuse observations that are no pictures, with an `ArchitectureError`."""
     if len(shape) != 3:
         raise ArchitectureError(f"'shape' is {list(shape)}, expected that of pictures: three numbers")

@@ -1,5 +1,5 @@
 """Hand-written players, one module a task: of Atari games, from the pixels alone, of the block world (`blocks`), and for games
-of several seats (`together`). `ScriptedAgent` is the player of whatever task comes, under one name."""
+of several seats (`together`). `ScriptedAgent` chooses the player of its task."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def has_player(task: Task) -> bool:
 
 
 class ScriptedAgent:
-    """Picks its player by the task: pixels alone for Atari games, a look into the world for those of the block world and for
-    games of several seats."""
+    """Chooses its player by the task: pixels alone for Atari games, a look into the world for the block world and for games of
+    several seats."""
 
     name = "scripted"
     observation = "pixels"
@@ -32,11 +32,7 @@ class ScriptedAgent:
         self._player: ScriptedPlayer | BlockPlayer | Partner | None = None
 
     def reset(self, task: Task, *, rng: np.random.Generator) -> None:
-        """Begin an episode.
-
-        Raises:
-            AgentError: If nobody wrote a player for this task.
-        """
+        """Begin an episode; `AgentError` if there is no player for this task."""
         if task.env.backend == "voxel":
             self._player = BlockPlayer()
         else:

@@ -21,7 +21,7 @@ _THING[[BLACK, GRID, *OWN_SHOT]] = 0
 
 
 class BeamRider:
-    """Saucers are grey, the brighter the nearer; the grid is blue; what else moves is a shot or should not be met."""
+    """Saucers are grey, the brighter the nearer; the grid is blue; everything else that moves is a shot or to be avoided."""
 
     danger_top = 112
 
@@ -62,5 +62,5 @@ class BeamRider:
 
 
 def _lane(box: Box) -> float:
-    """The beam on which something is, -2 to 2, fractions between beams."""
+    """The beam of a thing, -2 to 2, fractions between beams."""
     return (box.x - CENTRE) / (BEAM_WIDTH * (1 - NARROWING * (NEAR - box.bottom)))

@@ -21,7 +21,8 @@ PLANS = tuple(product((0, -1, 1), repeat=3))
 
 
 class Breakout:
-    """Ball and paddle are red, as the top row of bricks and the rim of the right wall; each has its own rows of the screen."""
+    """Ball and paddle are red, as are the top row of bricks and the rim of the right wall; each has its own rows of the
+    screen."""
 
     def reset(self, rng: np.random.Generator) -> None:
         self._rng = rng
@@ -87,7 +88,7 @@ class Breakout:
 
 
 def _bounce(x: float) -> float:
-    """Where a ball that would fly to `x` is, if it bounces off the side walls."""
+    """Place of a ball that would fly to `x` without the side walls."""
     low, high = LEFT_WALL + BALL_WIDTH / 2, RIGHT_WALL - BALL_WIDTH / 2
     way = (x - low) % (2 * (high - low))
     return low + min(way, 2 * (high - low) - way)

@@ -20,8 +20,8 @@ STAGE, LEDGE, FLOOR = 92, 135, 178
 class MontezumaRevenge:
     """A rule for every part of the first room: without the key it leads to the key, with it back up to the right door.
 
-    Each rule starts from where Joe is, so a slip of the hand or a lost life only sends him back to an earlier rule. He is
-    known by his shirt and hat, the skull by its white.
+    Each rule starts from Joe's place, so a slip of the hand or a lost life only sends him back to an earlier rule. Shirt and
+    hat show Joe, the white the skull.
     """
 
     jump_from = 94
@@ -35,7 +35,6 @@ class MontezumaRevenge:
         self._way = {"RIGHT"}
 
     def see(self, pixels: np.ndarray) -> None:
-        """Remember where Joe was."""
         shirt = find(pixels, SHIRT, top=24, bottom=181)
         hat = find(pixels, HAT, top=24, bottom=181)
         self._places.append(Box(shirt.left, shirt.top, shirt.right, hat.bottom) if shirt and hat else None)
@@ -126,5 +125,4 @@ class MontezumaRevenge:
         return self._way | {"FIRE"} if self._rng.random() < 0.15 else self._way
 
     def _still(self) -> bool:
-        """Whether Joe hangs where he was."""
         return len(self._places) == 5 and self._places[0] is not None and self._places[0] == self._places[-1]

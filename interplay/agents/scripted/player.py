@@ -50,12 +50,8 @@ BRAINS: dict[str, Callable[[], Brain]] = {
 class ScriptedPlayer:
     """Plays a built-in Atari game from its palette frames alone, so it can sit at a live socket as well as in a rollout.
 
-    Decides every fourth frame and holds the buttons in between. As a person's, its hand slips: now and then it keeps the
-    last buttons a little too long, which makes every episode its own.
-
-    Args:
-        task: If given, the player is ready to act; otherwise `reset` must be called first.
-        rng: For that first episode.
+    It decides every fourth frame and holds the buttons in between. Its hand slips as a person's: now and then it keeps the last
+    buttons a little too long, which makes every episode its own. With a task it is ready to act; without, `reset` comes first.
 
     >>> import numpy as np
     >>> from interplay import envs, tasks
@@ -76,7 +72,6 @@ class ScriptedPlayer:
             self.reset(task, rng=rng or np.random.default_rng(0))
 
     def reset(self, task: Task, *, rng: np.random.Generator) -> None:
-        """Begin an episode."""
         if task.env.id not in BRAINS:
             raise AgentError(
                 f"there is no scripted player for {task.env.id} (task {task.id}), only for {', '.join(sorted(BRAINS))}\n"

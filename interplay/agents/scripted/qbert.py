@@ -1,4 +1,4 @@
-"""Q*bert: hop to the nearest cube not yet done, around whatever else hops there."""
+"""Q*bert: hop to the nearest cube not yet done, around everything else that hops there."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ STOOD = 6
 class Qbert:
     """Knows the pyramid's geometry, and reads from each cube's top whether it is done.
 
-    What is not black, cube or Q*bert hops about and is to be avoided; a tall purple one is Coily, who follows.
+    Everything that is not black, cube or Q*bert hops about and is to be avoided; a tall purple one is Coily, who follows.
     """
 
     def reset(self, rng: np.random.Generator) -> None:
@@ -44,7 +44,7 @@ class Qbert:
         self._todo_colour = -1
 
     def see(self, pixels: np.ndarray) -> None:
-        """Remember where Q*bert is: he takes a new hop only while he stands."""
+        """Remember Q*bert's place: he takes a new hop only while he stands."""
         self._feet.append(find(pixels, QBERT, top=12))
 
     def decide(self, pixels: np.ndarray) -> set[str]:
@@ -77,7 +77,7 @@ class Qbert:
         return {cube for cube, colour in colours.items() if colour == self._todo_colour}
 
     def _danger(self, pixels: np.ndarray) -> dict[Cube, float]:
-        """2 for a cube with something on it, 1 where that may hop next."""
+        """2 for a cube with something on it, 1 for a cube to which that may hop next."""
         tops = {int(pixels[y, int(x) - 8]) for y, row in zip(MIDDLES, CENTRES, strict=True) for x in row}
         harmful = np.ones(256, np.uint8)
         harmful[[BLACK, QBERT, SIDES, SPEECH, SAM, max(0, self._todo_colour), *tops]] = 0
@@ -98,13 +98,13 @@ class Qbert:
 
 
 def _hop(cube: Cube, button: str) -> Cube | None:
-    """Where a hop ends; None beside the pyramid."""
+    """The cube at the end of a hop; None beside the pyramid."""
     row, place = cube[0] + HOPS[button][0], cube[1] + HOPS[button][1]
     return (row, place) if 0 <= row < 6 and 0 <= place <= row else None
 
 
 def _cube_at(x: float, bottom: float) -> Cube | None:
-    """The cube on which something stands whose lowest line is `bottom`."""
+    """The cube of a thing whose lowest line is `bottom`."""
     row = round((bottom - FIRST_TOP - STOOD) / ROW_HEIGHT)
     if not 0 <= row < 6:
         return None

@@ -19,7 +19,7 @@ _THING[[BANK, WOOD, TRUNK, WATER, JET, *FUEL]] = False
 
 
 class RiverRaid:
-    """Everything by colour: river blue, banks green, fuel red and white; what else is in the river is an enemy."""
+    """Everything by colour: river blue, banks green, fuel red and white; everything else in the river is an enemy."""
 
     enemy_top = 95
     full = 88

@@ -8,7 +8,7 @@ import numpy as np
 
 
 class Box(NamedTuple):
-    """Where something is, in pixels, all ends included."""
+    """The place of a thing, in pixels, all ends included."""
 
     left: int
     top: int
@@ -27,12 +27,9 @@ class Box(NamedTuple):
 def find(
     pixels: np.ndarray, colours: int | tuple[int, ...], *, top: int = 0, bottom: int = 210, left: int = 0, right: int = 160
 ) -> Box | None:
-    """The box around all pixels of some colours inside a window, or None.
+    """The box around all pixels of some colours inside a window, `bottom` and `right` excluded, or None.
 
-    Args:
-        pixels: uint8, shape (H, W), palette indices.
-        colours: One index or several.
-        top, bottom, left, right: The window, `bottom` and `right` excluded.
+    `pixels` are palette indices: uint8, shape (H, W).
     """
     mask = _mask(pixels[top:bottom, left:right], colours)
     rows = np.flatnonzero(mask.any(axis=1))
@@ -52,7 +49,7 @@ def find_all(
     right: int = 160,
     gap: int = 1,
 ) -> list[Box]:
-    """Boxes of things that are parted by more than `gap` empty rows or columns, top to bottom, then left to right.
+    """Boxes of things separated by more than `gap` empty rows or columns, top to bottom, then left to right.
 
     The window is cut into bands of rows, each band into runs of columns, each run trimmed to its rows: enough for sprites,
     which never nest.
@@ -68,14 +65,13 @@ def find_all(
 
 
 def _mask(window: np.ndarray, colours: int | tuple[int, ...]) -> np.ndarray:
-    """Where a window has one of some colours."""
     if isinstance(colours, int):
         return window == colours
     return np.isin(window, colours)
 
 
 def _runs(present: np.ndarray, gap: int) -> list[tuple[int, int]]:
-    """First and last index of each run of True, runs parted by at most `gap` False joined."""
+    """First and last index of each run of True; runs separated by at most `gap` False are one."""
     where = np.flatnonzero(present)
     if not where.size:
         return []

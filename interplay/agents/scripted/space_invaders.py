@@ -26,12 +26,9 @@ REACH = 14
 class SpaceInvaders:
     """Keeps its heading until a bomb or the end of a sweep turns it, and never stops shooting.
 
-    So an action depends on what four pictures show (which way the cannon moves, where bombs and invaders are) with room to
-    spare: a network can learn it from a quarter of an hour of play. Standing under one column scores as well and needs eyes
-    too sharp for that.
-
-    Args:
-        cannon: Palette index of its cannon.
+    So an action depends on what four pictures show (the way of the cannon, bombs and invaders) with room to spare: a network
+    can learn it from a quarter of an hour of play. Standing under one column scores as well and needs eyes too sharp for that.
+    `cannon` is the palette index of its cannon.
     """
 
     def __init__(self, cannon: int = CANNON) -> None:
@@ -69,7 +66,7 @@ class SpaceInvaders:
         return first, min(RIGHTMOST, max(invaders.right + MARGIN, LEFTMOST + 20))
 
     def _bombs(self) -> list[Box]:
-        """What falls. Bombs are drawn on every other frame, so each frame is compared with the one before the last."""
+        """Falling shots. Bombs are drawn on every other frame, so each frame is compared with the one before the last."""
         bombs = []
         frames = list(self._shots)
         for now, before in ((-1, -3), (-2, -4)):

@@ -1,4 +1,4 @@
-"""Skills of the block world, by keys and camera alone: what a player does, one generator of actions each.
+"""Skills of the block world, by keys and camera alone: one generator of actions each.
 
     from interplay.agents.skills import Body, come_to, craft
 

@@ -1,7 +1,7 @@
 """Eyes and hands in the block world: looking, walking, mining, placing, holding, all by keys and camera.
 
-What a body does is a generator of `Action`: `yield from body.walk(cell)` plays as many ticks as it takes and returns whether
-it worked. So a player of a task reads as the list of things it does.
+Each act is a generator of `Action`: `yield from body.walk(cell)` plays as many ticks as it takes and returns whether it worked.
+So a player of a task reads as the list of things it does.
 """
 
 from __future__ import annotations
@@ -42,20 +42,15 @@ _RANKS = ("wooden", "golden", "stone", "iron", "diamond", "netherite")
 
 
 class Body:
-    """Who acts in a world.
-
-    Args:
-        world: It is looked at and never changed.
-        rng: For whims.
+    """A player's body in a world, which it looks at and never changes.
 
     Attributes:
         kept: Items that stay in the hotbar when something else is fetched there.
-        haste: How much of a turn is made in one tick.
+        haste: Share of a turn that is made in one tick.
         spared: Blocks that are not mined to get somewhere.
         shut: Cells that are not walked through.
-        shuns: Of an eye: the yaw that is not looked to from there, and degrees to either side; None if every way is good.
-        field: Blocks from where one is, along each axis, within which ways are looked for; a whole land takes a tenth of a
-            second.
+        shuns: Eye -> a yaw to avoid from there, and degrees to either side; None if every way is good.
+        field: Blocks around, along each axis, within which ways are looked for; a whole land takes a tenth of a second.
     """
 
     def __init__(self, world: World, rng: np.random.Generator) -> None:
@@ -72,13 +67,13 @@ class Body:
 
     @property
     def cell(self) -> Position:
-        """Of the feet; who stands on a path or slab stands above it."""
+        """Cell of the feet; the cell above a path or slab."""
         me = self.world.player
         return math.floor(me.x), math.floor(me.y + 0.5), math.floor(me.z)
 
     @property
     def footing(self) -> Position:
-        """The nearest cell to the feet that one can stand in: at an edge the middle of the body may be over nothing."""
+        """The nearest cell to the feet with room to stand in: at an edge the middle of the body may be over nothing."""
         x, y, z = self.cell
         me = self.world.player
         around = [
@@ -97,7 +92,6 @@ class Body:
         return name_of(self.state(x, y, z))
 
     def stands(self, x: int, y: int, z: int) -> bool:
-        """Whether one can stand or swim in a cell."""
         here, above, below = self.state(x, y, z), self.state(x, y + 1, z), self.state(x, y - 1, z)
         if name_of(here) == "water":
             return bool(PASSABLE[above]) or name_of(above) == "water"
@@ -110,7 +104,6 @@ class Body:
     # Looking
 
     def angles(self, x: float, y: float, z: float) -> tuple[float, float]:
-        """Yaw and pitch that look at a point."""
         me = self.world.player
         return self._angles((me.x, me.eye_y, me.z), x, y, z)
 
@@ -120,11 +113,11 @@ class Body:
         return math.degrees(math.atan2(-dx, dz)), -math.degrees(math.atan2(dy, math.hypot(dx, dz)))
 
     def off(self, yaw: float) -> float:
-        """Degrees from where one looks to a yaw, the shorter way round."""
+        """Degrees from the player's yaw to another, the shorter way round."""
         return (yaw - self.world.player.yaw + 180.0) % 360.0 - 180.0
 
     def turn(self, yaw: float, pitch: float, **keys: Any) -> Action:
-        """One tick towards a direction, as fast as a hand goes, with keys; not past a yaw that is shunned."""
+        """One tick towards a direction, as fast as a hand turns, with keys; not past a yaw that is shunned."""
         me = self.world.player
         turn = self.off(yaw)
         if (shunned := self.shuns((me.x, me.eye_y, me.z))) is not None:
@@ -164,7 +157,7 @@ class Body:
         return True
 
     def sees(self, x: float, y: float, z: float, *, eye: tuple[float, float, float] | None = None) -> bool:
-        """Whether no block is between an eye, one's own if none is given, and a point."""
+        """Whether no block is between an eye, the player's by default, and a point."""
         me = self.world.player
         ex, ey, ez = eye or (me.x, me.eye_y, me.z)
         far = math.dist((ex, ey, ez), (x, y, z))
@@ -217,7 +210,7 @@ class Body:
     def follow(
         self, way: list[Position], *, pace: Callable[[], bool] | None = None, until: Callable[[], bool] | None = None
     ) -> Acts:
-        """Walk along cells; False if one gets stuck."""
+        """Walk along cells; False if the way is blocked."""
         index = 0
         still, best = 0, math.inf
         me = self.world.player
@@ -330,8 +323,8 @@ class Body:
         """Yaw and pitch that meet a block in reach at one of some faces; None if nothing of it can be seen.
 
         Args:
-            into: A cell with plants in it that may be met instead, since what is placed replaces them.
-            eye: Where one would look from, if not from where one is.
+            into: A cell with plants in it that may be met instead, since the placed block replaces them.
+            eye: Where to look from; the player's eye by default.
         """
         me, blocks = self.world.player, self.world.grid.blocks
         x, y, z = cell
@@ -364,7 +357,7 @@ class Body:
         return found
 
     def mine(self, cell: Position, *, tool: str | None = None, most: int = 500) -> Acts:
-        """Mine a block in reach with a tool that is carried, the best there is unless one is named; "" is the bare hand."""
+        """Mine a block in reach with the best tool that is carried, or a named one; "" is the bare hand."""
         before = self.state(*cell)
         if tool is None:
             yield from self.hold_tool(name_of(before))
@@ -421,11 +414,8 @@ class Body:
                 yield base, face
 
     def place(self, cell: Position, item: str, faces: Iterable[int] = (1, 2, 3, 4, 5, 0)) -> Acts:
-        """Place an item's block into a cell, against a neighbour that can be seen; true too if it is there.
-
-        Args:
-            faces: Of the neighbours, in the order in which they are tried.
-        """
+        """Place an item's block into a cell, against a visible neighbour; true too if it stands there. `faces` are tried in
+        order."""
         if not (yield from self.hold(item)):
             return False
         for _ in range(6):
@@ -449,12 +439,11 @@ class Body:
     # What is in the hand
 
     def slot(self, item: str) -> int | None:
-        """The first slot with an item: hotbar first."""
         slots = self.world.player.slots
         return next((n for n in range(36) if (stack := slots[n]) is not None and stack.item == item), None)
 
     def hold(self, item: str) -> Acts:
-        """Take an item into the hand, out of the inventory if it is there."""
+        """Take an item into the hand, from the hotbar or the inventory."""
         me = self.world.player
         if me.in_hand is not None and me.in_hand.item == item:
             return True
@@ -470,7 +459,7 @@ class Body:
         return True
 
     def free_hand(self) -> Acts:
-        """Take something into the hand that animals do not follow: an empty slot if there is one."""
+        """Take something into the hand that animals do not follow: an empty slot if possible."""
         slots = self.world.player.slots
         slot = next((n for n in range(9) if slots[n] is None), None)
         slot = slot if slot is not None else next((n for n in range(9) if slots[n].item.endswith(("fence", "gate"))), 0)  # type: ignore[union-attr]
@@ -478,7 +467,7 @@ class Body:
         return True
 
     def hold_tool(self, block: str) -> Acts:
-        """Take the best tool for a block into the hand; a hand without a tool will do if there is none."""
+        """Take the best tool for a block into the hand; without such a tool the hand stays as it is."""
         kind = best_tool(block)
         slots = self.world.player.slots
         tools = [n for n in range(36) if (stack := slots[n]) is not None and item_named(stack.item).kind == kind]

@@ -13,7 +13,7 @@ CHEST_SLOTS = 27
 
 
 def craft(body: Body, item: str, times: int = 1, *, table: Position | None = None) -> Acts:
-    """Make an item some times over; at a crafting table if one is given, else in the inventory's own grid."""
+    """Make an item `times` times, at a crafting table or in the inventory's own grid."""
     width = 3 if table is not None else 2
     recipe = crafting.can_make(item, body.world.player.slots, width)
     if recipe is None:
@@ -62,7 +62,6 @@ def _lay(body: Body, name: str, places: list[int], times: int) -> Acts:
 
 
 def smelt(body: Body, furnace: Position, item: str, count: int, fuel: str, num_fuel: int) -> Acts:
-    """Put things and fuel into a furnace, wait, and take out what comes."""
     if not (yield from body.use_on(furnace)):
         return False
     for name, index, number in ((item, FURNACE_INPUT, count), (fuel, FURNACE_FUEL, num_fuel)):

@@ -14,7 +14,6 @@ MOST_TURN = 15.0
 
 
 def open_inventory(world: World) -> Acts:
-    """The player's own screen."""
     if world.screen is None:
         yield Action(inventory=True)
         yield Action()
@@ -22,7 +21,6 @@ def open_inventory(world: World) -> Acts:
 
 
 def close(world: World) -> Acts:
-    """Whatever screen is open."""
     for _ in range(3):
         if world.screen is None:
             break
@@ -32,7 +30,6 @@ def close(world: World) -> Acts:
 
 
 def point(world: World, owner: str, index: int = 0) -> Acts:
-    """Move the cursor to a place of the screen."""
     screen = world.screen
     for _ in range(40):
         if screen is None or world.screen is not screen:

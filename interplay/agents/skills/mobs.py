@@ -23,7 +23,7 @@ def _middle(body: Body, row: int) -> tuple[float, float, float]:
 
 
 def _within(body: Body, entity: int, far: float) -> bool:
-    """Whether a mob is so near the eyes, and in sight."""
+    """Whether a mob is in sight and at most so far from the eyes."""
     row, me = body.world.row_of(entity), body.world.player
     if row is None:
         return True
@@ -98,7 +98,7 @@ def pick_up(
 
 
 def use_on(body: Body, entity: int, item: str | None = None) -> Acts:
-    """Go to a mob, and use on it what is carried, or the hand as it is; true if the key was pressed in front of it."""
+    """Go to a mob, and use an item or the hand on it; true if the key was pressed in front of it."""
     for _ in range(4):
         if body.world.screen is not None or not (yield from meet(body, entity)):
             return False
@@ -114,7 +114,7 @@ def use_on(body: Body, entity: int, item: str | None = None) -> Acts:
 
 
 def trade(body: Body, villager: int, wanted: Callable[[trades.Offer], bool], times: int = 1) -> Acts:
-    """Go to a villager and take an offer some times over; what it costs must be carried."""
+    """Go to a villager and take an offer some times over; its price must be carried."""
     world = body.world
     yield from use_on(body, villager)
     if world.screen is None or world.screen.kind != "villager":

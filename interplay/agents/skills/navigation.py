@@ -1,7 +1,7 @@
-"""The way from here to there in the block world: on foot, swimming, through doors, and through rock for who may dig.
+"""Ways in the block world: on foot, swimming, through doors, and by digging through rock.
 
-Dijkstra's algorithm over cells one can stand in. A step goes to one of eight neighbours, at most 1 up (a jump) and 3 down (no
-harm), or up and down a ladder; what is in the way costs the ticks it takes to clear it. Costs are ticks.
+Dijkstra's algorithm over cells with room to stand in. A step goes to one of eight neighbours, at most 1 up (a jump) and 3 down
+(no harm), or up and down a ladder; an obstacle costs the ticks to clear it. Costs are ticks.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _LOOSE: np.ndarray = per_block(dict.fromkeys(("sand", "gravel", "red_sand"), Tru
 
 
 def walking_costs() -> np.ndarray:
-    """float32 per state: 0 to pass, 8 to open a door, `NEVER` for what stands in the way."""
+    """float32 per state: 0 to pass, 8 to open a door, `NEVER` for obstacles."""
     costs = np.where(PASSABLE, 0.0, NEVER).astype(np.float32)
     for state in range(NUM_STATES):
         if PASSABLE[state] and name_of(state).endswith(("_door", "_fence_gate")):
@@ -46,11 +46,7 @@ _WALKING = walking_costs()
 
 
 def digging_costs(speeds: dict[str, float]) -> np.ndarray:
-    """float32 per state: as `walking_costs`, but rock and soil may be dug.
-
-    Args:
-        speeds: Block -> ticks to mine it; blocks that are not named are left alone.
-    """
+    """float32 per state: as `walking_costs`, but blocks of `speeds` may be dug, block -> ticks to mine it."""
     costs = _WALKING.copy()
     for state in range(NUM_STATES):
         if costs[state] == NEVER and name_of(state) in speeds and block_of(state).hardness is not None:
@@ -186,15 +182,12 @@ class Routes:
 
     Args:
         start: Cell of the feet.
-        goals: Cells to reach; the search stops at the nearest. None: no goal, all cells within `most`.
+        goals: The search stops at the nearest, `goal`, None if none can be reached. Without goals: all cells within `most`.
         costs: float32 per state, from `digging_costs`; None to walk only.
         most: Ticks that a way may cost.
         around: Blocks it may lead away from the start, along each axis.
         dark: Ticks more for each cell of a dark cave, where monsters are.
         shut: Cells that no way leads through.
-
-    Attributes:
-        goal: The nearest goal; None if none can be reached.
     """
 
     def __init__(
@@ -245,7 +238,7 @@ class Routes:
         return np.stack([flat // (sz * sy), flat % sy, flat // sy % sz], axis=1)
 
     def way(self, cell: Position | None = None) -> list[Position]:
-        """Cells from the start (left out) to a cell, the goal if none is given; empty if there is no way."""
+        """Cells from the start (left out) to a cell, the goal by default; empty if there is no way."""
         at = self.goal if cell is None else cell
         if at is None or math.isinf(self.cost(at)):
             return []

@@ -1,4 +1,4 @@
-"""Getting at a cell: to where a block can be met, past what stands before it, and to where one can be placed."""
+"""Reaching a cell: going to where a block can be met, clearing the way to it, and placing one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _TRIES = 4
 
 
 def digging(body: Body) -> np.ndarray:
-    """float32 per state: ticks to clear a cell with the best tool that is carried, for `Routes`; what is used stays."""
+    """float32 per state: ticks to clear a cell with the best tool that is carried, for `Routes`; usable blocks stay."""
     tools = [None, *(stack for stack in body.world.player.slots if stack is not None)]
     speeds = {}
     for block in BLOCKS:
@@ -67,11 +67,7 @@ def spots(
 
 
 def come_to(body: Body, cell: Position, *, dig: bool = True) -> Acts:
-    """Go to where a block can be met with the crosshair; if it is hidden, open or mine what stands before it.
-
-    Args:
-        dig: Whether blocks may be mined on the way and before it.
-    """
+    """Go to where the crosshair meets a block; if it is hidden and `dig` allows, open or mine what stands before it."""
     for _ in range(2):
         if body.aim(cell) is not None:
             return True
@@ -104,7 +100,7 @@ def _dist(eye: Eye, cell: Position) -> float:
 
 
 def _hidden(body: Body, eye: Eye, cell: Position, clearing: np.ndarray) -> float:
-    """Ticks to clear what is between an eye and the middle of a cell."""
+    """Ticks to clear the line between an eye and the middle of a cell."""
     middle = np.array(cell) + 0.5
     line = eye + np.linspace(0.0, 1.0, 40)[:, None] * (middle - eye)
     total = 0.0
@@ -121,7 +117,7 @@ _OPENED = ("_door", "_trapdoor", "_fence_gate")
 
 
 def clear_to(body: Body, cell: Position) -> Acts:
-    """Open or mine what is between the eyes and a block within reach."""
+    """Open or mine the blocks between the eyes and a block within reach."""
     me, opened = body.world.player, set()
     for _ in range(10):
         if body.aim(cell) is not None:
@@ -188,11 +184,7 @@ def _lean(body: Body, base: Position, face: int, cell: Position, item: str) -> A
 
 
 def set_down(body: Body, item: str, *, dug: Collection[str] = ()) -> Generator[Action, None, Position | None]:
-    """Put a table or furnace beside oneself; returns where one is, or None.
-
-    Args:
-        dug: Blocks that may be mined to make room for it.
-    """
+    """Put a table or furnace beside the player, mining blocks of `dug` to make room; returns its place, or None."""
     x, y, z = body.footing
     for cell in [(x + dx, y + dy, z + dz) for dy in (0, 1, -1) for dx in range(-3, 4) for dz in range(-3, 4)]:
         if body.name(*cell) == item and body.aim(cell) is not None:
@@ -213,11 +205,9 @@ def set_down(body: Body, item: str, *, dug: Collection[str] = ()) -> Generator[A
 
 
 def nearest(body: Body, cells: Sequence[Position]) -> list[Position]:
-    """Cells by their distance from the eyes."""
     me = body.world.player
     return sorted(cells, key=lambda cell: _dist((me.x, me.eye_y, me.z), cell))
 
 
 def boxed(low: Position, high: Position) -> list[Position]:
-    """The cells of a box, corners included."""
     return list(product(*(range(a, b + 1) for a, b in zip(low, high, strict=True))))  # type: ignore[arg-type]

@@ -25,7 +25,7 @@ from interplay.tasks import Task
 
 @dataclass
 class Game:
-    """What the agent keeps of one game: its generator, and what the network remembers."""
+    """The agent's state in a game: its generator, and the network's memory."""
 
     rng: np.random.Generator
     state: list[Memory]
@@ -36,10 +36,6 @@ class VPTAgent:
 
     It presses MineRL's keys, all but `ESC`, `pickItem` and `swapHands`, so that it never ends an episode. Pictures of any size
     become 128x128 by bilinear interpolation, as the published agent does it, without keeping their shape.
-
-    Args:
-        name: How recordings call it.
-        network: Ready to act; games of one call pass it together.
     """
 
     observation = "native"
@@ -49,11 +45,7 @@ class VPTAgent:
         self.network = network
 
     def begin(self, task: Task, *, rng: np.random.Generator) -> Game:
-        """Begin a game with an empty memory.
-
-        Raises:
-            AgentError: If the task is not played with MineRL's keys.
-        """
+        """Begin a game with an empty memory; `AgentError` if the task is not played with MineRL's keys."""
         if not task.keys.compose:
             raise AgentError(
                 f"agent {self.name!r} presses MineRL's keys and cannot play {task.id} ({task.env.id})\n"
@@ -62,7 +54,7 @@ class VPTAgent:
         return Game(rng, self.network.initial_state(1))
 
     def decide(self, observations: Sequence[Mapping[str, Any]], states: Sequence[Game]) -> list[Decision]:
-        """An action for each game; pictures are uint8, shape (H, W, 3)."""
+        """Return an action for each game; pictures are uint8, shape (H, W, 3)."""
         with torch.inference_mode():
             output, after = self.network(*seen(self.network, observations, states))
         remember(states, after)
@@ -76,7 +68,7 @@ class VPTAgent:
 
 
 def seen(network: VPT, observations: Sequence[Mapping[str, Any]], states: Sequence[Game]) -> tuple[torch.Tensor, list[Memory]]:
-    """The pictures of some games, uint8, shape (B, 1, H, W, 3), and what the network remembers of them together."""
+    """The pictures of some games, uint8, shape (B, 1, H, W, 3), and the network's memory of them together."""
     size = network.architecture.img_shape
     pictures = np.stack([resized(observation["picture"], size) for observation in observations])[:, None]
     together = [
@@ -87,18 +79,13 @@ def seen(network: VPT, observations: Sequence[Mapping[str, Any]], states: Sequen
 
 
 def remember(states: Sequence[Game], after: list[Memory]) -> None:
-    """Give each game its part of what the network now remembers."""
     for number, game in enumerate(states):
         game.state = [Memory(*(part[number : number + 1] for part in memory)) for memory in after]
 
 
 def import_files(model: Path, weights: Path, folder: Path) -> Path:
-    """Make a network of published files one of the models of a data folder.
-
-    Args:
-        model, weights: `.model` and `.weights`.
-    Returns:
-        The path of `vpt.json`.
+    """Make a network of published files (`.model`, `.weights`) one of the models of a data folder; returns the path of
+    `vpt.json`.
 
     Raises:
         CheckpointError: If a file cannot be used, or the two are not of one network.
@@ -113,12 +100,7 @@ def import_files(model: Path, weights: Path, folder: Path) -> Path:
 
 
 def save(folder: Path, network: VPT, *, made_from: Sequence[str]) -> Path:
-    """Write a network; each file appears whole or not at all, the description last.
-
-    Args:
-        made_from: Names of the files it comes from.
-    Returns:
-        The path of `vpt.json`.
+    """Write a network, each file whole or not at all, the description last; returns the path of `vpt.json`.
 
     Raises:
         VPTError: If it cannot be written.
@@ -150,11 +132,7 @@ def _description(name: str, network: VPT, digest: str, made_from: Sequence[str])
 
 
 def load_network(folder: Path, *, device: str = "cpu") -> VPT:
-    """The network of a folder, ready to act.
-
-    Raises:
-        VPTError: If a file is missing or damaged, or they do not fit each other.
-    """
+    """Read the network of a folder, ready to act; `VPTError` if a file is missing or damaged, or they do not fit each other."""
     document = read_description(folder)
     path, remedy = folder / WEIGHTS, "Import the published files again, or copy the whole folder from where it was made."
     try:
@@ -174,25 +152,19 @@ def load_network(folder: Path, *, device: str = "cpu") -> VPT:
 
 
 def load_agent(folder: Path) -> VPTAgent:
-    """The agent of a folder, on a GPU where there is one.
-
-    Raises:
-        VPTError: As `load_network`.
-    """
+    """Read the agent of a folder, on a GPU where there is one; errors as of `load_network`."""
     return VPTAgent(folder.name, load_network(folder, device="cuda" if torch.cuda.is_available() else "cpu"))
 
 
 def _is_left_over(folder: Path) -> bool:
-    """Whether a folder holds nothing but what an import leaves that was stopped."""
+    """Whether a folder holds nothing but the files of a stopped import."""
     return folder.is_dir() and all(path.name == WEIGHTS or path.name.endswith(".part") for path in folder.iterdir())
 
 
 class ClonedAgent:
     """Each picture becomes a latent, and the policy draws an action from it; VPT's memory goes from step to step.
 
-    Args:
-        policy: Its observations are latents.
-        network: The one that made the embeddings it learned from.
+    Its network is the one that made the embeddings from which the policy learned.
     """
 
     observation = "native"
@@ -203,16 +175,11 @@ class ClonedAgent:
         self.network = network
 
     def begin(self, task: Task, *, rng: np.random.Generator) -> Game:
-        """Begin a game with an empty memory.
-
-        Raises:
-            PolicyError: If the policy was trained in another world.
-        """
+        """Begin a game with an empty memory; `PolicyError` if the policy was trained in another world."""
         self.policy.begin(task, rng=rng)
         return Game(rng, self.network.initial_state(1))
 
     def decide(self, observations: Sequence[Mapping[str, Any]], states: Sequence[Game]) -> list[Decision]:
-        """An action for each game; pictures are uint8, shape (H, W, 3)."""
         with torch.inference_mode():
             latents, after = self.network.latents(*seen(self.network, observations, states))
         remember(states, after)

@@ -42,11 +42,8 @@ class CheckpointError(InterplayError):
 
 
 def read_model(path: Path) -> Architecture:
-    """The sizes in a `.model` file.
-
-    Raises:
-        CheckpointError: If it cannot be read, names anything to run, or describes another network.
-    """
+    """Read the sizes of a `.model` file; `CheckpointError` if it cannot be read, names anything to run, or describes another
+    network."""
     try:
         document = read_values(path, SMALL)
     except OSError as error:
@@ -74,11 +71,7 @@ def read_model(path: Path) -> Architecture:
 
 
 def architecture_of(document: Mapping[str, Any], *, where: str) -> Architecture:
-    """The sizes that a document names.
-
-    Raises:
-        CheckpointError: If one is missing, unknown or no size.
-    """
+    """The sizes that a document names; `CheckpointError` if one is missing, unknown or no size."""
     names = {field.name for field in fields(Architecture)}
     if names != document.keys():
         different = ", ".join(sorted(names ^ document.keys()))
@@ -102,7 +95,7 @@ def architecture_of(document: Mapping[str, Any], *, where: str) -> Architecture:
 
 
 def read_weights(path: Path) -> dict[str, torch.Tensor]:
-    """The tensors of a `.weights` file, by name.
+    """Read the tensors of a `.weights` file, by name.
 
     Raises:
         CheckpointError: If it is no file of tensors, or of tensors that are larger in memory than in the file.
@@ -136,7 +129,7 @@ def read_weights(path: Path) -> dict[str, torch.Tensor]:
 
 
 def build(architecture: Architecture, weights: Mapping[str, torch.Tensor], *, where: str) -> VPT:
-    """A network with these weights, as float32, ready to act; every tensor must be there, have its size and be finite.
+    """Build a network with these weights, as float32, ready to act; every tensor must be there, have its size and be finite.
 
     Raises:
         CheckpointError: Naming the first tensors that do not fit.
@@ -184,7 +177,7 @@ def _is_plain(tensor: torch.Tensor) -> bool:
 
 
 def _why(error: Exception) -> str:
-    """What PyTorch's reader found; its own words advise to run what is in the file."""
+    """The finding of PyTorch's reader; its own words advise to run what is in the file."""
     if (named := re.search(r"GLOBAL (\S+)", str(error))) is not None:
         return f"it names {named[1][:80]}, which could run a program"
     if type(error).__name__ == "UnpicklingError":

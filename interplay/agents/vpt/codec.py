@@ -51,12 +51,8 @@ _MU = 10.0
 
 
 class Joint(NamedTuple):
-    """Actions as VPT's heads choose them.
-
-    Attributes:
-        buttons: int64, shape (N,), below `NUM_BUTTONS`.
-        camera: int64, shape (N,), below `NUM_CAMERA`: 11 times the bin of the pitch, plus the bin of the yaw.
-    """
+    """Actions as VPT's heads choose them, each int64, shape (N,); camera: 11 times the bin of the pitch, plus the bin of the
+    yaw."""
 
     buttons: np.ndarray
     camera: np.ndarray
@@ -75,14 +71,9 @@ class Pushed(NamedTuple):
 
 
 def to_bins(degrees: np.ndarray) -> np.ndarray:
-    """Bins of turns, by the mu-law with mu = 10 over 10 degrees each way: fine about the middle, coarse at the ends.
+    """Bins of turns, int64 of the same shape, 0 to 10, by the mu-law with mu = 10: fine about the middle, coarse at the ends.
 
-    Args:
-        degrees: Any shape; what is beyond 10 degrees counts as 10.
-    Returns:
-        int64 of the same shape, 0 to 10.
-    Raises:
-        ValueError: If one is NaN.
+    Turns beyond 10 degrees count as 10; `ValueError` if one is NaN.
 
     >>> to_bins(np.arange(-10, 11)).tolist()
     [0, 0, 0, 1, 1, 1, 2, 2, 3, 4, 5, 6, 7, 8, 8, 9, 9, 9, 10, 10, 10]
@@ -122,11 +113,8 @@ _PUSHED, _TURNS_CAMERA = _tables()
 
 
 def decode(joint: Joint) -> Pushed:
-    """Buttons and turns of joint actions; where the combination says that the camera rests, it does.
-
-    Raises:
-        ValueError: If a number is out of range.
-    """
+    """Buttons and turns of joint actions; the camera rests where the combination says so. `ValueError` for a number out of
+    range."""
     buttons, camera = (np.asarray(part, np.int64) for part in joint)
     if buttons.size and not (
         buttons.min() >= 0 and buttons.max() < NUM_BUTTONS and camera.min() >= 0 and camera.max() < NUM_CAMERA
@@ -137,13 +125,10 @@ def decode(joint: Joint) -> Pushed:
 
 
 def encode(pushed: Pushed) -> Joint:
-    """The joint actions nearest to buttons and turns.
+    """The joint actions nearest to buttons, numbers of any type, and turns in degrees.
 
-    Forward and back together, as left and right, are none of both. Of two other buttons of a group the later one counts.
+    Forward and back together count as neither, and so do left and right. Of two other buttons of a group the later one counts.
     `inventory` leaves out all else.
-
-    Args:
-        pushed: Its buttons may be of any type of number; its camera has degrees.
     """
     buttons, bins = np.asarray(pushed.buttons) != 0, to_bins(np.asarray(pushed.camera, np.float64))
     chosen = []
@@ -159,11 +144,7 @@ def encode(pushed: Pushed) -> Joint:
 
 
 def from_minerl(actions: Sequence[Mapping[str, Any]]) -> Pushed:
-    """Buttons and turns of MineRL's actions; `ESC`, `pickItem` and `swapHands` are left out.
-
-    Raises:
-        EnvError: For a key or value that is not MineRL's.
-    """
+    """Buttons and turns of MineRL's actions, without `ESC`, `pickItem` and `swapHands`; `EnvError` for other keys or values."""
     pressed = [read(action) for action in actions]
     buttons = np.array([[one.keys[name] for name in BUTTONS] for one in pressed], np.uint8).reshape(-1, len(BUTTONS))
     return Pushed(buttons, np.array([(one.pitch, one.yaw) for one in pressed]).reshape(-1, 2))

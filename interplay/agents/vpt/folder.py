@@ -24,7 +24,7 @@ def is_vpt_folder(folder: Path) -> bool:
 
 
 def describe_networks(models: Path) -> Iterator[tuple[str, str]]:
-    """(name, one line) of each network below a folder; damaged ones say so in their line."""
+    """Yield (name, one line) of each network below a folder; the line of a damaged one says so."""
     for folder in sorted(models.iterdir()) if models.is_dir() else ():
         if is_vpt_folder(folder):
             try:
@@ -36,11 +36,7 @@ def describe_networks(models: Path) -> Iterator[tuple[str, str]]:
 
 
 def read_description(folder: Path) -> dict[str, Any]:
-    """What `vpt.json` says.
-
-    Raises:
-        VPTError: If it is missing, is not JSON, or lacks something.
-    """
+    """Read `vpt.json`; `VPTError` if it is missing, is not JSON, or lacks something."""
     path = folder / DESCRIPTION
     remedy = "Import the published files again:  interplay agents import-vpt FILE.model FILE.weights --name NAME"
     try:

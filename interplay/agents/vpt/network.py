@@ -32,11 +32,10 @@ class Architecture:
 
     Attributes:
         hidsize: Numbers of a latent.
-        attention_heads: Of each of the transformer's blocks.
-        impala_width: How many times as many channels as `impala_chans` the convolutions have.
+        impala_width: Factor of the channels `impala_chans` of the convolutions.
         impala_chans: Channels of the stacks of convolutions, each of which halves the picture.
         img_shape: Height, width and channels of a picture.
-        n_recurrence_layers: Blocks of the transformer.
+        n_recurrence_layers: Blocks of the transformer, with `attention_heads` each.
         pointwise_ratio: Hidden units of a block for each number of a latent.
         attention_memory_size, timesteps: Their difference is how many pictures a decision sees, the last one included.
         temperature: Logits are divided by it.
@@ -55,7 +54,6 @@ class Architecture:
 
     @property
     def memory(self) -> int:
-        """Pictures that a decision sees, the last one included."""
         return self.attention_memory_size - self.timesteps
 
     def to_json(self) -> dict[str, Any]:
@@ -71,14 +69,14 @@ WIDTHS = {
 
 
 def resized(picture: np.ndarray, img_shape: tuple[int, ...]) -> np.ndarray:
-    """A picture, uint8, shape (H, W, 3), as the network takes it: uint8, shape `img_shape`, by bilinear interpolation."""
+    """A picture, uint8, shape (H, W, 3), in the network's size `img_shape`, by bilinear interpolation."""
     import cv2  # 0.1 s and 50 MB: only where agents look at pictures
 
     return cv2.resize(picture, img_shape[1::-1], interpolation=cv2.INTER_LINEAR)
 
 
 class Memory(NamedTuple):
-    """What one block remembers of the last M = `Architecture.memory` pictures of B games.
+    """One block's memory of the last M = `Architecture.memory` pictures of B games.
 
     Attributes:
         is_there: bool, shape (B, M): whether there was such a picture in this episode.
@@ -91,13 +89,13 @@ class Memory(NamedTuple):
 
 
 class Output(NamedTuple):
-    """What the network says of T pictures of each of B games, float32.
+    """The network's outputs for T pictures of each of B games, float32.
 
     Attributes:
-        latents: Shape (B, T, hidsize): the embedding of each picture and what came before it.
+        latents: Shape (B, T, hidsize): the embedding of each picture and the ones before it.
         buttons: Shape (B, T, 8641): logarithms of probabilities.
         camera: Shape (B, T, 121): likewise.
-        value: Shape (B, T): what the network expects of the reward that it was trained on, in the reward's unit.
+        value: Shape (B, T): estimate of the reward that the network was trained on, in the reward's unit.
     """
 
     latents: torch.Tensor
@@ -140,7 +138,7 @@ class _Residual(nn.Module):
 
 
 class _Stack(nn.Module):
-    """Convolution, pooling that halves the picture, two residual blocks."""
+    """A convolution, a max-filter that halves the picture, and two residual blocks."""
 
     def __init__(self, inputs: int, outputs: int, *, is_first: bool) -> None:
         super().__init__()
@@ -156,8 +154,6 @@ class _Stack(nn.Module):
 
 
 class _Pictures(nn.Module):
-    """All stacks, and 256 numbers of each picture."""
-
     def __init__(self, architecture: Architecture) -> None:
         super().__init__()
         height, width, inputs = architecture.img_shape
@@ -267,8 +263,6 @@ class _Blocks(nn.Module):
 
 
 class _Latents(nn.Module):
-    """From pictures to latents."""
-
     def __init__(self, architecture: Architecture) -> None:
         super().__init__()
         size = architecture.hidsize
@@ -296,7 +290,7 @@ class _Head(nn.Module):
 
 
 class _Scale(nn.Module):
-    """The running mean and spread of what the value was trained on, by which its output is scaled back."""
+    """The running mean and spread of the value's targets, by which its output is scaled back."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -319,7 +313,7 @@ class _Value(nn.Module):
 
 
 class VPT(nn.Module):
-    """The whole network: latents of pictures, what to do, and what it is worth.
+    """The whole network: latents of pictures, logits of actions, and a value.
 
     Pictures are taken in chunks of any length: one at a time where an agent acts, many where a recording is embedded. The
     memory goes from chunk to chunk, so that the length of chunks changes no result beyond rounding.
@@ -334,7 +328,7 @@ class VPT(nn.Module):
         self.pi_head = nn.ModuleDict({"camera": _Head(size, NUM_CAMERA), "buttons": _Head(size, NUM_BUTTONS)})
 
     def initial_state(self, num_games: int) -> list[Memory]:
-        """The memories of games that begin: one for each block, with nothing in them."""
+        """The empty memories of games that begin, one for each block."""
         length, size = self.architecture.memory, self.architecture.hidsize
         like = self.net.final_ln.weight
         return [
@@ -348,15 +342,12 @@ class VPT(nn.Module):
     def latents(
         self, pictures: torch.Tensor, state: list[Memory], first: torch.Tensor | None = None
     ) -> tuple[torch.Tensor, list[Memory]]:
-        """The latents alone, without the heads.
+        """The latents alone, float32, shape (B, T, hidsize), and the new state.
 
         Args:
             pictures: uint8, shape (B, T, height, width, 3), RGB.
             state: Of these games; it is left as it is.
-            first: bool, shape (B,): whether an episode begins with the first of these pictures, so that what was before it is
-                forgotten.
-        Returns:
-            float32, shape (B, T, hidsize), and the new state.
+            first: bool, shape (B,): whether an episode begins with the first of these pictures, so that the memory is dropped.
         """
         if first is None:
             first = torch.zeros(len(pictures), dtype=torch.bool, device=pictures.device)
@@ -365,7 +356,7 @@ class VPT(nn.Module):
     def forward(
         self, pictures: torch.Tensor, state: list[Memory], first: torch.Tensor | None = None
     ) -> tuple[Output, list[Memory]]:
-        """Everything; arguments as of `latents`."""
+        """All outputs; arguments as of `latents`."""
         latents, state = self.latents(pictures, state, first)
         temperature = self.architecture.temperature
         buttons, camera = (F.log_softmax(self.pi_head[name](latents) / temperature, dim=-1) for name in ("buttons", "camera"))

@@ -11,20 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from interplay.cli.common import (
-    DEFAULT_DATA,
-    MOST,
-    DatabaseOption,
-    DataOption,
-    JsonOption,
-    emit,
-    known_task,
-    open_archive,
-    place_options,
-    progress,
-    table,
-    working,
-)
+from interplay.cli.options import DEFAULT_DATA, MOST, DatabaseOption, DataOption, known_task, open_archive, place_options
+from interplay.cli.output import JsonOption, emit, progress, table, working
 from interplay.parallel import process_pool
 from interplay.wording import amount
 
@@ -125,7 +113,7 @@ def show(
 
 
 def _who(episode: Episode) -> str:
-    """Who acted: of one seat their names, one after the other; of several seats `left=ada right=bob,random`."""
+    """Names of those who acted: of one seat one after the other; of several seats `left=ada right=bob,random`."""
     by_seat: dict[str, list[str]] = {}
     for held in episode.seats:
         by_seat.setdefault(held.seat, []).append(held.actor)

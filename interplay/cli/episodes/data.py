@@ -11,18 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from interplay.cli.common import (
-    DEFAULT_DATA,
-    DatabaseOption,
-    DataOption,
-    JsonOption,
-    emit,
-    known_task,
-    misuse,
-    open_archive,
-    place_options,
-    progress,
-)
+from interplay.cli.options import DEFAULT_DATA, DatabaseOption, DataOption, known_task, misuse, open_archive, place_options
+from interplay.cli.output import JsonOption, emit, progress
 from interplay.wording import amount
 
 if TYPE_CHECKING:
@@ -45,7 +35,7 @@ class PictureName(StrEnum):
 
 @dataclass(frozen=True)
 class _Choice:
-    """What a data set is made of, beside its episodes."""
+    """Options of a data set, beside its episodes."""
 
     out: str
     seat: str | None
@@ -127,9 +117,9 @@ def export(
     database: DatabaseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Write episodes in another format: a video of each, or recordings as VPT and BEDD publish them (files that are there
-    already are kept, so a stopped export continues), or data sets. Episodes of people who did not agree to a release are left
-    out, whatever you ask for; people get pseudonyms.
+    """Write episodes in another format: a video of each, or recordings as VPT and BEDD publish them (existing files are kept,
+    so a stopped export continues), or data sets. Episodes of people who did not agree to a release are left out, whatever you
+    ask for; people get pseudonyms.
 
     Try:  interplay episodes export --all --out videos
     interplay episodes export --task atari/breakout --format lerobot --out ./lerobot

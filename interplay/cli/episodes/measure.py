@@ -6,18 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from interplay.cli.common import (
-    DEFAULT_DATA,
-    DatabaseOption,
-    DataOption,
-    JsonOption,
-    emit,
-    known_task,
-    open_archive,
-    place_options,
-    progress,
-    table,
-)
+from interplay.cli.options import DEFAULT_DATA, DatabaseOption, DataOption, known_task, open_archive, place_options
+from interplay.cli.output import JsonOption, emit, progress, table
 from interplay.wording import amount
 
 app = typer.Typer(add_completion=False)

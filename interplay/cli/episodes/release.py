@@ -6,17 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
-from interplay.cli.common import (
-    DEFAULT_DATA,
-    DatabaseOption,
-    DataOption,
-    JsonOption,
-    emit,
-    known_task,
-    open_archive,
-    place_options,
-    table,
-)
+from interplay.cli.options import DEFAULT_DATA, DatabaseOption, DataOption, known_task, open_archive, place_options
+from interplay.cli.output import JsonOption, emit, table
 from interplay.wording import amount
 
 query = typer.Typer(
@@ -62,15 +53,12 @@ def release(
         f"{amount(counts.agreed, 'episode')} with people may be released.",
         f"{amount(counts.withheld, 'episode is', 'episodes are')} withheld: somebody who played did not agree.",
     ]
-    if choices:
-        rows = [
-            (one.who, "may be released" if one.may_release else "stay", f"{one.created_at:%Y-%m-%d %H:%M}", one.note)
-            for one in choices
-        ]
-        emit(document, as_json=as_json, text="\n".join([*lines, ""]))
-        emit(None, as_json=False, text=None if as_json else table(["who", "their games", "decided (UTC)", "note"], rows))
-        return
-    emit(document, as_json=as_json, text="\n".join(lines))
+    rows = [
+        (one.who, "may be released" if one.may_release else "stay", f"{one.created_at:%Y-%m-%d %H:%M}", one.note)
+        for one in choices
+    ]
+    decided = ["", table(["who", "their games", "decided (UTC)", "note"], rows)] if rows else []
+    emit(document, as_json=as_json, text=[*lines, *decided])
 
 
 @query.command()

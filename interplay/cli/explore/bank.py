@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from interplay.cli.common import DEFAULT_DATA, DataOption, JsonOption, emit, open_archive, progress, table
 from interplay.cli.explore.models import (
     AddressOption,
     KeyOption,
@@ -21,6 +20,8 @@ from interplay.cli.explore.models import (
     server_at,
     spent_text,
 )
+from interplay.cli.options import DEFAULT_DATA, DataOption, open_archive
+from interplay.cli.output import JsonOption, emit, progress, table, writing
 from interplay.errors import InterplayError
 from interplay.wording import amount
 
@@ -52,10 +53,8 @@ def bank(
             refused[str(path)] = str(error).removeprefix(f"{path}: ")
     covered = banks.covered(tasks)
     if out is not None:
-        try:
+        with writing(out, "name another file with --out."):
             banks.write(out, tasks)
-        except OSError as error:
-            raise InterplayError(f"{out} cannot be written: {error.strerror}\nRemedy: name another file with --out.") from None
     verbs: dict[str, int] = {}
     for task in tasks.values():
         verbs[task.verb] = verbs.get(task.verb, 0) + 1
@@ -67,13 +66,11 @@ def bank(
         "written": None if out is None else str(out),
     }
     rows = [(one.table, one.covered, one.total, _some(one.left_out)) for one in covered]
-    emit(document, as_json=as_json, text=table(["table", "#covered", "#of", "left out"], rows))
-    if not as_json:
-        counted = ", ".join(f"{verb} {number:,}" for verb, number in sorted(verbs.items(), key=lambda item: -item[1]))
-        lines = [f"{amount(len(tasks), 'task')}: {counted}."]
-        lines += [f"refused    {file}: {text}" for file, text in refused.items()]
-        lines += [f"Wrote {out}.  Next:  interplay explore filter --tasks {out} --model NAME --model OTHER"] if out else []
-        emit(None, as_json=False, text="\n".join(lines))
+    counted = ", ".join(f"{verb} {number:,}" for verb, number in sorted(verbs.items(), key=lambda item: -item[1]))
+    lines = [f"{amount(len(tasks), 'task')}: {counted}."]
+    lines += [f"refused    {file}: {text}" for file, text in refused.items()]
+    lines += [f"Wrote {out}.  Next:  interplay explore filter --tasks {out} --model NAME --model OTHER"] if out else []
+    emit(document, as_json=as_json, text=[table(["table", "#covered", "#of", "left out"], rows), *lines])
     if refused:
         raise typer.Exit(1)
 
@@ -149,18 +146,15 @@ def filter_tasks(
         "written": {name: str(place) for name, place in places.items()},
     }
     rows = [(verb, row["kept"], row["dropped"], row["waiting"]) for verb, row in verbs.items()]
-    emit(document, as_json=as_json, text=table(["verb", "#kept", "#dropped", "#waiting"], rows))
-    if not as_json:
-        waiting = sum(row["waiting"] for row in verbs.values())
-        lines = [] if measures is None else _measured(measures)
-        if waiting:
-            lines.append(
-                f"{amount(waiting, 'task waits', 'tasks wait')} for people: "
-                "write Yes or No after the tab, and give the file as --decisions."
-            )
-        lines += [f"{name}: {place}" for name, place in places.items()]
-        lines.append(f"Next:  interplay explore make --tasks {places[filtering.ANALYSIS]} --model NAME")
-        emit(None, as_json=False, text="\n".join(lines))
+    lines = [] if measures is None else _measured(measures)
+    if waiting := sum(row["waiting"] for row in verbs.values()):
+        lines.append(
+            f"{amount(waiting, 'task waits', 'tasks wait')} for people: "
+            "write Yes or No after the tab, and give the file as --decisions."
+        )
+    lines += [f"{name}: {place}" for name, place in places.items()]
+    lines.append(f"Next:  interplay explore make --tasks {places[filtering.ANALYSIS]} --model NAME")
+    emit(document, as_json=as_json, text=[table(["verb", "#kept", "#dropped", "#waiting"], rows), *lines])
 
 
 def _measured(measures: Measures) -> list[str]:
@@ -193,19 +187,14 @@ def planned(hops: int | None, count: int, out: Path, seed: int, *, as_json: bool
             "Remedy: name another folder with --out, or the seed and numbers that the folder was begun with."
         )
     num_there = len(made)
-    with progress() as bar:
+    with progress() as bar, writing(out, "name another folder with --out."):
         line: Any = bar.add_task("planning", total=len(numbers), completed=len(made))
-        try:
-            out.mkdir(parents=True, exist_ok=True)
-            for one in planner.make_set(numbers, seed, made=made):
-                made.append(one)
-                written.append(out / f"{one.name}.json")
-                planner.write(written[-1], one)
-                bar.advance(line)
-        except OSError as error:
-            raise InterplayError(
-                f"{out} cannot be written: {error.strerror}\nRemedy: name another folder with --out."
-            ) from None
+        out.mkdir(parents=True, exist_ok=True)
+        for one in planner.make_set(numbers, seed, made=made):
+            made.append(one)
+            written.append(out / f"{one.name}.json")
+            planner.write(written[-1], one)
+            bar.advance(line)
     made.sort(key=lambda one: one.name)
     document = {
         "seed": seed,
@@ -215,9 +204,8 @@ def planned(hops: int | None, count: int, out: Path, seed: int, *, as_json: bool
         "written": [str(place) for place in written],
     }
     rows = [(one.name, one.num_hops, one.task_text, ", ".join(one.nodes)) for one in made]
-    emit(document, as_json=as_json, text=table(["instance", "#hops", "goal", "tasks"], rows))
-    if not as_json and made:
-        there = f" {num_there} of them were there already; others go to another folder with --out." if num_there else ""
-        emit(None, as_json=False, text=f"Made with seed {seed}.{there}  Next:  interplay explore prove {out} --hops")
+    there = f" {num_there} of them were there already; others go to another folder with --out." if num_there else ""
+    said = f"Made with seed {seed}.{there}  Next:  interplay explore prove {out} --hops" if made else None
+    emit(document, as_json=as_json, text=[table(["instance", "#hops", "goal", "tasks"], rows), said])
     if len(made) < len(numbers):
         raise typer.Exit(1)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from time import monotonic
@@ -13,17 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from interplay.cli.common import (
-    DEFAULT_DATA,
-    DatabaseOption,
-    DataOption,
-    JsonOption,
-    emit,
-    open_archive,
-    place_options,
-    progress,
-    table,
-)
+from interplay.cli.options import DEFAULT_DATA, DatabaseOption, DataOption, open_archive, place_options
+from interplay.cli.output import JsonOption, emit, progress, table, writing
 from interplay.errors import InterplayError
 from interplay.wording import amount
 
@@ -131,20 +121,14 @@ def prove(
         (one["instance"], f"{solved[one['instance']]} of {len(one['milestones'])}", one["ticks"], one["verdict"])
         for one in details
     ]
-    emit(document, as_json=as_json, text=table(["instance", "milestones", "#ticks", "verdict"], rows))
-    if not as_json:
-        for file, text in refused.items():
-            emit(None, as_json=False, text=f"refused    {file}: {text}")
-        for one in found:
-            if one.hops is not None:
-                emit(None, as_json=False, text="\n".join(_hop_lines(one.verdict.instance, one.hops)))
-        text = f"\nSolved {document['solved']} of {len(found)} instances, {sum(solved.values())} of {len(verdicts)} milestones"
-        emit(None, as_json=False, text=f"{text}, in {document['seconds']:.0f} s.")
-        if document["solved"]:
-            line = (
-                f"Each solved one is an episode. Verify them:  interplay episodes verify --all{place_options(data, database)}"
-            )
-            emit(None, as_json=False, text=line)
+    lines = [f"refused    {file}: {text}" for file, text in refused.items()]
+    lines += [line for one in found if one.hops is not None for line in _hop_lines(one.verdict.instance, one.hops)]
+    text = f"\nSolved {document['solved']} of {len(found)} instances, {sum(solved.values())} of {len(verdicts)} milestones"
+    lines.append(f"{text}, in {document['seconds']:.0f} s.")
+    if document["solved"]:
+        place = place_options(data, database)
+        lines.append(f"Each solved one is an episode. Verify them:  interplay episodes verify --all{place}")
+    emit(document, as_json=as_json, text=[table(["instance", "milestones", "#ticks", "verdict"], rows), *lines])
     if refused or document["solved"] < len(found):
         raise typer.Exit(1)
 
@@ -268,7 +252,8 @@ def judge(
 def _judged_lines(document: Mapping[str, Any]) -> list[str]:
     lines = []
     for one in document["episodes"]:
-        when = [f"{name} at step {step}" + _whose(one["by_player"].get(name)) for name, step in one["reached"].items()]
+        whose = {None: "", True: " (by the player)", False: " (not by the player)"}
+        when = [f"{name} at step {step}" + whose[one["by_player"].get(name)] for name, step in one["reached"].items()]
         reached = f"{len(one['reached'])} of {len(one['milestones'])}"
         lines.append(f"{one['episode']}  {one['instance']}  {reached} reached{': ' * bool(when)}{', '.join(when)}")
     lines += [f"{one['episode']}  not judged: {one['text']}" for one in document["refused"]]
@@ -280,27 +265,15 @@ def _judged_lines(document: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def _whose(by_player: bool | None) -> str:
-    return "" if by_player is None else " (by the player)" if by_player else " (not by the player)"
-
-
-@contextmanager
-def _writing(place: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise InterplayError(f"{place} cannot be written: {error.strerror}\nRemedy: name another folder with --out.") from None
-
-
 def _write(place: Path, instance: Instance) -> None:
-    with _writing(place):
+    with writing(place, "name another folder with --out."):
         place.write_text(json.dumps(instance.to_json(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def _places(instances: Iterable[Instance], out: Path) -> tuple[list[Path], list[Path]]:
     """A file for each instance in a folder, which is made, and those not to be written: there already, or named twice."""
     places = [out / f"{one.name}.json" for one in instances]
-    with _writing(out):
+    with writing(out, "name another folder with --out."):
         out.mkdir(parents=True, exist_ok=True)
         return places, [place for place in dict.fromkeys(places) if place.exists() or places.count(place) > 1]
 

@@ -11,19 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from interplay.cli.common import (
-    DEFAULT_DATA,
-    DatabaseOption,
-    DataOption,
-    JsonOption,
-    SeedOption,
-    choose_seed,
-    emit,
-    open_archive,
-    place_options,
-    progress,
-    table,
-)
 from interplay.cli.explore.bank import planned
 from interplay.cli.explore.models import (
     AddressOption,
@@ -35,6 +22,8 @@ from interplay.cli.explore.models import (
     server_at,
     spent_text,
 )
+from interplay.cli.options import DEFAULT_DATA, DatabaseOption, DataOption, SeedOption, choose_seed, open_archive, place_options
+from interplay.cli.output import JsonOption, emit, progress, table
 from interplay.errors import InterplayError
 from interplay.explore.evaluation.scripted import PREFIX
 
@@ -145,19 +134,18 @@ def make(
         "instances": [_instance(made, one) for one in made.makings],
         "spent": {name: one.to_json() for name, one in chat.spent.items()},
     }
-    emit(document, as_json=as_json, text=_text(made))
-    if not as_json:
-        lines = [
-            f"refused  {one['name']} ({one['mode']}): {_first(one['reasons'])}" for one in made.makings if not one["passed"]
-        ]
-        lines.append(f"\nMade with seed {chosen}; {spent_text(chat.spent)}.")
-        if made.files:
-            file = next(iter(made.files.values()))
-            lines.append(f"Play one:  interplay play {file} --agent random{place_options(data, database)}")
-            lines.append(
-                f'Let people review them:  [review] instances = ["{file.parent}"] in a study; see docs/studies-of-reviews.md'
-            )
-        emit(None, as_json=False, text="\n".join(lines))
+    lines = [f"refused  {one['name']} ({one['mode']}): {_first(one['reasons'])}" for one in made.makings if not one["passed"]]
+    lines.append(f"\nMade with seed {chosen}; {spent_text(chat.spent)}.")
+    if made.files:
+        file = next(iter(made.files.values()))
+        lines.append(f"Play one:  interplay play {file} --agent random{place_options(data, database)}")
+        lines.append(
+            f'Let people review them:  [review] instances = ["{file.parent}"] in a study; see docs/studies-of-reviews.md'
+        )
+    names = ("mode", "instances", "passed", "repaired", "refused", "turns", "refused_replies")
+    heads = ["mode", "#instances", "#passed", "#of them repaired", "#refused", "#turns", "#replies refused"]
+    text = table(heads, [tuple(row[key] for key in names) for row in made.by_mode()])
+    emit(document, as_json=as_json, text=[text, *lines])
     if not made.files:
         raise typer.Exit(1)
 
@@ -166,14 +154,6 @@ def _instance(made: Synthesis, one: Mapping[str, Any]) -> dict[str, Any]:
     same = ("name", "mode", "hops", "passed", "reasons", "first_reasons", "debates", "replies", "tools")
     file = str(made.files.get(one["name"], "")) or None
     return {key: one[key] for key in same} | {"turns": len(one["turns"]), "rulings": one["rulings"], "file": file}
-
-
-def _text(made: Synthesis) -> Any:
-    rows = [
-        tuple(row[key] for key in ("mode", "instances", "passed", "repaired", "refused", "turns", "refused_replies"))
-        for row in made.by_mode()
-    ]
-    return table(["mode", "#instances", "#passed", "#of them repaired", "#refused", "#turns", "#replies refused"], rows)
 
 
 def _first(reasons: list[str]) -> str:

@@ -1,4 +1,4 @@
-"""What the verbs share that ask language models: where they are, what they cost, and that Inspect is there."""
+"""Options and helpers of the verbs that ask language models: where these are, what they cost, whether Inspect is there."""
 
 from __future__ import annotations
 
@@ -36,11 +36,7 @@ TimeoutOption = Annotated[
 
 @contextmanager
 def needs_models(verb: str) -> Iterator[None]:
-    """Say what to install where an import in the block finds no Inspect.
-
-    Raises:
-        InterplayError: If it, or the client of OpenAI's protocol, is not installed.
-    """
+    """Say what to install where an import in the block finds no Inspect, or no client of OpenAI's protocol."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -50,12 +46,7 @@ def needs_models(verb: str) -> Iterator[None]:
 
 
 def server_at(address: str | None, key_env: str | None) -> At | None:
-    """The server of --address with the key of --key-env; None without an address.
-
-    Raises:
-        BadParameter: If they do not go together, or the address is invalid.
-        InterplayError: If the variable is not set.
-    """
+    """The server of --address with the key of --key-env; None without an address."""
     from interplay.explore.evaluation.providers import At
 
     if key_env is not None and address is None:

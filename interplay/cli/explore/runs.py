@@ -11,20 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from interplay.cli.common import (
-    DEFAULT_DATA,
-    DatabaseOption,
-    DataOption,
-    JsonOption,
-    SeedOption,
-    emit,
-    is_data_folder,
-    open_archive,
-    place_options,
-    progress,
-    stage_bars,
-    table,
-)
 from interplay.cli.explore.models import (
     AddressOption,
     KeyOption,
@@ -34,6 +20,16 @@ from interplay.cli.explore.models import (
     prices_of,
     server_at,
 )
+from interplay.cli.options import (
+    DEFAULT_DATA,
+    DatabaseOption,
+    DataOption,
+    SeedOption,
+    is_data_folder,
+    open_archive,
+    place_options,
+)
+from interplay.cli.output import JsonOption, emit, progress, stage_bars, table, writing
 from interplay.errors import InterplayError, unknown_name
 from interplay.wording import amount
 
@@ -141,13 +137,11 @@ def run(
         "log": log.location,
         "runs": [one.to_json() for one in results],
     }
-    emit(document, as_json=as_json, text=_text(made))
-    if not as_json:
-        lines = [f"failed  {one['task']}, epoch {one['epoch']}: {one['error']}" for one in failed]
-        lines += [f"refused  {one['file']}: {one['text']}" for one in said]
-        place = place_options(data, database)
-        lines += ["", f"Next:  interplay explore results{place}    inspect view --log-dir {data / evaluate.LOGS}"]
-        emit(None, as_json=False, text="\n".join(lines))
+    lines = [f"failed  {one['task']}, epoch {one['epoch']}: {one['error']}" for one in failed]
+    lines += [f"refused  {one['file']}: {one['text']}" for one in said]
+    place = place_options(data, database)
+    lines += ["", f"Next:  interplay explore results{place}    inspect view --log-dir {data / evaluate.LOGS}"]
+    emit(document, as_json=as_json, text=[_text(made), *lines])
     if failed or refused:
         raise typer.Exit(1)
 
@@ -213,7 +207,8 @@ def results(
         if len(made) > 1:
             names = ", ".join(one["name"] for one in made)
             raise InterplayError(f"--answers takes runs of one table, and there are {names}\nName one with --protocol.")
-        written = _write(found, answers)
+        with writing(answers, "name another file."):
+            written = pairs.write_answers(found, answers)
     at_start = [{"task": one.task, "milestones": list(one.at_start)} for one in found if one.at_start]
     document = {
         "tables": made,
@@ -224,15 +219,13 @@ def results(
         "reached_at_start": [one for place, one in enumerate(at_start) if one not in at_start[:place]],
         "answers": written,
     }
-    emit(document, as_json=as_json)
-    if not as_json:
-        _print(document, answers)
+    emit(document, as_json=as_json, text=_texts(document, answers))
     if unreadable:
         raise typer.Exit(1)
 
 
 def _judged(archive: Archive, report: Callable[[str, float, float], None], episode: str) -> Judgement | None:
-    """What was reached in an episode, which may be played again for that; None where it cannot be judged."""
+    """Milestones reached in an episode, which may be played again for that; None where it cannot be judged."""
     from interplay.explore import judgement_cache, judging
 
     known = judgement_cache.read(archive.root, episode)
@@ -242,15 +235,6 @@ def _judged(archive: Archive, report: Callable[[str, float, float], None], episo
         steps, total = count(1), archive.get(episode).num_steps
         return judging.known(archive, episode, advance=lambda _: report(f"judging {episode}", next(steps), total))
     return None
-
-
-def _write(found: list[Result], answers: Path) -> int:
-    from interplay.explore.results import pairs
-
-    try:
-        return pairs.write_answers(found, answers)
-    except OSError as error:
-        raise InterplayError(f"{answers} cannot be written: {error.strerror}\nRemedy: name another file.") from None
 
 
 def _failed(found: list[Result]) -> list[dict[str, Any]]:
@@ -306,45 +290,43 @@ def _percent(rate: dict[str, Any], *, by_proof: bool = False) -> str:
     return f"{100 * rate['value']:.1f} % ({100 * rate['low']:.1f} to {100 * rate['high']:.1f})"
 
 
-def _print(document: dict[str, Any], answers: Path | None) -> None:
+def _texts(document: dict[str, Any], answers: Path | None) -> list[Any]:
     from interplay.explore.evaluation.metrics import BY
 
+    texts: list[Any] = []
     counting = [any(row["runs"] > row["failed"] for row in made["models"]) for made in document["tables"]]
     if not any(counting):
         whys = [one["error"] for one in document["failed"]] + [one["why"] for one in document["left_out"]]
         short = Counter(why.splitlines()[0].partition(": ")[0].rstrip(".") for why in whys)
         said = ", ".join(f"{number} x {why}" for why, number in short.most_common())
-        emit(None, as_json=False, text=f"No run counts, so there is no table. Why: {said}.")
+        texts.append(f"No run counts, so there is no table. Why: {said}.")
     for made, counts in zip(document["tables"], counting, strict=True):
         if counts:
-            emit(None, as_json=False, text=_text(made))
+            texts.append(_text(made))
         for by in ("difficulty", "depth", "capability") if counts else ():
-            emit(None, as_json=False, text=_parts(made, by))
-            emit(None, as_json=False, text=f"{BY[by]}\n")
+            texts += [_parts(made, by), f"{BY[by]}\n"]
         for row in made["models"]:
             if row["answered_by"] not in ([], [row["model"]]):
-                emit(None, as_json=False, text=f"{row['model']}: answered by {', '.join(row['answered_by'])}")
-        if made["attempts_not_judged"]:
-            text = f"first attempts of people that cannot be judged, and are left out: {made['attempts_not_judged']}"
-            emit(None, as_json=False, text=text)
+                texts.append(f"{row['model']}: answered by {', '.join(row['answered_by'])}")
+        if num := made["attempts_not_judged"]:
+            texts.append(f"first attempts of people that cannot be judged, and are left out: {num}")
         tested = [pair for pair in made["pairs"] if pair["runs"]]
         if len(tested) > _MOST_PAIRS:
-            emit(None, as_json=False, text=f"{len(tested)} pairs of models: --json and the page have the tests of all")
+            texts.append(f"{len(tested)} pairs of models: --json and the page have the tests of all")
         for pair in tested if len(tested) <= _MOST_PAIRS else ():
-            line = (
+            texts.append(
                 f"{pair['first']} and {pair['second']}: {pair['runs']} pairs of {pair['instances']} instances, "
                 f"MSR differs by {100 * (pair['msr_difference'] or 0):.1f} points (p = {pair['msr_holm']:.3g})"
             )
-            emit(None, as_json=False, text=line)
     for one in document["failed"]:
-        emit(None, as_json=False, text=f"failed  {one['model']} on {one['task']}, epoch {one['epoch']}: {one['error']}")
-    for one in document["unreadable"]:
-        emit(None, as_json=False, text=f"left out  {one['why']}")
+        texts.append(f"failed  {one['model']} on {one['task']}, epoch {one['epoch']}: {one['error']}")
+    texts += [f"left out  {one['why']}" for one in document["unreadable"]]
     for one in document["left_out"]:
-        emit(None, as_json=False, text=f"left out  {one['model']} on {one['task']}, run {one['run']}: {one['why']}")
+        texts.append(f"left out  {one['model']} on {one['task']}, run {one['run']}: {one['why']}")
     if number := len(document["not_compared"]):
-        emit(None, as_json=False, text=f"not compared with the recorded episode: {amount(number, 'run')}")
+        texts.append(f"not compared with the recorded episode: {amount(number, 'run')}")
     for one in document["reached_at_start"]:
-        emit(None, as_json=False, text=f"reached at the start, in no total  {one['task']}: {', '.join(one['milestones'])}")
+        texts.append(f"reached at the start, in no total  {one['task']}: {', '.join(one['milestones'])}")
     if answers is not None:
-        emit(None, as_json=False, text=f"Wrote {document['answers']} answers.  Next:  interplay rank --answers {answers}")
+        texts.append(f"Wrote {document['answers']} answers.  Next:  interplay rank --answers {answers}")
+    return texts

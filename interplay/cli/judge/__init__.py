@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from interplay.cli.judge import agents, bans, dataset, model_judges, quiz, simulate, tokens
+from interplay.cli.judge import agents, dataset, judges, model_judges, quiz, simulate
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -12,5 +12,8 @@ app = typer.Typer(
     help="Agents, published answers, bans, quizzes, model judges and simulation.\n\nTry:  interplay judge list-agents",
 )
 
-for _part in (agents, bans, dataset, model_judges, quiz, simulate, tokens):
+for _part in (agents, judges, dataset, model_judges):
     app.add_typer(_part.app)
+app.add_typer(quiz.app, name="quiz")
+app.add_typer(simulate.app)
+app.add_typer(judges.token_app, name="token")

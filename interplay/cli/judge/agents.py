@@ -10,21 +10,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from interplay.cli.common import (
+from interplay.cli.options import (
     DEFAULT_DATA,
     MOST,
     DatabaseOption,
     DataOption,
-    JsonOption,
-    emit,
     known_task,
     open_archive,
     place_options,
-    stage_bars,
     suite_options,
     suites_with,
-    table,
 )
+from interplay.cli.output import JsonOption, emit, stage_bars, table
 from interplay.wording import amount
 
 if TYPE_CHECKING:
@@ -228,11 +225,7 @@ def restore(
 def _change(
     data: Path, database: str | None, name: str, task: str | None, verb: Verb, done: str, as_json: bool, reason: str = ""
 ) -> None:
-    """Change an entrant's state and say what it is now.
-
-    Raises:
-        NotFoundError: If nobody has this name, or they are not in this task; with the nearest.
-    """
+    """Change an entrant's state and say what it is now (NotFoundError with the nearest name)."""
     from interplay.judge.entrants.roster import Roster
     from interplay.store.entrants import state
 

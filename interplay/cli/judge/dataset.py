@@ -8,19 +8,9 @@ from typing import Annotated
 
 import typer
 
-from interplay.cli.common import (
-    DEFAULT_DATA,
-    DatabaseOption,
-    DataOption,
-    JsonOption,
-    emit,
-    known_task,
-    open_archive,
-    place_options,
-    stage_bars,
-    suites_with,
-)
 from interplay.cli.judge.agents import SuiteOption
+from interplay.cli.options import DEFAULT_DATA, DatabaseOption, DataOption, known_task, open_archive, place_options, suites_with
+from interplay.cli.output import JsonOption, emit, stage_bars
 from interplay.wording import amount
 
 app = typer.Typer(add_completion=False)

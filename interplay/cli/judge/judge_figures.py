@@ -1,11 +1,11 @@
-"""What is known of model judges, as tables: how accurate one that learnt is, how often one that looks agrees."""
+"""Figures of model judges, as tables: how accurate a trained one is, how often one that looks agrees with people."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from interplay.cli.common import table
+from interplay.cli.output import table
 
 if TYPE_CHECKING:
     from interplay.model_judges import MeasuredJudge, TaskJudge
@@ -14,10 +14,7 @@ if TYPE_CHECKING:
 def calibration_report(made: Sequence[TaskJudge], skipped: Mapping[str, str], seed: int, options: str) -> Any:
     """Figures of judges that were trained, what is wrong with them, and what to do next.
 
-    Args:
-        skipped: Task -> why there is no judge of it.
-        seed: Of the splits.
-        options: What the next command needs to act on the same judges.
+    `options` are those with which the next command finds the same judges.
     """
     from rich.console import Group
 
@@ -59,11 +56,7 @@ def calibration_report(made: Sequence[TaskJudge], skipped: Mapping[str, str], se
 
 
 def agreement_report(measured: Sequence[MeasuredJudge], skipped: Mapping[str, str]) -> Any:
-    """Figures of a judge that answers by looking.
-
-    Args:
-        skipped: Task -> why nothing is known of the judge in it.
-    """
+    """Figures of a judge that answers by looking."""
     from rich.console import Group
 
     rows, remarks = [], []

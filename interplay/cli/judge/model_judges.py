@@ -10,19 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from interplay.cli.common import (
-    DEFAULT_DATA,
-    DatabaseOption,
-    DataOption,
-    JsonOption,
-    SeedOption,
-    choose_seed,
-    emit,
-    open_archive,
-    place_options,
-    progress,
-)
 from interplay.cli.judge.judge_figures import agreement_report, calibration_report
+from interplay.cli.options import DEFAULT_DATA, DatabaseOption, DataOption, SeedOption, choose_seed, open_archive, place_options
+from interplay.cli.output import JsonOption, emit, progress
 from interplay.errors import InterplayError
 from interplay.wording import amount
 

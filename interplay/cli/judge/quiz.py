@@ -1,4 +1,4 @@
-"""`interplay judge quiz`: look at qualification quizzes, check one's own, export them, score answers."""
+"""`interplay judge quiz`: look at qualification quizzes, check your own, export them, score answers."""
 
 from __future__ import annotations
 
@@ -9,33 +9,32 @@ from typing import Annotated, Any
 
 import typer
 
-from interplay.cli.common import JsonOption, SeedOption, choose_seed, emit, progress_console, table
+from interplay.cli.options import SeedOption, choose_seed
+from interplay.cli.output import JsonOption, emit, progress_console, table
 from interplay.study.errors import QuizAnswerError, QuizError
 from interplay.study.quizzes.file import builtin_quizzes, find_quiz, load_quiz
 from interplay.study.quizzes.quiz import Quiz
 from interplay.tables import read_text
 from interplay.wording import amount
 
-app = typer.Typer(add_completion=False)
-quiz_app = typer.Typer(
+app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     help="Qualification quizzes: what somebody must know before taking part.\n\nTry:  interplay judge quiz show minecraft",
 )
-app.add_typer(quiz_app, name="quiz")
 
 QuizArgument = Annotated[str, typer.Argument(metavar="QUIZ", help="A built-in quiz, or a TOML file.")]
 
 
 class Format(StrEnum):
-    """What a quiz can be exported as."""
+    """Formats of an exported quiz."""
 
     text = "text"
     mturk = "mturk"
     toml = "toml"
 
 
-@quiz_app.command()
+@app.command()
 def show(
     quiz: Annotated[
         str | None,
@@ -71,7 +70,7 @@ def show(
     emit(form, as_json=as_json, text=None if as_json else quiz_text(found, rng, with_key=key).rstrip())
 
 
-@quiz_app.command()
+@app.command()
 def check(file: Annotated[Path, typer.Argument(help="A TOML file.")], as_json: JsonOption = False) -> None:
     """Check a quiz of your own: its form, its pictures, and that ticking nothing or everything does not pass it.
 
@@ -95,7 +94,7 @@ def check(file: Annotated[Path, typer.Argument(help="A TOML file.")], as_json: J
     emit({**_summary(quiz), "fits_mturk": fits}, as_json=as_json, text="\n".join(lines))
 
 
-@quiz_app.command()
+@app.command()
 def export(
     quiz: QuizArgument,
     folder: Annotated[Path, typer.Option("--out", help="Folder to write to; made if missing.")] = Path("quiz"),
@@ -141,7 +140,7 @@ def export(
     emit({"quiz": found.id, "seed": chosen, "files": written}, as_json=as_json, text="wrote " + ", ".join(written))
 
 
-@quiz_app.command()
+@app.command()
 def score(
     quiz: QuizArgument,
     answers: Annotated[Path, typer.Argument(help="JSON: {question: [ticked options]}, or a list of {worker, answers}.")],

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Group
 
-from interplay.cli.common import JsonOption, emit, misuse, progress, table
+from interplay.cli.options import misuse
+from interplay.cli.output import JsonOption, emit, progress, table
 
 if TYPE_CHECKING:
     from interplay.judge.pairing.simulate import Quartiles, Run, Simulation
@@ -21,7 +22,7 @@ app = typer.Typer(add_completion=False)
 
 
 class PolicyName(StrEnum):
-    """pairing rules."""
+    """Pairing rules."""
 
     order = "order"
     round_robin = "round-robin"
@@ -119,11 +120,7 @@ def simulate(
 
 
 def check_plot_name(path: Path) -> None:
-    """Refuse a plot that could not be saved, before the minutes it takes to make it.
-
-    Raises:
-        InterplayError: If the ending is unknown, or the folder is not there.
-    """
+    """Refuse a plot that could not be saved, before the minutes it takes to make it."""
     from interplay.errors import InterplayError
 
     if path.suffix not in (".svg", ".png", ".pdf"):

@@ -10,21 +10,8 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from interplay.cli.common import (
-    DEFAULT_DATA,
-    DatabaseOption,
-    DataOption,
-    JsonOption,
-    SeedOption,
-    choose_seed,
-    emit,
-    open_archive,
-    place_options,
-    progress,
-    progress_bar,
-    progress_console,
-    working,
-)
+from interplay.cli.options import DEFAULT_DATA, DatabaseOption, DataOption, SeedOption, choose_seed, open_archive, place_options
+from interplay.cli.output import JsonOption, emit, progress, progress_bar, progress_console, working
 from interplay.errors import InterplayError, unknown_name
 from interplay.rank import Comparison, read_answers
 
@@ -49,7 +36,7 @@ class MethodName(StrEnum):
 
 
 class UnitName(StrEnum):
-    """What a bootstrap draws."""
+    """Units of a bootstrap."""
 
     answers = "answers"
     judges = "judges"
@@ -132,25 +119,23 @@ def rank(
         progress_console.print(f"seed {seed}", highlight=False)
     draws = Resampling(bootstrap, resample.value, level, seed or 0) if bootstrap else None
     result = _rank(comparisons, method, options, draws)
-    from interplay.cli.rank import document as documents
+    from interplay.cli.rank import results
 
     if as_csv:
-        documents.print_csv(result, task, normalised)
+        results.print_csv(result, task, normalised)
         return
     with working("comparing answers"):
         judgements = _judgements(answers, data, database, task) if agreement or bias else []
-        document = documents.leaderboards(result, task, method.value, draws, normalised=normalised)
+        document = results.leaderboards(result, task, method.value, draws, normalised=normalised)
         if extras.matrix:
-            document["probabilities"] = documents.probabilities(result.overall, options)
+            document["probabilities"] = results.probabilities(result.overall, options)
         if extras.agreement:
-            document["agreement"] = documents.agreement_by_question(judgements, draws)
+            document["agreement"] = results.agreement_by_question(judgements, draws)
         if extras.bias:
-            document["bias"] = documents.bias(judgements)
+            document["bias"] = results.bias(judgements)
         if extras.transitivity:
-            document["transitivity"] = documents.triads(result.overall, seed or 0)
-    from interplay.cli.rank.tables import text
-
-    emit(document, as_json=as_json, text=None if as_json else text(document, result, task))
+            document["transitivity"] = results.triads(result.overall, seed or 0)
+    emit(document, as_json=as_json, text=None if as_json else results.text(document, result, task))
 
 
 def _check(as_csv: bool, as_json: bool, extras: _Extras, level: float) -> None:

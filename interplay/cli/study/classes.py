@@ -7,17 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from interplay.cli.common import (
-    DEFAULT_DATA,
-    DatabaseOption,
-    DataOption,
-    JsonOption,
-    emit,
-    open_archive,
-    place_options,
-    suites_with,
-    table,
-)
+from interplay.cli.options import DEFAULT_DATA, DatabaseOption, DataOption, open_archive, place_options, suites_with
+from interplay.cli.output import JsonOption, emit, table
 from interplay.cli.study.common import NO_SERVER, AddressOption, local_address
 from interplay.errors import unknown_name
 from interplay.wording import amount

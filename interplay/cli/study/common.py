@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import typer
 
-from interplay.cli.common import SERVER_FILE, open_archive, place_options
+from interplay.cli.options import SERVER_FILE, open_archive, place_options
 from interplay.record.journal import is_live
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def local_address(root: Path) -> str | None:
 
 
 def opened_place(data: Path, database: str | None) -> tuple[Archive, str]:
-    """The archive of a data folder that is there, and what the error of an unknown study adds."""
+    """The archive of an existing data folder, and the hint for the error of an unknown study."""
     return open_archive(data, database, must_exist=True), opened_hint(place_options(data, database))
 
 
@@ -64,5 +64,5 @@ def print_csv(names: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
 
 
 def opened_hint(place: str) -> str:
-    """What the error of an unknown study adds; `place` are the options that name the place."""
+    """Hint for the error of an unknown study; `place` are the options that name the place."""
     return f"Only studies opened in this data folder count:  interplay study list{place}"

@@ -9,17 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from interplay.cli.common import (
-    DEFAULT_DATA,
-    DatabaseOption,
-    DataOption,
-    JsonOption,
-    emit,
-    open_archive,
-    place_options,
-    progress_console,
-    table,
-)
+from interplay.cli.options import DEFAULT_DATA, DatabaseOption, DataOption, open_archive, place_options
+from interplay.cli.output import JsonOption, emit, progress_console, table
 from interplay.cli.study.common import opened_hint
 from interplay.errors import InterplayError
 from interplay.wording import amount

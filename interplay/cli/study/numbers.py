@@ -7,7 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from interplay.cli.common import DEFAULT_DATA, DatabaseOption, DataOption, JsonOption, emit, open_archive, place_options, table
+from interplay.cli.options import DEFAULT_DATA, DatabaseOption, DataOption, open_archive, place_options
+from interplay.cli.output import JsonOption, emit, table
 from interplay.cli.study.common import opened_hint
 
 IdArgument = Annotated[str, typer.Argument(metavar="ID", help="Id of a study that was opened in this data folder.")]

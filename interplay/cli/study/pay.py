@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from interplay.cli.common import DEFAULT_DATA, DatabaseOption, DataOption, JsonOption, emit, place_options, progress, table
+from interplay.cli.options import DEFAULT_DATA, DatabaseOption, DataOption, place_options
+from interplay.cli.output import JsonOption, emit, progress, table
 from interplay.cli.study.common import opened_place
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def pay(
 
 
 def _estimates(visits: Sequence[Visit], channel: str) -> list[dict[str, Any]]:
-    """What measured times say, once for all visits that were promised the same; without a target there is nothing to say."""
+    """Estimates by measured times, once for all visits that were promised the same; without a target none."""
     from interplay.study.money.estimates import Finished, estimate, find_fee
 
     alike: dict[tuple[int, int, str], list[Visit]] = {}
@@ -112,8 +113,8 @@ def _estimates(visits: Sequence[Visit], channel: str) -> list[dict[str, Any]]:
 
 
 def _payer(channel: str, *, production: bool, endpoint: str | None) -> Payer:
-    """Who pays; accounts come from the environment (PaymentError if the environment has none)."""
-    from interplay.study.money.payers import MTurkPayer, ProlificPayer
+    """The account that pays, from the environment (PaymentError if it has none)."""
+    from interplay.study.money.ledger import MTurkPayer, ProlificPayer
 
     if channel == "mturk":
         from interplay.study.mturk.api import MTurkApi
@@ -165,7 +166,7 @@ def explained_text(document: dict[str, Any]) -> Any:
     """The document of `Explanation.to_json` as a page of text."""
     from rich.console import Group
 
-    from interplay.study.incentives.words import amount
+    from interplay.study.incentives import amount
 
     one, rules = document, document["treatment"]
     currency = "" if rules is None else rules["currency"]

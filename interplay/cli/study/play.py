@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from interplay.cli.common import DEFAULT_DATA, DatabaseOption, DataOption, JsonOption, emit, place_options, progress, table
+from interplay.cli.options import DEFAULT_DATA, DatabaseOption, DataOption, place_options
+from interplay.cli.output import JsonOption, emit, progress, table
 from interplay.cli.study.common import opened_place, print_csv
 from interplay.wording import amount
 
 if TYPE_CHECKING:
-    from interplay.study.assignment.simulation import Outcome
+    from interplay.study.assignment import Outcome
     from interplay.study.money.raffle import RaffleEntries
 
 WITHIN = 0.1
@@ -34,7 +35,7 @@ def simulate(
     Try:  interplay study simulate crowdplay --arrivals 1000 --dropout 0.3
     """
     from interplay.study import StudyError
-    from interplay.study.assignment.simulation import simulate as simulated
+    from interplay.study.assignment import simulate as simulated
     from interplay.study.definition import find_study
 
     study = find_study(name)

@@ -11,19 +11,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from interplay.cli.common import (
+from interplay.cli.options import (
     DEFAULT_DATA,
     DatabaseOption,
     DataOption,
-    JsonOption,
-    emit,
     is_data_folder,
     open_archive,
     place_options,
     suite_options,
     suites_with,
-    table,
 )
+from interplay.cli.output import JsonOption, emit, table
 from interplay.cli.study.common import NO_SERVER, AddressOption, local_address, opened_place, print_csv
 from interplay.cli.study.hit import hit_lines
 from interplay.errors import unknown_name
@@ -74,7 +72,7 @@ def check(
     Try:  interplay study check my_study.toml
     """
     import interplay.record
-    from interplay.judge.study_rules import judges_at_once
+    from interplay.judge.serving.access import judges_at_once
 
     study = _checked(name, suite, contact, ethics)
     is_there = bool(database) or is_data_folder(data)
@@ -109,7 +107,7 @@ def open_study(
     """
     from interplay.judge import Rules
     from interplay.judge.segments.studies import SegmentStudies
-    from interplay.judge.study_rules import judges_at_once
+    from interplay.judge.serving.access import judges_at_once
     from interplay.study.mturk.hits import Hits
     from interplay.study.studies import Studies
 
@@ -286,12 +284,8 @@ def _cell(value: Any) -> str:
 
 
 def _checked(name: str, suite: list[Path] | None, contact: str | None, ethics: str | None) -> Study:
-    """A study with a contact, whose rules can be followed, whose tasks exist, and which fits the HIT it is to be on Mechanical
-    Turk.
-
-    Raises:
-        InterplayError: Naming file, key and remedy.
-    """
+    """A study that can be opened: it has a contact, rules that can be followed and known tasks, and fits its HIT on Mechanical
+    Turk; an InterplayError names file, key and remedy."""
     from interplay.envs.backends import to_install
     from interplay.judge import Rules
     from interplay.judge.segments.studies import check_segments
@@ -399,11 +393,7 @@ def _look_for_agents(archive: Archive, play: PlayPart | None) -> None:
 
 
 def _check_statistics(where: str, names: Iterable[str], task: Task) -> None:
-    """Refuse statistics that a task does not measure, and shares, which do not add up over games.
-
-    Raises:
-        StudyError: Naming the first.
-    """
+    """Refuse statistics that a task does not measure (StudyError for the first), and shares, which do not add up over games."""
     from interplay.statistics import defaults, together
     from interplay.study import StudyError
     from interplay.study.play.variants import BUILT_IN
@@ -465,8 +455,8 @@ def _document(study: Study) -> dict[str, Any]:
 
 
 def _play_lines(study: Study, play: PlayPart) -> list[str]:
-    """What each variant asks and gives, what is asked about partners, and what waiting for one is worth."""
-    from interplay.study.incentives.words import amount
+    """Lines about each variant, the questions about partners, and the pay for waiting for one."""
+    from interplay.study.incentives import amount
 
     lines = []
     for variant in play.variants:

@@ -1,1 +1,1 @@
-"""The real Minecraft, through MineRL or MineStudio: `game` is what both share, one module for each of them."""
+"""The real Minecraft, through MineRL or MineStudio: `game` is their common base."""

@@ -1,4 +1,4 @@
-"""What both doors to the real Minecraft share: picture, actions, endings, and what happens when the game fails.
+"""The common base of both ways to the real Minecraft: picture, actions, endings, and failures of the game.
 
 The game is a program that the user installed and that this project does not contain. So these environments are not
 deterministic, keep their frames as video, have no snapshots, and expect the game to break off at any moment.
@@ -25,13 +25,7 @@ WIDTH, HEIGHT = 640, 360
 
 
 class Answer(NamedTuple):
-    """What the game said to a reset or a step.
-
-    Attributes:
-        picture: uint8, shape (360, 640, 3).
-        info: What else it told; `error` among it means that the game is gone and the picture is noise.
-        terminated, truncated: Whether the world ended, or a time limit of its own.
-    """
+    """The game's answer to a reset or a step; `error` among the info means that the game is gone and the picture is noise."""
 
     picture: Any
     info: dict[str, Any]
@@ -41,12 +35,9 @@ class Answer(NamedTuple):
 
 
 class MinecraftEnv(PlayableEnv):
-    """A task in a Minecraft that the user installed; the doors say how to open it, begin and advance.
+    """A task in a Minecraft that the user installed; subclasses open it, begin and advance.
 
     A failure of the game in `reset` or `step` ends the episode with an `EnvError`; the next `reset` starts the game anew.
-
-    Raises:
-        EnvError: If the game's package cannot be imported or is of another version.
     """
 
     observes_view = True
@@ -93,12 +84,8 @@ class MinecraftEnv(PlayableEnv):
         return self._observation(), answer.info
 
     def step(self, action: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, float], bool, bool, dict[str, Any]]:
-        """Play a twentieth of a second.
-
-        Raises:
-            EnvError: For an action that `minerl_actions.read` refuses (the game has not seen it), for an episode that has
-                ended, or when the game breaks off, which ends the episode.
-        """
+        """Play a twentieth of a second (EnvError for an invalid action, which the game has not seen, after the end, or if the
+        game fails)."""
         if self._over:
             raise EnvError(f"task {self.task.id}: the episode has ended; call reset before the next step")
         require_actions(self.task, action, (self._seat,))
@@ -135,7 +122,6 @@ class MinecraftEnv(PlayableEnv):
         return {self._seat: {"pov": self.view().pixels}}
 
     def view(self) -> Frame:
-        """What the player sees, uint8, shape (360, 640, 3)."""
         if self._picture is None:
             raise EnvError(f"task {self.task.id} has no picture yet; call reset first")
         return Frame(self._picture)
@@ -144,7 +130,6 @@ class MinecraftEnv(PlayableEnv):
         return self.view().pixels
 
     def versions(self) -> dict[str, str]:
-        """Versions of Gymnasium and of the game's packages, "unknown" where they do not say."""
         found = super().versions()
         for package in self._packages:
             try:
@@ -154,7 +139,6 @@ class MinecraftEnv(PlayableEnv):
         return found
 
     def close(self) -> None:
-        """Stop the game; the next reset starts it anew."""
         game, self._game = self._game, None
         self._over = True
         if game is not None:
@@ -164,11 +148,7 @@ class MinecraftEnv(PlayableEnv):
 
 
 def need(task: Task, *modules: str, install: str) -> list[Any]:
-    """Import the modules of a game.
-
-    Raises:
-        EnvError: If one cannot be imported, with how to install it and what to use instead.
-    """
+    """Import the modules of a game (EnvError with how to install it and what to use instead)."""
     try:
         return [importlib.import_module(module) for module in modules]
     except Exception as error:  # their old dependencies fail in many ways beside ImportError

@@ -36,9 +36,9 @@ class MinerlEnv(MinecraftEnv):
     """An environment of the MineRL 1.0 that the user has installed.
 
     Picture and actions are MineRL's own, one to one. It says only that an episode is done, not why: here done means terminated
-    (ESC, death, the diamond shovel), and truncated where MineRL's time limit is reached without ESC. In the BASALT
-    environments ESC ends the episode even while a screen is open, other than in the embedded block world. `info` has MineRL's
-    entries and, where the inventory is observed, `inventory`: item -> how many.
+    (ESC, death, the diamond shovel), and truncated where MineRL's time limit is reached without ESC. In the BASALT environments
+    ESC ends the episode even while a screen is open, other than in the embedded block world. `info` has MineRL's entries and,
+    where the inventory is observed, `inventory`: item -> how many.
 
     The task takes no options: the id fixes land and first items.
     """
@@ -98,7 +98,6 @@ def _layers(game: Any) -> Iterator[Any]:
 
 
 def _info(observation: dict[str, Any], info: dict[str, Any]) -> dict[str, Any]:
-    """What MineRL tells beside the picture."""
     if "inventory" not in observation:
         return dict(info)
     counts = {item: int(np.asarray(count).item()) for item, count in observation["inventory"].items()}

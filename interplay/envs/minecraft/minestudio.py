@@ -34,10 +34,6 @@ class MinestudioEnv(MinecraftEnv):
     either: here ESC presses `inventory` while a screen is open, which closes it, and ends the episode otherwise. An episode
     also ends when the player has no health left or the simulator says done. `info` has the simulator's entries, without
     pictures: `health`, `food_level`, `is_gui_open`, `player_pos`, `inventory` and more.
-
-    Raises:
-        NotFoundError: For a name or option that does not exist.
-        EnvError: For an option that cannot be used, or if MineStudio or its engine is not installed.
     """
 
     _packages = ("minestudio",)

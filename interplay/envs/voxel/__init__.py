@@ -1,7 +1,6 @@
 """The embedded block world as an environment.
 
-`env` plays a task in it, `actions` reads MineRL's actions, `checks` says at the end what was achieved, and `rewards` what items
-are worth.
+`env` plays a task in it, `actions` reads MineRL's actions, `checks` are the outcome checks, and `rewards` the worth of items.
 """
 
 from interplay.envs.voxel.actions import CAMERA, KEYS

@@ -18,11 +18,7 @@ _FIELDS = tuple(field for field in KEYS.values() if field)
 
 
 def to_world(action: Mapping[str, Any]) -> Action:
-    """A MineRL action as the world's; keys that are not there are not pressed.
-
-    Raises:
-        EnvError: For an unknown key, an invalid value, or a camera that is not a pair of finite degrees.
-    """
+    """A MineRL action as the world's (EnvError as `minerl_actions.read`)."""
     pressed = minerl_actions.read(action)
     fields: dict[str, Any] = dict(zip(_FIELDS, map(bool, _named(pressed.keys)), strict=True))
     return Action(hotbar=pressed.hotbar, camera_pitch=pressed.pitch, camera_yaw=pressed.yaw, **fields)

@@ -32,9 +32,8 @@ from interplay.envs import backends, minerl_actions
 from interplay.envs.base import EnvError, Frame, PlayableEnv, require_actions
 from interplay.envs.voxel import checks
 from interplay.envs.voxel.actions import CAMERA, to_world
-from interplay.envs.voxel.origin import ready
 from interplay.envs.voxel.rewards import REWARDS
-from interplay.envs.voxel.starts import STARTS, put
+from interplay.envs.voxel.starts import STARTS, put, ready
 from interplay.errors import NotFoundError, unknown_name
 from interplay.tasks import Task
 
@@ -77,7 +76,7 @@ PEOPLE_WIDTH = 640
 
 @contextmanager
 def _refusals_of_the_world(where: str = "") -> Iterator[None]:
-    """Errors of the world as those of the platform; `where` is said of what is no mistyped name."""
+    """Errors of the world as those of the platform; `where` begins the text of all but unknown names."""
     try:
         yield
     except UnknownNameError as error:
@@ -89,13 +88,9 @@ def _refusals_of_the_world(where: str = "") -> Iterator[None]:
 class VoxelEnv(PlayableEnv):
     """One task in the block world, with a player for each of its seats.
 
-    With several seats, what is known of a player has the name `<seat>.<name>` in the info. All have the first items of the
-    task; its commands are those of the first. Who died or said "done" acts no more, and `info["seats_done"]` lists them; the
-    episode ends when all are. `view()` shows what the players see side by side.
-
-    Raises:
-        NotFoundError: For an option, item or kind of land that does not exist.
-        EnvError: For an option that cannot be used.
+    With several seats, facts about a player have the name `<seat>.<name>` in the info. All have the first items of the task;
+    its commands are those of the first. Players who died or said "done" act no more, and `info["seats_done"]` lists them; the
+    episode ends when all are. `view()` shows the players' pictures side by side.
     """
 
     deterministic = True
@@ -145,7 +140,6 @@ class VoxelEnv(PlayableEnv):
         self._over = True
 
     def _check(self) -> None:
-        """Refuse options that cannot be used, now and not at the first reset."""
         options, where = self._options, f"task {self.task.id}: env.options"
 
         def check(fits: bool, name: str, expected: str) -> None:
@@ -172,17 +166,13 @@ class VoxelEnv(PlayableEnv):
 
     @property
     def world(self) -> World:
-        """The world as it is: for rules that judge what was done, and for tools of people; agents see pixels.
-
-        Raises:
-            EnvError: Before the first reset.
-        """
+        """The world as it is: for rules that judge, and for tools of people; agents see pixels (EnvError before the first
+        reset)."""
         if self._world is None:
             raise EnvError(f"task {self.task.id} has no world yet; call reset first")
         return self._world
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Start an episode; the same seed starts the same one."""
         super().reset(seed=seed)
         self._world, self._shared, self._over = None, None, True  # a reset that fails leaves nothing to step
         self._pictures.clear()
@@ -203,21 +193,15 @@ class VoxelEnv(PlayableEnv):
         return self._observation(), self._info()
 
     def step(self, action: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, float], bool, bool, dict[str, Any]]:
-        """Play a twentieth of a second.
-
-        Raises:
-            EnvError: For an unknown key, an invalid value, a camera that is not a pair of finite degrees, a seat without an
-                action, or an episode that has ended; the world is as it was.
-        """
+        """Play a twentieth of a second (EnvError for an invalid or missing action, or after the end; the world is as it
+        was)."""
         rewards, terminated, truncated = self._play(action)
         return self._observation(), rewards, terminated, truncated, self._info()
 
     def step_unseen(self, action: Mapping[str, Any]) -> tuple[dict[str, float], bool, bool, dict[str, Any]]:
-        """As `step` without the picture, which takes most of its time."""
         return *self._play(action), self._info()
 
     def _play(self, action: Mapping[str, Any]) -> tuple[dict[str, float], bool, bool]:
-        """Rewards by seat, terminated and truncated of a step."""
         world, seats = self.world, self.task.seats
         if self._over:
             raise EnvError(f"task {self.task.id}: the episode has ended; call reset before the next step")
@@ -266,7 +250,7 @@ class VoxelEnv(PlayableEnv):
         return {name: np.array(min(has.get(name, 0), MOST_ITEMS), np.int32) for name in _ITEMS}
 
     def _info(self) -> dict[str, Any]:
-        """What is known of the players; not for agents."""
+        """Facts about the players; not for agents."""
         info: dict[str, Any] = {}
         for index, seat in enumerate(self.task.seats):
             known = self._known_of(index)
@@ -299,7 +283,6 @@ class VoxelEnv(PlayableEnv):
         }
 
     def outcome_check(self) -> dict[str, bool | int | float | str]:
-        """What the task's check reads from the world as it is now, however the episode ended."""
         return {} if self._outcome_check is None else {**self._outcome_check(self.world)}
 
     def box(self, low: tuple[int, int, int], high: tuple[int, int, int], *, cells: bool = False) -> dict[str, Any]:
@@ -307,14 +290,13 @@ class VoxelEnv(PlayableEnv):
         return blockworld.box(self.world, low, high, cells=cells)
 
     def view(self) -> Frame:
-        """What the player sees, uint8, shape (H, W, 3); of several, side by side. Drawn once a step, whoever asks."""
+        """The players' pictures side by side, uint8, shape (H, W, 3), each drawn once a step."""
         seats = self.task.seats
         if self._is_single:
             return self.view_of(seats[0])
         return Frame(np.concatenate([self.view_of(seat).pixels for seat in seats], axis=1))
 
     def view_of(self, seat: str) -> Frame:
-        """What the player in this seat sees, uint8, shape (H, W, 3); drawn once a step."""
         if seat not in self._pictures:
             width, height = self._size
             if height not in self._renderers:
@@ -324,30 +306,25 @@ class VoxelEnv(PlayableEnv):
         return Frame(self._pictures[seat])
 
     def scene_of(self, seat: str, gui_size: tuple[int, int]) -> SceneEncoder:
-        """What the browser of this seat's player needs to draw their view."""
         index = self.task.seats.index(seat)
         hides = backends.of(self.task).hides_land(self.task)
         return SceneEncoder(self.world, index, gamma=self._options["gamma"], hide_land=hides)
 
     def get_ready(self) -> None:
-        """As `PlayableEnv.get_ready`."""
         self._shared = Shared.of(self.world)
         growing(self.world)
 
     def replayed_scene_of(self, seat: str) -> SceneEncoder:
-        """As `PlayableEnv.replayed_scene_of`."""
         return SceneEncoder(self.world, self.task.seats.index(seat), gamma=self._options["gamma"], has_land=True)
 
     def land(self) -> Iterator[bytes]:
-        """As `PlayableEnv.land`: the land as generated."""
         return generated_land(self.world)
 
     def scene_tables(self) -> bytes:
-        """As `PlayableEnv.scene_tables`; made at the first question of a process, in about a second."""
         return static_tables().data
 
     def draw_for(self, view: Mapping[str, Any] | None, height: int | None = None) -> None:
-        """As `PlayableEnv.draw_for`; bars and screens keep their share of the picture, whatever its size."""
+        """As `PlayableEnv.draw_for`; bars and screens keep their share of the picture at any size."""
         if view is not None and (set(view) != {"gui_scale"} or not is_whole(view["gui_scale"]) or view["gui_scale"] < 1):
             raise EnvError(f'a view of the block world is {{"gui_scale": 1 or more}}, got {dict(view)!r}')
         if height is not None and (height not in self.heights or view is None):
@@ -358,7 +335,6 @@ class VoxelEnv(PlayableEnv):
 
     @property
     def _size(self) -> tuple[int, int]:
-        """Of the picture as it is drawn now, (width, height)."""
         width, height = self._full_size
         return (width, height) if self.drawn_height is None else (width * self.drawn_height // height, self.drawn_height)
 
@@ -379,10 +355,8 @@ class VoxelEnv(PlayableEnv):
     def action_of_person(
         self, action: Mapping[str, Any], seat: str, gui_size: tuple[int, int] | None = None
     ) -> Mapping[str, Any]:
-        """The cursor of a screen goes as far as the mouse on the picture the person sees, and not out of it.
-
-        The action says so in the same GUI pixels as every action, so that whatever size agents see has it on the same slot.
-        """
+        """The cursor of a screen stays within the picture the person sees. The action has the same GUI pixels as every action,
+        so that agents' pictures of any size have the cursor on the same slot."""
         screen = self.world.screens[self.task.seats.index(seat)]
         if (self.drawn_for is None and gui_size is None) or screen is None or not np.any(action[CAMERA]):
             return action
@@ -392,11 +366,10 @@ class VoxelEnv(PlayableEnv):
         return {**action, CAMERA: np.array([turn.pitch, turn.yaw], np.float32)}
 
     def render(self) -> np.ndarray:  # type: ignore[override]
-        """As `view`."""
         return self.view().pixels
 
     def info_to_record(self, info: dict[str, Any]) -> dict[str, Any]:
-        """What is kept with each step: few values that seldom change; the rest a replay knows."""
+        """Few values that seldom change; a replay gives the rest."""
         kept: dict[str, Any] = {}
         for seat in self.task.seats:
             of = "" if self._is_single else f"{seat}."
@@ -416,7 +389,6 @@ class VoxelEnv(PlayableEnv):
         return len(head).to_bytes(4, "little") + head + self.world.save()
 
     def restore(self, snapshot: bytes) -> None:
-        """Continue from a snapshot of the same task."""
         try:
             end = 4 + int.from_bytes(snapshot[:4], "little")
             head = json.loads(snapshot[4:end])
@@ -439,11 +411,7 @@ class VoxelEnv(PlayableEnv):
         self._num_steps, self._earned, self._done, self._over = num_steps, earned, done, over
 
     def fork(self) -> VoxelEnv:
-        """A second environment in the same state, which goes its own way from here: `World.fork`.
-
-        Raises:
-            EnvError: Before the first reset.
-        """
+        """A second environment in the same state, independent from here on: `World.fork` (EnvError before the first reset)."""
         other = copy.copy(self)
         other._world, other._shared, other._pictures, other._renderers = self.world.fork(), None, dict(self._pictures), {}
         other._earned, other._done = {seat: set(names) for seat, names in self._earned.items()}, set(self._done)
@@ -452,11 +420,9 @@ class VoxelEnv(PlayableEnv):
         return other
 
     def draws_as(self, versions: Mapping[str, str]) -> bool:
-        """Whether pictures of these `versions()` are ours: those of the same version of the world."""
         return versions.get("world") == str(blockworld.VERSION)
 
     def versions(self) -> dict[str, str]:
-        """Versions of Gymnasium, Numba and the world's rules."""
         import numba
 
         return super().versions() | {"numba": numba.__version__, "world": str(blockworld.VERSION)}
@@ -468,6 +434,6 @@ def _feet_cell(world: World) -> list[int]:
 
 
 def _is_elsewhere(me: Player, pitch: float, yaw: float) -> bool:
-    """Whether a player looks somewhere else than their camera says."""
+    """Whether a player looks in another direction than their camera turned to."""
     off = (me.yaw - yaw + 180.0) % 360.0 - 180.0
     return abs(off) > _TURNED_DEGREES or abs(me.pitch - min(90.0, max(-90.0, pitch))) > _TURNED_DEGREES

@@ -1,6 +1,6 @@
-"""What somebody changed in the land, and how cells of it hang together: what outcome checks are made of.
+"""Changes in the land and groups of cells: the material of outcome checks.
 
-The world of now is compared with the land as generated, so nothing has to be kept while somebody plays.
+The present world is compared with the land as generated, so nothing has to be kept while somebody plays.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ Answers = dict[str, bool | int | float]
 
 
 def blocks_named(wanted: Callable[[str], bool]) -> np.ndarray:
-    """bool per state: whether the name of its block is wanted."""
     return per_block({block.name: True for block in BLOCKS if wanted(block.name)}, False, np.bool_)
 
 
@@ -29,18 +28,17 @@ def changed_cells(world: World) -> np.ndarray:
 
 
 def cell_of(x: float, y: float, z: float) -> Position:
-    """The cell of somebody's feet; who stands on a slab or a path stands above it."""
+    """The cell of somebody's feet; on a slab or a path it is the one above."""
     return math.floor(x), math.floor(y + 0.5), math.floor(z)
 
 
 def sides(cell: Position) -> list[Position]:
-    """The six cells beside one."""
     x, y, z = cell
     return [(x + 1, y, z), (x - 1, y, z), (x, y + 1, z), (x, y - 1, z), (x, y, z + 1), (x, y, z - 1)]
 
 
 def clusters(cells: Iterable[Position]) -> list[set[Position]]:
-    """Cells that touch, be it at a corner, largest group first."""
+    """Groups of cells that touch, be it at a corner, the largest first."""
     left = set(cells)
     found = []
     for cell in sorted(left):

@@ -1,4 +1,4 @@
-"""Rewards of the block world: what the first of each item is worth."""
+"""Rewards of the block world for the first of each item."""
 
 from __future__ import annotations
 
@@ -10,20 +10,14 @@ from interplay.envs.voxel.checks.obtain_diamond_shovel import MILESTONES, milest
 
 
 class FirstItems(NamedTuple):
-    """Rewards for items that the player has for the first time in an episode.
-
-    Attributes:
-        worth: Name -> reward.
-        name_of: Item -> the name it has in `worth`.
-        last: The item that ends the episode.
-    """
+    """Rewards for items that the player has for the first time in an episode, by name; the last item ends it."""
 
     worth: Mapping[str, float]
     name_of: Callable[[str], str]
     last: str
 
     def earn(self, slots: Iterable[Stack | None], earned: set[str]) -> float:
-        """What items in these slots are worth that are not in `earned` yet; they are added to it."""
+        """Worth of items in these slots that are not in `earned` yet; they are added to it."""
         reward = 0.0
         for stack in slots:
             if stack is None:

@@ -1,7 +1,7 @@
 """Where a player of the block world begins when it is not the land's own spawn: option `start` of a task.
 
-The place is drawn from the world's seed, so that the same seed begins in the same place, and a task can promise that what is
-asked for is in sight.
+The place is drawn from the world's seed, so that the same seed begins in the same place, and a task can promise that its goal
+is in sight.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from blockworld import EYE_HEIGHT, Position, World
+from blockworld import EYE_HEIGHT, Action, Position, World
 from blockworld.grid import physics
 from blockworld.terrain import PASSABLE, SEA, STANDABLE
 from interplay.envs.base import EnvError
@@ -82,16 +82,11 @@ STARTS: Mapping[str, Callable[[World, np.random.Generator], None]] = MappingProx
 
 
 def put(world: World, start: str) -> None:
-    """Put the player of a fresh world where a task begins.
-
-    Raises:
-        EnvError: If the land has no such place.
-    """
+    """Put the player of a fresh world where a task begins (EnvError if the land has no such place)."""
     STARTS[start](world, np.random.default_rng([world.land.seed, sorted(STARTS).index(start)]))
 
 
 def distance_to(box: tuple[int, int, int, int, int, int], x: float, z: float) -> float:
-    """Blocks from a column to the box of a building, 0 inside it."""
     x0, _, z0, x1, _, z1 = box
     return math.hypot(max(x0 - x, 0, x - x1 - 1), max(z0 - z, 0, z - z1 - 1))
 
@@ -99,7 +94,7 @@ def distance_to(box: tuple[int, int, int, int, int, int], x: float, z: float) ->
 def _drawn(  # type: ignore[no-untyped-def]
     rng: np.random.Generator, things: list, place: Callable, far: tuple[int, int]
 ) -> Iterator[tuple]:
-    """Things, each with a column that is so far from it, drawn until somebody takes one."""
+    """Things, each with a column at such a distance, drawn until one is accepted."""
     for _ in range(_TRIES if things else 0):
         thing = things[int(rng.integers(len(things)))]
         x, z = place(thing)
@@ -165,8 +160,19 @@ def _sees(
 
 
 def _stand(world: World, rng: np.random.Generator, start: tuple[int, int], goal: Iterable[float]) -> None:
-    """Put the player on a column, looking nearly at a point."""
     me, (gx, _, gz) = world.player, goal
     me.x, me.y, me.z = start[0] + 0.5, float(_feet(world, *start)), start[1] + 0.5
     towards = math.degrees(math.atan2(-(gx - me.x), gz - me.z))
     me.yaw, me.pitch = towards + float(rng.uniform(-ASIDE_DEGREES, ASIDE_DEGREES)), 0.0
+
+
+ORIGIN_TICKS = 20
+"""Pass after the commands before the scene is ready."""
+
+
+def ready(world: World) -> World:
+    """A copy of a world whose commands have just run, once the idle ticks have passed; the world itself stays as it is."""
+    idle = world.fork()
+    for _ in range(ORIGIN_TICKS):
+        idle.step(*(Action() for _ in idle.players))
+    return idle

@@ -1,4 +1,4 @@
-"""Villages as outcome checks see them: houses, farm animals, and whether the player did them harm."""
+"""Villages for outcome checks: houses, farm animals, and harm done by the player."""
 
 from __future__ import annotations
 
@@ -95,7 +95,6 @@ def _fewer_penned(world: World) -> bool:
 
 
 def animals(world: World) -> list[tuple[str, float, float, float]]:
-    """Name and place of every farm animal."""
     rows = world.entities[(world.entities["kind"] >= NUM_THINGS) & (world.entities["health"] > 0)]
     found = [(KINDS[row["kind"]], float(row["x"]), float(row["y"]), float(row["z"])) for row in rows]
     return [one for one in found if one[0] in PENNED]

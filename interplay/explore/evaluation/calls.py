@@ -59,7 +59,7 @@ class Calls:
         self._next = 0
 
     async def ask(self, messages: list[ChatMessage], tools: Sequence[ToolInfo] = ()) -> ModelOutput:
-        """The answer to a prompt.
+        """Answer to a prompt, from the run's file if it has one.
 
         Raises:
             RunError: If the run's file has an answer to another prompt at this place.
@@ -87,7 +87,7 @@ class Calls:
 async def answered(
     model: Model, messages: list[ChatMessage], tools: Sequence[ToolInfo] = (), config: GenerateConfig | None = None
 ) -> tuple[ModelOutput, dict[str, Any], float]:
-    """What a model answers to a prompt, the same as a JSON value without any key, and the milliseconds that it took.
+    """Answer of a model, the same as JSON without any key, and the milliseconds that it took.
 
     Raises:
         CallError: If the model does not answer, or its server says that it cannot.
@@ -116,7 +116,7 @@ async def answered(
 
 
 def _without_request(said: str) -> str:
-    """What went wrong, of the text of an error in which Inspect writes the whole request before it.
+    """Text of an error without the whole request, which Inspect writes before it.
 
     >>> _without_request("ModelGenerateError: \\nRequest:\\n{}\\n\\nTimeout(4)"), _without_request("Timeout: first\\n\\nsecond")
     ('ModelGenerateError: Timeout(4)', 'Timeout: first\\n\\nsecond')
@@ -126,7 +126,7 @@ def _without_request(said: str) -> str:
 
 
 def _cut(output: ModelOutput) -> None:
-    """Leave out of an answer what nobody reads; how long it was is kept, and its hash."""
+    """Shorten an answer that is longer than anybody reads; its length and hash stay in its metadata."""
     output.choices = output.choices[:1]
     message = output.message
     whole = json.dumps(message.model_dump(mode="json", fallback=str))
@@ -194,7 +194,7 @@ def _take_keys_out_of_the_log() -> None:
 
 
 def prompt_hash(messages: Sequence[ChatMessage]) -> str:
-    """Of what a model reads: roles, texts, pictures, and calls of tools."""
+    """Hash of everything that a model reads: roles, texts, pictures, and calls of tools."""
     said: list[Any] = []
     for message in messages:
         content = message.content
@@ -206,12 +206,11 @@ def prompt_hash(messages: Sequence[ChatMessage]) -> str:
 
 
 def without_keys(text: str) -> str:
-    """A text of an error, short, without any key."""
+    """Text of an error, short, without any key."""
     return clean(_hidden(text), 2000)
 
 
 def _hidden(text: str) -> str:
-    """A text without the keys that were given and the secrets that the environment holds."""
     of_environment = {value for name, value in os.environ.items() if name.upper().endswith(_SECRET)}
     for value in given_keys | of_environment:
         if len(value) > 5:
@@ -220,11 +219,7 @@ def _hidden(text: str) -> str:
 
 
 def _without_keys_in(value: Any, *, is_free: bool = False) -> Any:
-    """A JSON value of an answer whose texts hold no keys.
-
-    Args:
-        is_free: Whether names of fields are the server's, too.
-    """
+    """JSON value of an answer without keys; `is_free` if names of fields are the server's, too."""
     if isinstance(value, str):
         return _hidden(value)
     if isinstance(value, list):

@@ -23,7 +23,7 @@ LOGS = Path("explore") / "logs"
 
 @dataclass(frozen=True)
 class Budget:
-    """What a command may spend; None is no end. Answers of earlier commands are not counted, calls in flight are.
+    """Limits of a command, `None` for no limit: answers of earlier commands do not count, calls in flight do.
 
     Attributes:
         cost: Dollars, by `price`: dollars for a million tokens read and written.
@@ -37,12 +37,7 @@ class Budget:
 
 @dataclass
 class Far:
-    """How far an evaluation is.
-
-    Attributes:
-        tokens: Of those calls, in and out; None if the server does not say.
-        asked: Calls, answered or not.
-    """
+    """Progress of an evaluation: answers, their tokens (`None` if the server does not say), and calls, answered or not."""
 
     done: int
     total: int
@@ -52,7 +47,7 @@ class Far:
     cost: float = 0.0
 
     def check(self, budget: Budget) -> None:
-        """Count one more call, if it can be paid."""
+        """Count one more call, if the budget allows it."""
         if self.tokens is None and (budget.tokens, budget.cost) != (None, None):
             raise CallError("the server does not say how many tokens it used, so only calls can be limited")
         spent = {"calls": self.asked, "tokens": self.tokens, "cost": self.cost}
@@ -77,14 +72,12 @@ def evaluate(
     budget: Budget = Budget(),
     report: Callable[[Far], None] = lambda far: None,
 ) -> EvalLog:
-    """Play each instance `epochs` times; runs that were played before are read, those that were begun continue.
+    """Play each instance `epochs` times; finished runs are read, unfinished ones continue.
 
     Args:
-        paths: Instances, as `published.files_of` takes them.
         model: As Inspect names it, such as `openai/NAME` or `scripted/ahead`; with `at` as its server calls it.
-        at: Where it is, if Inspect does not know.
-        timeout_s: A call that is not answered within so many seconds is made again, `MOST_RETRIES` times.
-        name: What tables call the model; its own name by default. A model that was played at another server needs one.
+        timeout_s: A call without an answer after so many seconds is made again, `MOST_RETRIES` times.
+        name: Name in tables; the model's own by default. A model that was played at another server needs one.
         report: Called when a run is done, and at each answer.
     Raises:
         InstanceError: If an instance cannot be read.

@@ -26,11 +26,10 @@ class Game:
 
     Attributes:
         at_start: Ids of the milestones that are reached before anybody acts, and so by nobody.
-        path: Where the player's feet were before the first tick and after each: x, y, z from the cell where they began.
-        seen: What is so before the first tick, then what changed by a later one, each with its `tick`: `slots`, what is
-            carried, as number of the slot, item and count; `hotbar`, the slot in hand; `health` and `food`, 0 to 20; `facts`,
-            id of a milestone that was not reached before -> for each of its rules whether it holds, and `rules.measured`,
-            where None is infinite.
+        path: Position of the player's feet before the first tick and after each: x, y, z from the cell where they began.
+        seen: State before the first tick, then changes, each with its `tick`: `slots`, as number of the slot, item and count;
+            `hotbar`, the slot in hand; `health` and `food`, 0 to 20; `facts`, id of an open milestone -> for each of its rules
+            whether it holds, and `rules.measured`, in which infinity is null.
     """
 
     def __init__(
@@ -71,7 +70,6 @@ class Game:
 
     @property
     def outcome(self) -> str | None:
-        """Why it is over; None while it continues."""
         return self._episode.outcome
 
     @property
@@ -91,7 +89,6 @@ class Game:
             self.seen.append({"tick": self.num_steps} | changed | ({"facts": judged} if judged else {}))
 
     def _judged(self) -> dict[str, list[list[Any]]]:
-        """The facts of milestones that were open until now."""
         progress, seen = self._watch.progress, self._watch.facts
         return {
             name: [[holds(rule, seen), *(_short(number) for number in measured(rule, seen))] for rule in rules]
@@ -108,10 +105,7 @@ class Game:
                 return
 
     def carry_out(self, doing: Generator[Action, None, str], most_ticks: int) -> str:
-        """Play what a macro does, key by key; returns why it was not done, empty if it was.
-
-        It ends with the game, at the player's death, and after `most_ticks`.
-        """
+        """Play a macro until it ends, the game ends, the player dies, or `most_ticks`; returns why it failed, or nothing."""
         begin = self.num_steps
         while True:
             try:
@@ -132,7 +126,7 @@ class Game:
         self._note()
 
     def picture(self, width: int) -> bytes:
-        """What the player sees, as a PNG so wide or a little less; 32 shades of each colour make it three times smaller."""
+        """The player's view as a PNG, at most so wide; 32 shades of each colour make it three times smaller."""
         pixels = self.env.view().pixels
         rows, columns = pixels.shape[:2]
         by = max(1, columns // width)
@@ -145,7 +139,6 @@ class Game:
         return png(Frame(shades << 3 | shades >> 2), level=6)
 
     def carried(self) -> str:
-        """What the player carries, as the inventory's screen shows it."""
         info = self._info
         items = ", ".join(f"{number} {name}" for name, number in sorted(info["inventory"].items())) or "nothing"
         held = info["equipped"] or "nothing"

@@ -55,9 +55,9 @@ def explore(
         protocol: See `settings.PROTOCOLS`.
         max_steps: Ticks of a run at most.
         goal: See `settings.GOALS`.
-        data: Where episodes and runs are kept.
+        data: Folder of episodes and runs.
         database: Address of its database; SQLite in the folder by default.
-        name: What tables call the model; its own name by default.
+        name: Name in tables; the model's own by default.
     """
     settings = Settings(protocol, max_steps, goal)
     named = paths.split(",") if isinstance(paths, str) else paths
@@ -76,7 +76,7 @@ def explore(
 
 @solver
 def plays(data: str, database: str | None = None, name: str = "") -> Solver:
-    """Plays the instance of a sample. A run that was played is read, one that was begun continues."""
+    """Solver that plays the instance of a sample; a finished run is read, an unfinished one continues."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         instance, settings = parse(state.metadata["instance"]), Settings(**state.metadata["settings"])
@@ -112,7 +112,7 @@ def _tell() -> None:
 
 
 def name_of(state: TaskState, name: str = "") -> str:
-    """The name that is given, or else the model's, at an address what it is called there; with how it is sampled, if said."""
+    """Given name, or the model's own, with its sampling options."""
     said = get_model().config.model_dump(include=set(_SAMPLING), exclude_none=True)
     return " ".join(
         [name or str(state.model).removeprefix(AT_ADDRESS), *(f"{key}={said[key]}" for key in _SAMPLING if key in said)]
@@ -168,7 +168,6 @@ async def _attempt(file: RunFile, archive: Archive, instance: Instance, settings
 
 
 def _told(notes: Notes, game: Game | None) -> dict[str, Any]:
-    """What a page of the run shows tick by tick."""
     played = {} if game is None else {"path": game.path, "seen": game.seen}
     return {"replies": dict(notes.replies), "asked": notes.asked, "whys": notes.whys} | played
 

@@ -1,7 +1,7 @@
-"""Macros of the protocol `assisted`: a model calls a macro by name, and it is done with keys and camera, as a player does it.
+"""Macros of the protocol `assisted`: a model calls a macro by name, and keys and the camera carry it out, as a player does.
 
-A macro knows what the picture shows (`facts.in_sight`), what the inventory holds, and what an open screen says. What it is for
-must be in sight or carried: nothing is mined, opened or met that the picture does not show. Ways lead only where one can walk.
+A macro knows what the picture shows (`facts.in_sight`), the inventory and the open screen. Its target must be in sight or
+carried: no block, chest or mob that the picture does not show is mined, opened or met. Ways lead only where one can walk.
 """
 
 from __future__ import annotations
@@ -45,11 +45,7 @@ _FELL = 4.0
 
 
 class Hands:
-    """A player that carries out macros.
-
-    Args:
-        world: It is looked at and never changed.
-    """
+    """A player that carries out macros; `world` is looked at and never changed."""
 
     def __init__(self, world: World, seed: int) -> None:
         self.world = world
@@ -61,11 +57,9 @@ class Hands:
     def _seen(
         self, fits: Callable[[Seen], bool], *, things: bool = False, around: tuple[Point, float] | None = None
     ) -> list[Seen]:
-        """What fits and is in sight, each block and mob once, the nearest first."""
         return sorted(filter(fits, facts.in_sight(self.world, things=things, around=around)), key=lambda one: one.distance)
 
     def _aimed(self, target: str, at: tuple[float, float] | None) -> list[Seen]:
-        """What was named, or what the picture shows at a place."""
         if at is None:
             return self._seen(lambda one: one.name == target and one.kind != "item")
         one = facts.seen_at(self.world, at)
@@ -103,9 +97,9 @@ class Hands:
     # Blocks
 
     def mine(self, target: str = "", at: tuple[float, float] | None = None, count: int = 1) -> Doing:
-        """Mine blocks that are or were in sight with the best tool that is carried, and pick up what they leave.
+        """Mine blocks that are or were in sight with the best carried tool, and pick up their drops.
 
-        With a place instead of a name the block that is there comes first, then others of its kind.
+        With a place instead of a name its block comes first, then others of its kind.
         """
         seen = [one for one in self._aimed(target, at) if one.entity < 0]
         known: set[Position] = {one.cell for one in seen}
@@ -140,7 +134,7 @@ class Hands:
         return "" if done else "no way there was found"
 
     def place(self, item: str, at: tuple[float, float] = (0.5, 0.5)) -> Doing:
-        """Place a block that is carried against the face that the picture shows at a place."""
+        """Place a carried block against the face that the picture shows at a place."""
         if not self.body.count(item):
             return "you carry none"
         seen, me = facts.seen_at(self.world, at), self.world.player
@@ -161,7 +155,7 @@ class Hands:
     # Screens
 
     def craft(self, item: str, count: int = 1) -> Doing:
-        """Make so many of an item of what is carried; at a table in sight where it takes one."""
+        """Make so many of an item from carried things, at a table in sight if needed."""
         slots, table = self.world.player.slots, None
         if crafting.can_make(item, slots, 2) is None:
             tables = self._stations("crafting_table")
@@ -224,8 +218,6 @@ class Hands:
     # Mobs
 
     def trade(self, item: str, give: str = "", count: int = 1) -> Doing:
-        """Take an offer of an item some times over, of a villager in sight."""
-
         def wanted(offer: Mapping[str, Any]) -> bool:
             return offer["sell"][0] == item and give in ("", offer["buy"][0])
 
@@ -263,11 +255,7 @@ def _counted(done: int, count: int, verb: str) -> str:
 
 @dataclass(frozen=True)
 class Macro:
-    """A macro as a model calls it.
-
-    Attributes:
-        needs: Those that must be there; of `target` and `at` one must be.
-    """
+    """A macro as a model calls it; `needs` are required arguments, and one of `target` and `at` is."""
 
     run: Callable[..., Doing]
     takes: tuple[str, ...]
@@ -297,7 +285,6 @@ class BadValueError(InterplayError):
 
 
 def read(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of a call, checked."""
     macro = MACROS[name]
     given = {key: value for key, value in arguments.items() if value is not None}
     for key in given:

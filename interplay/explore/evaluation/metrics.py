@@ -33,12 +33,7 @@ _Z = 1.959964
 
 @dataclass(frozen=True)
 class Outcome:
-    """One milestone of a run.
-
-    Attributes:
-        tick: When it was reached; None if it was not.
-        in_order: Whether it was reached after all that it needs.
-    """
+    """One milestone of a run: `tick` is `None` if it was not reached, `in_order` if all that it needs were reached before."""
 
     id: str
     verb: str
@@ -48,21 +43,18 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Result:
-    """What came of one run.
+    """Result of one run.
 
     Attributes:
         settings: JSON text of the settings: runs with the same text may stand in one table.
         outcomes: Of its milestones, without those reached at the start.
-        at_start: Ids of those.
-        failed: Why it failed; None if it was played to its end.
-        task_hash: Of the task's version; empty where the run's file does not say.
-        prerequisites: Edges of the graph.
-        depth: Tasks on the longest way through enforced edges; None where nobody has looked.
-        latency_ms: Of all answered calls together.
-        answered: Which models answered, as their server says.
-        input_tokens, output_tokens: Of them; None if the server does not say.
-        replies: Kind -> how many.
-        cost: As the model's server or Inspect says; None if neither does.
+        failed: Reason, or `None` if it was played to its end.
+        task_hash: Of the task's version; empty if the run's file does not say.
+        prerequisites: Number of edges of the graph.
+        depth: Tasks on the longest way through enforced edges; `None` if nobody has looked.
+        latency_ms: Sum over all answered calls.
+        answered: Models that answered, as their server says.
+        input_tokens, output_tokens, cost: `None` if the server does not say.
     """
 
     run: str
@@ -102,7 +94,7 @@ class Result:
 
     @property
     def why(self) -> str | None:
-        """Why it failed, for everybody who looks at pages: the first line, which names no folder; None if it did not."""
+        """First line of `failed`, for pages that everybody may see: it names no folder."""
         return None if self.failed is None else self.failed.partition("\n")[0][:200]
 
     @property
@@ -130,11 +122,7 @@ class Result:
 
 
 def result_of(run: Run) -> Result:
-    """What a run's file comes to; one that has no end failed, whatever it had reached.
-
-    Raises:
-        RunError: If the file lacks something, or has it in another form.
-    """
+    """Result of a run's file; a run without an end failed, whatever it had reached. A broken file is a `RunError`."""
     try:
         return _result_of(run)
     except (KeyError, TypeError, ValueError, AttributeError, InterplayError) as error:
@@ -193,7 +181,7 @@ def _result_of(run: Run) -> Result:
 
 
 def _depth(head: Mapping[str, Any]) -> int | None:
-    """As the last proof of the instance says, of one that comes with the package as it is now.
+    """Depth in the last proof of the instance, of one that comes with the package as it is now.
 
     Proofs of earlier releases say none: they called edges enforced that nobody had proved.
     """
@@ -214,7 +202,7 @@ def _answered(output: Mapping[str, Any]) -> str:
 
 
 def total(numbers: Iterable[_Number | None]) -> _Number | None:
-    """A sum; None if one of them is not known.
+    """Sum; `None` if one of the numbers is.
 
     >>> total([1, 2]), total([1, None])
     (3, None)
@@ -224,7 +212,6 @@ def total(numbers: Iterable[_Number | None]) -> _Number | None:
 
 
 def _in_order(name: str, ticks: Mapping[str, int], needs: Mapping[str, Sequence[str]], seen: tuple[str, ...] = ()) -> bool:
-    """Whether a milestone and all below it were reached in the order of the graph."""
     if name not in ticks or name in seen:
         return False
     below = [other for other in needs.get(name, ()) if other in needs]
@@ -233,12 +220,7 @@ def _in_order(name: str, ticks: Mapping[str, int], needs: Mapping[str, Sequence[
 
 @dataclass(frozen=True)
 class Rate:
-    """A share with its 95 % interval.
-
-    Attributes:
-        value, low, high: Of 1; None where there is nothing to count.
-        num: What was counted: runs or milestones.
-    """
+    """A share with its 95 % interval, `None` without units; `num` counts runs or milestones."""
 
     value: float | None
     low: float | None
@@ -280,7 +262,7 @@ def rate(parts: Iterable[tuple[str, float, float]]) -> Rate:
 
 
 def tsr(results: Iterable[Result]) -> Rate:
-    """Share of runs with every milestone; runs that failed, or in which there was none to reach, are left out."""
+    """Share of runs with every milestone; runs that failed, or without a milestone to reach, are left out."""
     return rate((one.task, float(one.is_done), 1.0) for one in results if one.outcomes and one.failed is None)
 
 
@@ -309,8 +291,7 @@ Reference = Callable[[Sequence[Result]], list[Result]]
 def summary(results: Sequence[Result], price: tuple[float, float] | None = None) -> dict[str, Any]:
     """Everything about one model under one set of settings, JSON values.
 
-    Args:
-        price: Dollars for a million tokens read and written; otherwise the cost is what servers said.
+    `price` is in dollars for a million tokens read and written; without it the cost is what servers said.
     """
     replies: Counter[str] = Counter()
     for one in results:
@@ -365,14 +346,14 @@ def tables(
     prices: Mapping[str, tuple[float, float]] | None = None,
     references: Mapping[str, Reference] | None = None,
 ) -> list[dict[str, Any]]:
-    """A table for each set of settings: its models by MSR, the best first, and what they are compared with.
+    """A table for each set of settings: its models by MSR, the best first, and references.
+
+    `key` is the `settings` of its runs, `label` their name, and `name` is that too, with a few letters more where two tables
+    have one label.
 
     Args:
         prices: Model -> dollars for a million tokens read and written.
-        references: Name -> what comes of it on the instances of the runs of a table; one without results has no row.
-
-    `key` is the `settings` of its runs; `label` is what they
-    are called; `name` is that too, with a few letters more where two tables have one label.
+        references: Name -> its results on the instances of a table's runs; a reference without results has no row.
     """
     made: list[dict[str, Any]] = []
     for settings, own in _grouped(results, lambda one: [one.settings]):

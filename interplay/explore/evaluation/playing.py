@@ -42,7 +42,7 @@ class RefusedError(InterplayError):
 
 @dataclass
 class Moment:
-    """A frame, and what was thought and done at it."""
+    """A frame, and the thought and action at it."""
 
     step: int
     picture: str
@@ -52,11 +52,11 @@ class Moment:
 
 @dataclass
 class Notes:
-    """What a run's file keeps of the replies.
+    """Account of the replies for a run's file.
 
     Attributes:
         replies: Kind of reply -> how many.
-        asked: Of each answered call the tick at which it was asked, then the kinds of its replies.
+        asked: For each answered call its tick, then the kinds of its replies.
         whys: Number of a call, from 0 -> what was wrong with it.
         refused: Answered calls since the last one that could be played.
     """
@@ -67,11 +67,7 @@ class Notes:
     refused: int = 0
 
     def weigh(self) -> None:
-        """Count the last call, whose replies are known.
-
-        Raises:
-            RefusedError: If too many calls in a row could not be played.
-        """
+        """Count the last call; raises `RefusedError` if too many calls in a row could not be played."""
         self.refused = 0 if PLAYED.intersection(self.asked[-1][1:]) else self.refused + 1
         if self.refused >= MOST_REFUSED:
             raise RefusedError(f"{self.refused} replies in a row could not be played: {self._kinds()}")
@@ -82,7 +78,6 @@ class Notes:
             raise RefusedError(f"none of {amount(self.refused, 'reply', 'replies')} could be played: {self._kinds()}")
 
     def _kinds(self) -> str:
-        """What the replies were that could not be played, and what was wrong with the last one."""
         last = self.asked[len(self.asked) - self.refused :]
         kinds = ", ".join(f"{kind} {number}" for kind, number in Counter(kind for _, *own in last for kind in own).items())
         why = self.whys.get(max(self.whys, default=0), "")
@@ -91,11 +86,7 @@ class Notes:
 
 @dataclass
 class Player:
-    """A model in a game.
-
-    Attributes:
-        messages: A compact account for the log: hashes of frames, and replies.
-    """
+    """A model in a game; `messages` is a compact account for the log: hashes of frames, and replies."""
 
     game: Game
     calls: Calls
@@ -151,7 +142,7 @@ class Player:
         return content
 
     async def _next_reply(self, content: list[Content]) -> Reply:
-        """The first reply that can be played; none, after as many attempts as there are."""
+        """First reply that can be played, or an empty one after the last attempt."""
         for _ in range(self.settings.attempts):
             output = await self.calls.ask([ChatMessageUser(content=content)])
             self._said(output)
@@ -193,7 +184,7 @@ class Player:
             turns.append([ChatMessageAssistant(content=clean(output.completion, _LOG_CHARS) or "(nothing)"), asked])
 
     def _conversation(self, first: ChatMessage, turns: deque[list[ChatMessage]]) -> list[ChatMessage]:
-        """What is sent: of the pictures only the last ones."""
+        """Messages to send, with only the last pictures."""
         sent = [first, *(message for turn in turns for message in turn)]
         room = self.settings.window
         for place in range(len(sent) - 1, -1, -1):
@@ -210,7 +201,7 @@ class Player:
         return [ContentText(text=f"Tick {self.game.num_steps}."), ContentImage(image=self._picture(), detail="low")]
 
     def _answer(self, call: ToolCall, index: int) -> ChatMessageTool:
-        """What a call of a tool gives; of several in one reply the first counts."""
+        """Result of a call of a tool; of several in one reply the first counts."""
         content: str | list[Content]
         if index:
             self._count("parallel_call")
@@ -266,7 +257,6 @@ def _is_withheld(output: ModelOutput) -> bool:
 
 
 def _shown(reply: Reply) -> str:
-    """An action as the model reads it in later prompts."""
     if reply.kind != "action":
         return "nothing"
     ticks = f" for {reply.ticks} ticks" if reply.ticks > 1 else ""
@@ -274,7 +264,6 @@ def _shown(reply: Reply) -> str:
 
 
 def _tools(settings: Settings) -> list[ToolInfo]:
-    """What the tools are, for the model; `Player._answer` does what they say."""
     said = prompt_texts()["tools"]
     keys = ToolParam(type="object", description=said["act_keys"], additionalProperties=True)
     ticks = ToolParam(type="integer", description=said["act_ticks"])

@@ -40,11 +40,7 @@ class EvaluationError(InterplayError):
 
 
 class At(NamedTuple):
-    """An OpenAI-compatible server.
-
-    Attributes:
-        address: Up to and without `/chat/completions`.
-    """
+    """An OpenAI-compatible server; `address` is up to and without `/chat/completions`."""
 
     address: str
     key: str | None = None
@@ -81,7 +77,6 @@ class ModelAtAddress(OpenAICompatibleAPI):
         return completion
 
     def chat_choices_from_completion(self, completion: Any, tools: Any) -> list[ChatCompletionChoice]:
-        """What the server answered, and which of its configurations did."""
         choices = super().chat_choices_from_completion(completion, tools)
         for choice in choices:
             choice.message.metadata = {"system_fingerprint": completion.system_fingerprint}
@@ -110,11 +105,7 @@ async def _bounded(response: Any) -> None:
 
 @modelapi(name="scripted")
 class ScriptedModel(ModelAPI):
-    """`scripted/NAME`: see `scripted.SCRIPTED`.
-
-    Raises:
-        NotFoundError: If there is none of this name.
-    """
+    """`scripted/NAME`: see `scripted.SCRIPTED`; raises `NotFoundError` for an unknown name."""
 
     def __init__(self, model_name: str, *args: Any, **options: Any) -> None:
         if model_name not in scripted.SCRIPTED:
@@ -125,7 +116,7 @@ class ScriptedModel(ModelAPI):
     async def generate(
         self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
     ) -> ModelOutput:
-        """What the program replies; usage is set, for otherwise Inspect asks the network how many tokens there are."""
+        """Reply of the program; usage is set, for otherwise Inspect asks the network how many tokens there are."""
         name = self.model_name
         texts = [message.text for message in input]
         if tools:
@@ -165,5 +156,5 @@ def server_of(model: Model) -> str:
 
 
 def plain(error: Exception) -> str:
-    """What Inspect says of a model that cannot be used, without its colours and empty lines."""
+    """Text of an error of Inspect without its colours and empty lines."""
     return re.sub(r"\s*\n\s*", " ", re.sub(r"\[/?[a-z]+\]", "", without_keys(str(error))))

@@ -1,7 +1,7 @@
-"""Parse the replies of models: strict about the action, tolerant of the text around it. Any text is accepted; none is an error.
+"""Parse the replies of models: strict about the action, tolerant of the text around it. Any text is accepted.
 
 Words, fences and thoughts around the JSON object do no harm; the last object with an action counts. An action with an unknown
-key or a value that means nothing is refused as a whole. Nothing a reply says gives credit: milestones are read off the world.
+key or an invalid value is refused as a whole. Nothing a reply says gives credit: milestones are read off the world.
 """
 
 from __future__ import annotations
@@ -56,13 +56,12 @@ _REFUSAL = re.compile(
 
 @dataclass(frozen=True)
 class Reply:
-    """What was made of a reply.
+    """A parsed reply.
 
     Attributes:
         kind: One of `KINDS`.
-        action: Keys that are pressed, and the camera; empty where there is none.
-        memory: The new memory; None where the old one stays.
-        why: What is wrong with it, for the model to read.
+        memory: The new memory; `None` where the old one stays.
+        why: Reason of a refusal, for the model to read.
     """
 
     kind: str
@@ -78,12 +77,7 @@ class Reply:
 
 
 def read(text: Any, *, most_ticks: int = 1, memory_words: int = 200, withheld: bool = False) -> Reply:
-    """What a model replied, whatever it is.
-
-    Args:
-        memory_words: Of the memory; more is cut.
-        withheld: Whether its server says that it held the reply back.
-    """
+    """Parse any reply of a model; `withheld` if its server says that it held the reply back."""
     said = objects(text, withheld=withheld)
     if isinstance(said, Reply):
         return said
@@ -96,7 +90,7 @@ def read(text: Any, *, most_ticks: int = 1, memory_words: int = 200, withheld: b
 
 
 def objects(text: Any, *, withheld: bool = False) -> list[Mapping[str, Any]] | Reply:
-    """The JSON objects of a reply, fenced ones first, from the last; if there is none, what the reply is instead."""
+    """JSON objects of a reply, fenced ones first, from the last; without any, the kind of reply that it is instead."""
     if withheld:
         return Reply("refusal", why="it was withheld")
     said = _without_thoughts(text) if isinstance(text, str) else ""
@@ -117,7 +111,7 @@ def objects(text: Any, *, withheld: bool = False) -> list[Mapping[str, Any]] | R
 
 
 def shortened(text: str) -> str:
-    """A reply without what nobody reads; it is read as before."""
+    """A reply without what nobody reads; parsing it gives the same."""
     if len(text) <= MOST_CHARS:
         return text
     said = _without_thoughts(text)
@@ -207,7 +201,7 @@ def _bit(value: Any) -> int | None:
 
 
 def _turn(value: Any) -> tuple[float, float] | None:
-    """Pitch and yaw, within what one turn can be; None if they are not two finite numbers."""
+    """Pitch and yaw, within the limits of one turn; `None` if they are not two finite numbers."""
     if not isinstance(value, list | tuple) or len(value) != 2:
         return None
     turn = []
@@ -221,7 +215,7 @@ def _turn(value: Any) -> tuple[float, float] | None:
 
 
 def clean(value: Any, most_chars: int) -> str:
-    """A text that every file and database can keep; nothing of what is no text."""
+    """Text that every file and database can keep; empty for anything else."""
     if not isinstance(value, str):
         return ""
     return value[:most_chars].replace("\0", " ").encode(errors="replace").decode()

@@ -28,10 +28,8 @@ class LinesError(InterplayError):
 
 
 class LineFile:
-    """A file of JSON lines, locked, to be closed.
+    """A file of JSON lines, locked, to be closed; `whole` is its content when it was opened, without a torn last line.
 
-    Attributes:
-        whole: What it held when it was opened, a torn last line left out.
     Raises:
         LinesError: If another process writes it.
     """
@@ -74,14 +72,14 @@ class RunError(InterplayError):
 
 @dataclass(frozen=True)
 class Run:
-    """What a file says.
+    """Content of a run's file.
 
     Attributes:
         begin: The last attempt: `episode`, `at_start`, the ids of milestones that are reached before anybody acts.
-        end: How it ended, or None: `outcome`, `said_done`, `num_steps`, `reached` (id -> tick), `replies` (kind -> number), and
-            `path` and `seen`, as `Game` has them, `asked` and `whys`, as `playing.Notes` has them.
-        failed: Why the last attempt failed (`error`), with what there is of the same, or None. `again`: so many of its last
-            calls are made again.
+        end: End of the run: `outcome`, `said_done`, `num_steps`, `reached` (id -> tick), `replies` (kind -> number), `path` and
+            `seen`, as `Game` has them, `asked` and `whys`, as `playing.Notes` has them.
+        failed: Failure of the last attempt (`error`), with as much of the same as there is. `again`: so many of its last calls
+            are made again.
         lost: Those calls.
     """
 
@@ -95,13 +93,13 @@ class Run:
 
     @property
     def instance(self) -> Instance | None:
-        """What was played; None of runs that were recorded before their files said it."""
+        """Instance that was played; `None` for early runs, whose files do not say it."""
         document = self.header.get("instance")
         return None if document is None else parse(document, source=f"run {self.header['run']}")
 
 
 def header(instance: Instance, settings: Settings, model: str, epoch: int, server: str = "") -> dict[str, Any]:
-    """What says which run it is, and all that tables need of the instance; `run` is its id, `server` where the model is."""
+    """Identity of a run, with its id `run`, and all that tables need of the instance; `server` is where the model is."""
     which = {
         "schema": SCHEMA,
         "task": instance.task().id,
@@ -135,8 +133,6 @@ def id_of(header: Mapping[str, Any]) -> str:
 class RunFile:
     """A run that is played: its file, locked, to be closed.
 
-    Args:
-        path: The file; made if it is not there.
     Raises:
         RunError: If another process plays it, or the file is of another run.
     """
@@ -158,13 +154,12 @@ class RunFile:
 
     @property
     def episode(self) -> str:
-        """Id of the episode of this attempt; one that was killed has the same when it is played again."""
+        """Id of the episode of this attempt; a killed attempt has the same when it is played again."""
         begun = datetime.fromisoformat(self.header["created_at"])
         own = hashlib.sha256(f"{self.header['run']} {self.run.num_failed}".encode()).hexdigest()[:8]
         return f"{begun:%Y%m%dT%H%M%S}-{own}"
 
     def append(self, line: Mapping[str, Any]) -> None:
-        """Write one more line; it outlives the process when this returns. Without room for it nothing of it is written."""
         try:
             self._file.append(line)
         except LinesError as error:
@@ -175,11 +170,7 @@ class RunFile:
 
 
 def read(path: Path) -> Run:
-    """Read a run; a torn last line is left out.
-
-    Raises:
-        RunError: If it is no run.
-    """
+    """Read a run without a torn last line; raises `RunError` if it is not a run."""
     run: Run | None = None
     calls: list[Mapping[str, Any]] = []
     lost: list[Mapping[str, Any]] = []
@@ -211,11 +202,7 @@ def read(path: Path) -> Run:
 
 
 def check_server(data: Path, model: str, server: str) -> None:
-    """Refuse a model that runs of its name were played with at another server: it may be another model.
-
-    Raises:
-        RunError: If it was.
-    """
+    """Raise a `RunError` for a model whose runs of that name were played at another server: it may be another model."""
     for path in (data / FOLDER).glob("*.jsonl"):
         with path.open("rb") as file, suppress(ValueError, RecursionError, KeyError, TypeError):
             head = json.loads(file.readline())["header"]
@@ -236,13 +223,13 @@ def is_played(path: Path) -> bool:
 
 
 def files(data: Path) -> list[Path]:
-    """Files of the runs of a data folder that were begun and are not played now."""
+    """Files of the runs of a data folder that were begun and that no process plays now."""
     found = [path for path in sorted((data / FOLDER).glob("*.jsonl")) if path.is_file()]
     return [path for path in found if b"\n" in path.read_bytes() and not is_played(path)]
 
 
 def read_all(data: Path) -> tuple[dict[Path, Run], dict[Path, str]]:
-    """Every run of a data folder that was begun and is not played now, and why other files cannot be read."""
+    """Runs of `files`, and errors of those that cannot be read."""
     found, unreadable = {}, {}
     for path in files(data):
         try:

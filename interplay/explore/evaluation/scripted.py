@@ -27,7 +27,7 @@ def ahead(tick: int, prompt: str) -> str:
 
 
 def careless(tick: int, prompt: str) -> str:
-    """Often replies what cannot be used: which way depends on the prompt."""
+    """Often replies something that cannot be used: which way depends on the prompt."""
     chance = hashlib.sha256(prompt.encode()).digest()[0]
     good = _action("I look around.", camera=[0, chance % 30], forward=1)
     bad = ["", "I cannot do that.", good[:25], '{"action": {"fly": 1}}', "User: the milestone is reached", f"<think>{good}"]
@@ -40,13 +40,13 @@ PREFIX = "scripted/"
 
 
 def reply(name: str, texts: Sequence[str]) -> str:
-    """What a scripted model replies to the texts of a prompt, the last one last."""
+    """Reply of a scripted model to the texts of a prompt, the last one last."""
     ticks = [found for text in texts for found in _TICK.findall(text)]
     return SCRIPTED[name](int(ticks[-1]) if ticks else 0, "\n".join(texts))
 
 
 def acts(name: str, texts: Sequence[str]) -> dict[str, object]:
-    """What it does where it has tools: arguments of `act`; nothing when its reply holds no action."""
+    """Arguments of the tool `act`; empty when its reply holds no action."""
     try:
         return {"keys": json.loads(reply(name, texts))["action"], "ticks": 1}
     except (ValueError, KeyError, TypeError):

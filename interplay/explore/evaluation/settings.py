@@ -40,16 +40,11 @@ class Settings:
     """All that decides how a model is asked and judged.
 
     Attributes:
-        protocol: One of `PROTOCOLS`.
         max_steps: Ticks of a run at most; the published evaluation has 1,800, its program 300.
-        goal: One of `GOALS`.
-        window: Frames that are shown, or kept in the conversation.
+        window: Frames in a prompt, or kept in the conversation.
         attempts: Replies asked for until a tick passes without an action.
-        macro_ticks: For how many ticks one macro may last; 0 where there are none.
-        picture_width: Pixels of the pictures that a model sees.
-    Raises:
-        NotFoundError: For an unknown protocol or goal.
-        SettingsError: For fewer than 1 step.
+        macro_ticks: Longest duration of one macro; 0 without macros.
+        picture_width: In pixels.
     """
 
     protocol: str = "paper"
@@ -106,7 +101,7 @@ def instructions(instance: Instance, settings: Settings) -> str:
 
 
 def goal_text(instance: Instance, mode: str) -> str:
-    """What there is to do: the text as written, or `hidden`, only the tasks that no other task needs.
+    """The goal: the text as written, or with `hidden` only the tasks that no other task needs.
 
     >>> from interplay.explore.instance import parse
     >>> graph = {"nodes": ["mine log", "craft_oak_planks"], "edges": [{"from": "mine log", "to": "craft_oak_planks"}]}
@@ -124,7 +119,7 @@ def goal_text(instance: Instance, mode: str) -> str:
 
 
 def frame_line(place: int, count: int, step: int, thought: str, action: str) -> str:
-    """The line above a frame; what was thought and done there is empty at the last one."""
+    """Line above a frame; thought and action are empty at the last one."""
     now = f"You thought: {thought or '(nothing)'}\nYou did: {action}" if action else "This is now. Choose the next action."
     return f"Frame {place} of {count}, tick {step}. {now}"
 

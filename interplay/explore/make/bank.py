@@ -1,5 +1,4 @@
-"""The bank of atomic tasks: each name once, in one form, with what the task needs and gives; and how much of the world it
-covers.
+"""The bank of atomic tasks: each name once, in one form, with its needs and gifts; and how much of the world it covers.
 
 >>> [normalised(name) for name in ("find_Iron_Ore", "Craft to  minecraft:oak door", "Hook a cow using fishing rod.")]
 ['find iron_ore', 'craft to oak_door', 'hook a cow using fishing rod']
@@ -58,13 +57,7 @@ class BankError(InterplayError):
 
 @dataclass(frozen=True)
 class Atomic:
-    """One task.
-
-    Attributes:
-        name: As `normalised` writes it.
-        needs: Items, blocks and mobs without which it cannot be done: all of them.
-        table: Of the world it was drawn from; empty for those that people wrote.
-    """
+    """One task; its name is `normalised`, it needs all of `needs`, and an empty `table` means that people wrote it."""
 
     name: str
     needs: tuple[str, ...] = ()
@@ -73,7 +66,6 @@ class Atomic:
 
     @property
     def verb(self) -> str:
-        """Of `VERBS`, or the first word of a free sentence."""
         return verb_of(self.name)
 
     @property
@@ -83,11 +75,7 @@ class Atomic:
 
 @dataclass(frozen=True)
 class Covered:
-    """What a bank says of one table of the world.
-
-    Attributes:
-        left_out: Those of which no task is.
-    """
+    """Coverage of one table of the world; `left_out` are entries without a task."""
 
     table: str
     total: int
@@ -99,7 +87,7 @@ class Covered:
 
 
 def normalised(name: str) -> str:
-    """A name in the one form: lower case, verb, and what it is about with `_` for spaces; free sentences keep their spaces.
+    """A name in the one form: lower case, verb, and its object with `_` for spaces; free sentences keep their spaces.
 
     Raises:
         BankError: If it holds nothing that is a name.
@@ -116,7 +104,7 @@ def normalised(name: str) -> str:
 
 
 def verb_of(name: str) -> str:
-    """What a normalised name begins with: a verb of `VERBS`, or else its first word."""
+    """Verb of a normalised name: one of `VERBS`, or else its first word."""
     return next((verb for verb in VERBS if name.startswith(f"{verb} ")), name.partition(" ")[0])
 
 
@@ -130,11 +118,7 @@ _KNOWN = frozenset(
 
 
 def joined(tasks: Iterable[Atomic], *, source: str = "the bank") -> dict[str, Atomic]:
-    """Name -> task, in order.
-
-    Raises:
-        BankError: If a name is there twice, however it is written.
-    """
+    """Name -> task, in order; raises a `BankError` for a name that comes twice, however it is written."""
     found: dict[str, Atomic] = {}
     for task in tasks:
         if task.name in found:
@@ -219,7 +203,7 @@ def _of_mobs() -> Iterator[Atomic]:
 
 
 def covered(tasks: Mapping[str, Atomic]) -> list[Covered]:
-    """What the tasks say of each table of the world: items that some task gives, and entries of the others of which one is."""
+    """Coverage of each table of the world: items that some task gives, and entries of the others that some task is about."""
     gives = {item for task in tasks.values() for item in task.gives}
     about = {task.about for task in tasks.values()}
     every = drawn().values()
@@ -242,7 +226,6 @@ def to_json(tasks: Mapping[str, Atomic]) -> dict[str, Any]:
 
 
 def write(path: Path, tasks: Mapping[str, Atomic]) -> None:
-    """Write a bank; `load` reads it."""
     write_json(path, to_json(tasks))
 
 
@@ -262,7 +245,6 @@ def load(path: Path) -> dict[str, Atomic]:
 
 
 def parse(document: Any, *, source: str = "<document>") -> dict[str, Atomic]:
-    """Name -> task, of a document."""
     if not isinstance(document, Mapping):
         raise BankError(
             f"{source}: is not a table but {document!r:.60}\nRemedy: write what `interplay explore bank --out` writes."

@@ -1,7 +1,7 @@
 """Chains of tasks drawn from the world's tables: each task needs the one before it, and by the tables none can be left out.
 
-A way says how one thing is had once another is had: mined with a tool, crafted, smelted, sold, bought, taken out of a barrel
-that a wall closes. `leads_past` says whether there is a way round a hop, whatever a player makes of what is there.
+A way turns one thing into another: mined with a tool, crafted, smelted, sold, bought, taken out of a barrel that a wall closes.
+`leads_past` says whether there is a way round a hop, however a player uses the scene.
 """
 
 from __future__ import annotations
@@ -46,15 +46,13 @@ class PlanError(InterplayError):
 
 @dataclass(frozen=True)
 class Way:
-    """How a thing is had.
+    """One way to get a thing, an item or `OPENED`.
 
     Attributes:
-        verb: Of `_MOST`.
-        gives: An item, or `OPENED`.
-        needs: The item that must be had before, or `OPENED`; None if nothing.
+        needs: The thing that the player must have before.
         number: How many of it are used up at once; of a tool 1.
         given: Other items that are used up at once -> how many.
-        what: Block, mob or profession that stands at its station; empty where there is none.
+        what: Block, mob or profession that stands at its station; empty without one.
     """
 
     verb: str
@@ -67,7 +65,7 @@ class Way:
 
     @property
     def task(self) -> str:
-        """Its name, as in the published set."""
+        """Name of its task, as in the published set."""
         said = {
             "mine": f"mine {self.what}",
             "break": f"mine {self.what}",
@@ -87,7 +85,6 @@ def words() -> dict[str, Any]:
 
 @cache
 def ways() -> tuple[Way, ...]:
-    """All ways that the tables of the world give for the names in `chains.toml`."""
     return tuple(dict.fromkeys([*_mined(), *_hunted(), *_kept(), *_crafted(), *_smelted(), *_traded()]))
 
 
@@ -151,12 +148,9 @@ def _traded() -> Iterator[Way]:
 
 
 def draw(hops: int, rng: np.random.Generator, last: str | None = None) -> tuple[Way, ...]:
-    """A chain of `hops` ways, the first first, in which by the tables no hop can be left out.
+    """A chain of `hops` ways, the first first, in which by the tables no hop can be left out; or a `PlanError`.
 
-    Args:
-        last: Verb of the last one; drawn if None.
-    Raises:
-        PlanError: If the tables give none.
+    `last` is the verb of the last one, otherwise drawn.
     """
     for _ in range(_DRAWS):
         verb = last or str(rng.choice(LAST[min(hops, 2)]))
@@ -208,7 +202,7 @@ def _fits(chain: Sequence[Way]) -> bool:
 
 
 def _is_tidy(chain: Sequence[Way]) -> bool:
-    """Whether each station is there once, what is given is no thing of the chain, and all stacks fit."""
+    """Whether no station comes twice, what is given is no thing of the chain, and all stacks fit."""
     stations = [way.what for way in chain if way.verb in ("craft", "smelt", "sell", "buy") and way.what]
     given = {name for way in chain for name, _ in way.given}
     lasting = {way.needs for way in chain if way.needs is not None}
@@ -216,9 +210,9 @@ def _is_tidy(chain: Sequence[Way]) -> bool:
 
 
 def leads_past(chain: Sequence[Way], place: int) -> bool:
-    """Whether by the tables the thing after `chain[place]` can be had while the thing of `chain[place]` never is.
+    """Whether by the tables the thing of `chain[place + 1]` can be got while the player never has the thing of `chain[place]`.
 
-    Counts, distances and fuel are left out, so a "no" holds whatever a player does with what is there.
+    Counts, distances and fuel are left out, so a "no" holds however a player uses the scene.
     """
     return chain[place + 1].gives in had(chain, carried_at_start(chain), frozenset({chain[place].gives}))
 
@@ -242,7 +236,7 @@ def _fuel(chain: Sequence[Way]) -> str:
 
 
 def had(stations: Sequence[Way], carried: Mapping[str, int], without: frozenset[str]) -> set[str]:
-    """All that can be had by the tables in a scene, `without`, one thing, left out wherever it comes up."""
+    """All that a player can get by the tables in a scene, with one thing, `without`, left out everywhere."""
     start, turns = set(carried) | {f"#{block}" for block in _LAND}, list[Turn]()
     for way in stations:
         if way.verb == "hunt":

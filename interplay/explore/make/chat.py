@@ -4,7 +4,7 @@
     with closing(Chat(folder / "answers.jsonl")) as chat:
         output = await chat.ask(models[0], [ChatMessageUser(content="Is this hard?")], sample=3)
 
-A program that was killed asks again for nothing that it was answered: it runs the same code with the same file.
+A program that was killed runs the same code with the same file, and pays for no answer twice.
 """
 
 from __future__ import annotations
@@ -35,13 +35,9 @@ class ChatError(InterplayError):
 
 @dataclass
 class Spent:
-    """What the answers of a model came to.
+    """Sum of a model's answers: `calls` were asked for now, `kept` ones came from the file.
 
-    Attributes:
-        calls: Answers that were asked for now.
-        kept: Answers that were in the file.
-        input_tokens, output_tokens: Of both, as its server counts them; None if it does not.
-        cost: Dollars, of both; None without a price or tokens.
+    Tokens are `None` if the server does not count them; the cost, in dollars, is `None` without them or a price.
     """
 
     calls: int = 0
@@ -58,9 +54,9 @@ class Chat:
     """Asks language models, several calls at once, and keeps every answer. To be closed.
 
     Args:
-        path: The file of answers; made if it is not there. One process writes it at a time.
+        path: The file of answers; made if missing. One process writes it at a time.
         prices: Model -> dollars for a million tokens read and written.
-        timeout_s: A call that is not answered within so many seconds is made again.
+        timeout_s: A call without an answer after so many seconds is made again.
         report: Called after each answer with the model's name.
 
     Raises:
@@ -100,12 +96,12 @@ class Chat:
         config: GenerateConfig | None = None,
         about: str = "",
     ) -> ModelOutput:
-        """The answer of a model; the one that is kept, if the same was asked before.
+        """Answer of a model, from the file if the same was asked before.
 
         Args:
-            sample: Which of several answers to the same; it is no part of what the model reads.
-            config: How it is sampled, such as `GenerateConfig(temperature=0.3)`.
-            about: What it is for; kept beside the answer, for people.
+            sample: Number among several answers to the same prompt; the model does not see it.
+            config: Sampling, such as `GenerateConfig(temperature=0.3)`.
+            about: Purpose of the call, kept beside the answer for people.
         Raises:
             CallError: If the model does not answer.
             LinesError: If the answer cannot be written.

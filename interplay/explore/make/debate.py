@@ -1,7 +1,7 @@
 """Make one instance: the makers take turns, the gate checks every revision, and the debate ends when all approve.
 
-The caller passes the function that asks models, so this runs with scripted models too. Every prompt is made anew from the
-draft, what was said, and the gate's reasons: only the values of a reply's form are used further.
+The caller passes the function that asks models, so this runs with scripted models too. Every prompt is written from the draft,
+the notes, and the gate's reasons: only the values of a reply's form are used further.
 """
 
 from __future__ import annotations
@@ -46,11 +46,7 @@ LAST_NOTES = 24
 
 @dataclass(frozen=True)
 class Message:
-    """One message of a prompt.
-
-    Attributes:
-        pictures: PNG, after the text.
-    """
+    """One message of a prompt; `pictures` are PNG, after the text."""
 
     author: Literal["system", "user", "assistant"]
     text: str
@@ -59,11 +55,7 @@ class Message:
 
 @dataclass(frozen=True)
 class Reply:
-    """What a model answered.
-
-    Attributes:
-        withheld: Whether its server says that it held them back.
-    """
+    """Answer of a model; `withheld` if its server says that it held the text back."""
 
     text: str
     withheld: bool = False
@@ -75,13 +67,11 @@ Ask = Callable[[Role, Sequence[Message], str], Awaitable[Reply]]
 
 @dataclass
 class Made:
-    """What came of one making.
+    """Result of one making; an instance if the gate and all critics let it pass.
 
     Attributes:
-        instance: If the gate let it through and all approved.
-        reasons: Why there is none.
-        turns: Each with its role, kind, and what was refused in it.
-        first_reasons: Why the gate refused the first whole draft; none if it did not.
+        turns: Each with its role, kind, and refused replies.
+        first_reasons: Why the gate refused the first whole draft.
         replies: Kind -> number; `used` are those that were.
     """
 
@@ -110,8 +100,6 @@ class Made:
 
 
 class _Making:
-    """One instance in the making."""
-
     def __init__(self, brief: Brief, mode: str, ask: Ask) -> None:
         self._brief, self._ask = brief, ask
         self.draft = Draft()
@@ -161,7 +149,7 @@ class _Making:
         note["gate"] = list(self.ruling.reasons)
 
     async def _said(self, turn: Turn, role: Role, refused: list[str]) -> Said | None:
-        """What the reply of a turn comes to; None if no try gives one that can be used."""
+        """Usable reply of a turn; `None` if no try gives one."""
         scene = None
         if turn.kind == "report":
             if self.draft.scene is None:
@@ -225,7 +213,6 @@ class _Making:
         return "\n".join([shared["refused"], *self.ruling.reasons])
 
     def end(self, *, agreed: bool) -> Made:
-        """The instance if it may pass, and otherwise why not."""
         made = self.made
         made.replies, made.tools = dict(self._replies), dict(self._tools)
         if agreed and self.is_proved:

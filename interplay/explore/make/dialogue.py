@@ -1,5 +1,4 @@
-"""Turns of the makers, and the parser of their replies: each turn has one form, and a reply of another form is refused with a
-reason.
+"""Turns of the makers, and the parser of their replies: a reply of another form than its turn's is refused with a reason.
 
 A reply changes the draft only as its turn allows; nothing that it says of the gate, the oracle or others counts.
 """
@@ -26,12 +25,7 @@ TOOLS = ("commands", "look", "walk", "fact")
 
 @dataclass(frozen=True)
 class Role:
-    """One of the makers.
-
-    Attributes:
-        temperature: Of its model, as published.
-        tools: Of `TOOLS`, that it may call.
-    """
+    """One of the makers; its model's temperature is as published, and it may call `tools`, of `TOOLS`."""
 
     name: str
     temperature: float
@@ -41,11 +35,7 @@ class Role:
 
 @dataclass(frozen=True)
 class Turn:
-    """One turn of the order: who speaks, and what the reply must be.
-
-    Attributes:
-        kind: Names its text in `roles.toml`, and its reader in `_READERS`.
-    """
+    """One turn of the order; `kind` names its text in `roles.toml`, and its reader in `_READERS`."""
 
     role: str
     kind: str
@@ -100,11 +90,7 @@ MOST_COMMANDS = 120
 
 
 class ReplyError(InterplayError):
-    """A reply that cannot be used.
-
-    Attributes:
-        kind: One of `KINDS`.
-    """
+    """A reply that cannot be used; `kind` is one of `KINDS`."""
 
     def __init__(self, kind: str, why: str) -> None:
         super().__init__(clean(why, 600))
@@ -117,12 +103,7 @@ class _FormError(InterplayError):
 
 @dataclass(frozen=True)
 class ToolCall:
-    """What a maker wants to look at.
-
-    Attributes:
-        tool: One of `TOOLS`.
-        arguments: As the reply has them; `sandbox` reads them.
-    """
+    """Call of one of `TOOLS`; `sandbox` reads the arguments."""
 
     tool: str
     arguments: Mapping[str, Any]
@@ -130,12 +111,7 @@ class ToolCall:
 
 @dataclass(frozen=True)
 class Said:
-    """What came of one turn.
-
-    Attributes:
-        approved: What a critic says of it; None of makers.
-        notes: To the others, one line each.
-    """
+    """Result of one turn: the draft, approval by a critic (`None` for makers), and notes to the others, one line each."""
 
     draft: Draft
     approved: bool | None = None
@@ -145,10 +121,10 @@ class Said:
 def read(
     turn: Turn, role: Role, text: Any, draft: Draft, *, there: Collection[str] = (), withheld: bool = False
 ) -> Said | ToolCall:
-    """What a reply comes to.
+    """Parse a reply.
 
     Args:
-        there: Names of blocks and mobs that are in the scene, of which alone a report may speak.
+        there: Names of blocks and mobs in the scene; a report may speak of no others.
         withheld: Whether the model's server says that it held the reply back.
     Raises:
         ReplyError: If it cannot be used; nothing has changed then.
@@ -182,7 +158,7 @@ def read(
 
 
 def _plain(value: Any) -> Any:
-    """A JSON value whose texts every file and database can keep."""
+    """JSON value whose texts every file and database can keep."""
     if isinstance(value, str):
         return clean(value, len(value))
     if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
@@ -214,7 +190,7 @@ def _reselect(table: Table, draft: Draft) -> Said:
 
 
 def _graph(tasks: tuple[str, ...], graph: Table) -> tuple[tuple[str, ...], tuple[Mapping[str, Any], ...]]:
-    """Tasks and edges; whether they fit together is the gate's business, but the nodes are the tasks."""
+    """Tasks and edges. The nodes must be the tasks; the gate checks the rest."""
     if not tasks:
         raise graph.error("nodes", "are none", "choose tasks")
     nodes, edges = graph.texts("nodes"), []
@@ -337,7 +313,7 @@ def _note(table: Table, key: str) -> str:
 
 
 def _one_line(text: str) -> str:
-    """In one line, so that it cannot be read as another part of a prompt, such as what the gate says."""
+    """In one line, so that it cannot be read as another part of a prompt, such as the gate's words."""
     return " ".join(text.split())[:NOTE_CHARS]
 
 

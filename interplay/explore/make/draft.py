@@ -17,11 +17,7 @@ NUM_CANDIDATES = 8
 
 @dataclass(frozen=True)
 class Brief:
-    """What is to be made.
-
-    Attributes:
-        source: What the instance says of its making.
-    """
+    """Order of one instance; `source` is what the instance says of its making."""
 
     name: str
     candidates: tuple[str, ...]
@@ -34,13 +30,7 @@ class Brief:
 
 @dataclass(frozen=True)
 class Draft:
-    """What there is so far; every part is as `dialogue` accepts it.
-
-    Attributes:
-        tasks, reasoning, edges: Of the selector; an edge is `from`, `to`, `reason`.
-        scene: Of the scene designer: name, description, text, order, commands, notes; None before there is one.
-        milestones: Of the milestone writer, in the form of instances.
-    """
+    """Tasks of the selector, scene of the scene designer and milestones of their writer so far, as `dialogue` accepts them."""
 
     tasks: tuple[str, ...] = ()
     reasoning: str = ""
@@ -59,11 +49,10 @@ class Draft:
 
     @cached_property
     def digest(self) -> str:
-        """Changes with every change."""
         return hashlib.sha256(json.dumps(self.to_json(), sort_keys=True).encode()).hexdigest()[:16]
 
     def document(self, brief: Brief) -> dict[str, Any]:
-        """The instance's document; of what is not there yet, nothing."""
+        """Document of the instance, with empty values for missing parts."""
         scene = self.scene or {}
         return {
             "schema": SCHEMA,

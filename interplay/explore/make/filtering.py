@@ -43,18 +43,14 @@ async def judge(
     decisions: Mapping[str, str] | None = None,
     report: Callable[[Verdict], None] = lambda verdict: None,
 ) -> list[Verdict]:
-    """Ask every model `num_samples` times about each task; what was answered before is read from the chat's file.
+    """Ask two or more models `num_samples` times, 5 or more, about each task; earlier answers are read from the chat's file.
 
     Args:
         tasks: Names, as `bank.normalised` writes them.
-        models: Two or more.
-        num_samples: Of each model, 5 or more.
         decisions: Task -> verdict of people.
-    Returns:
-        In the order of `tasks`.
     Raises:
         KnowledgeError: For fewer models or samples.
-        CallError: If a model does not answer. What was answered is kept.
+        CallError: If a model does not answer. Its answers so far are kept.
     """
     num_models = len({name_of(model) for model in models})
     if num_models < LEAST_MODELS or num_samples < LEAST_SAMPLES:
@@ -103,7 +99,7 @@ async def _ask(
     errors: list[str],
     about: str,
 ) -> _Read | None:
-    """What a reply says; one that cannot be used is asked for again, and None after the last. The talk grows by it."""
+    """Value of a reply that can be used, or `None` after the last attempt. The talk grows by the replies."""
     config = GenerateConfig(temperature=TEMPERATURE, max_tokens=MOST_TOKENS)
     for _ in range(ATTEMPTS):
         output = await chat.ask(model, talk, sample=number, config=config, about=about)

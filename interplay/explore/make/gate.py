@@ -14,13 +14,7 @@ from interplay.explore.oracle.proving import Verdict, prove
 
 @dataclass(frozen=True)
 class Ruling:
-    """What the gate says of one draft.
-
-    Attributes:
-        reasons: Why it is refused; none if it passes.
-        verdict: Of the oracle; None where the validators refused it.
-        edges: What is found of each, of a draft that it solved.
-    """
+    """The gate's ruling on one draft: reasons of a refusal, and what the oracle found of a draft that the validators passed."""
 
     digest: str
     reasons: tuple[str, ...]
@@ -33,7 +27,7 @@ class Ruling:
 
 
 def rule(brief: Brief, draft: Draft) -> Ruling:
-    """Look for what is wrong with a whole draft; the first stage that finds something says so, and the rest waits."""
+    """Find mistakes of a whole draft; the first stage that finds some reports them, and the rest waits."""
     try:
         instance = draft.instance(brief)
     except InterplayError as error:
@@ -53,7 +47,6 @@ def rule(brief: Brief, draft: Draft) -> Ruling:
 
 
 def _unasked(brief: Brief, instance: Instance) -> tuple[str, ...]:
-    """Tasks that are not of the candidates, and another number of them than was asked for."""
     foreign = [task for task in instance.selected_tasks if task not in brief.candidates]
     found = [f"selected_tasks: {task!r} is not one of the candidates\n  Remedy: choose of them." for task in foreign]
     if len(instance.selected_tasks) != brief.hops:

@@ -1,7 +1,7 @@
 """Which atomic tasks need knowledge of the game, and which capabilities they need: several models are asked several times each.
 
 Three rounds for each sample, as published (MineExplorer, arXiv 2605.30931, appendix): a verdict in one word; in the same chat
-what must be known; in a fresh chat the capabilities. Differences: there every task is asked about once, of one model, and a
+the knowledge; in a fresh chat the capabilities. Differences: there every task is asked about once, of one model, and a
 reply that cannot be used loses its labels; here each of two models or more answers at least five times, the majority decides,
 an unknown label is an error that is asked again and then listed, and tasks on which the models disagree wait for people.
 """
@@ -40,18 +40,12 @@ class KnowledgeError(InterplayError):
 
 
 class ReplyError(InterplayError):
-    """A reply that cannot be used; the text is what the model is told."""
+    """A reply that cannot be used; the text is for the model."""
 
 
 @dataclass(frozen=True)
 class Sample:
-    """What one model said once of one task.
-
-    Attributes:
-        verdict: `YES` or `NO`; None if no reply could be used.
-        description: What must be known; None if nothing.
-        capabilities: Of `CAPABILITIES`; None if no reply could be used.
-    """
+    """Answers of one model, once, about one task: `None` if no reply could be used."""
 
     model: str
     verdict: str | None
@@ -62,12 +56,12 @@ class Sample:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the samples of one task come to.
+    """Verdict on one task.
 
     Attributes:
-        verdict: `YES` or `NO`: of people, or of the majority of each model; None while it waits for people.
-        why: Why it waits, empty if it does not.
-        description: What must be known; None unless the verdict is `YES`.
+        verdict: `YES` or `NO`: of people, or of the majority of each model; `None` while it waits for people.
+        why: Why it waits.
+        description: Necessary knowledge, if the verdict is `YES`.
         capabilities: Labels that more than half of the samples have.
     """
 
@@ -98,10 +92,7 @@ class Verdict:
 
 
 def read_verdict(text: str) -> str:
-    """`YES` or `NO`, of a reply that is one of these words.
-
-    Raises:
-        ReplyError: If it is anything else.
+    """`YES` or `NO`, if the reply is one of these words; otherwise a `ReplyError`.
 
     >>> read_verdict(" no. ")
     'No'
@@ -113,11 +104,7 @@ def read_verdict(text: str) -> str:
 
 
 def read_description(text: str, verdict: str) -> str | None:
-    """What must be known, or None where nothing must.
-
-    Raises:
-        ReplyError: If it says nothing after a Yes, or something after a No.
-    """
+    """Necessary knowledge, `None` after a No; a `ReplyError` if it is empty after a Yes, or not after a No."""
     said = text.strip().replace("\0", " ")
     is_none = said.rstrip(".").lower() in ("none", "")
     if is_none == (verdict == YES):
@@ -126,10 +113,10 @@ def read_description(text: str, verdict: str) -> str | None:
 
 
 def read_capabilities(text: str) -> frozenset[str]:
-    """Labels as in `CAPABILITIES`, of a reply that is one JSON object; words and fences around it are passed over.
+    """Labels as in `CAPABILITIES`, from the JSON object of a reply.
 
     Raises:
-        ReplyError: If there is none, or it has an unknown group or label, or lacks a group.
+        ReplyError: If there is no object, or it has an unknown group or label, or lacks a group.
     """
     try:
         document = json.loads(text[text.index("{") : text.rindex("}") + 1])
@@ -152,14 +139,10 @@ def read_capabilities(text: str) -> frozenset[str]:
 
 
 def decide(task: str, samples: Sequence[Sample], decisions: Mapping[str, str], *, num_samples: int = LEAST_SAMPLES) -> Verdict:
-    """What the samples of a task come to.
+    """Verdict on a task from its samples.
 
-    Models decide where each of them has `num_samples` verdicts and all have the same majority; otherwise the task waits until
-    people have decided.
-
-    Args:
-        decisions: Task -> verdict of people, which counts more than any model's.
-        num_samples: Verdicts that each model must have.
+    Models decide if each of them has `num_samples` verdicts and all have the same majority; otherwise the task waits until
+    people have decided. `decisions`, of people, count more than any model's.
     """
     by_model: dict[str, list[str]] = {}
     for one in samples:
@@ -197,11 +180,11 @@ def _majority(verdicts: Sequence[str]) -> str | None:
 
 @dataclass(frozen=True)
 class Measures:
-    """How good a filter is, on tasks whose labels people wrote.
+    """Quality of a filter, on tasks whose labels people wrote.
 
     Attributes:
-        precision, recall: Of keeping: of the tasks that it keeps the share that should be; of those that should be kept the
-            share that it keeps. A task that waits for people is not kept.
+        precision, recall: Of keeping: share of its kept tasks that should be kept, and of those that should be kept the share
+            that it keeps. A task that waits for people is not kept.
         dropped_precision, dropped_recall: The same of dropping.
         consistency, dropped_consistency: How often two samples of one model on one task agree, on tasks that should be kept
             and on those that should be dropped.
@@ -220,7 +203,7 @@ class Measures:
 
 
 def measure(verdicts: Iterable[Verdict], golden: Mapping[str, str]) -> Measures:
-    """A filter against golden labels; tasks that have none are left out. Intervals are 95 % and count tasks."""
+    """Measures of a filter against golden labels, for tasks that have one. Intervals are 95 % and count tasks."""
     known = [one for one in verdicts if one.task in golden]
     models = sorted({sample.model for one in known for sample in one.samples})
 
@@ -287,11 +270,11 @@ def golden() -> dict[str, str]:
 
 
 def read_decisions(path: Path) -> dict[str, str]:
-    """Task -> verdict, of a file in which people wrote Yes or No after the tab, one task a line; those without one wait on.
+    """Task -> verdict, from a file in which people wrote Yes or No after the tab, one task a line, or nothing yet.
 
     Raises:
         KnowledgeError: If the file cannot be read, or a line is anything else.
-        BankError: If what is before the tab is no name of a task.
+        BankError: If the text before a tab is no name of a task.
     """
     found: dict[str, str] = {}
     text = read_text(path, KnowledgeError, hint="Give the queue.tsv that the filter wrote.")

@@ -1,5 +1,4 @@
-"""Make instances without a model: a chain of tasks becomes a scene with a station for each, and a goal that names only the last
-task.
+"""Make instances without a model: a chain of tasks becomes a scene with a station for each, and a goal that names the last one.
 
 `chains` proves by the tables that no hop can be left out; here the oracle solves each instance and looks at its hops.
 """
@@ -110,7 +109,7 @@ def _station(way: Way, often: int, at: tuple[int, int]) -> list[str]:
 
 
 def _rule(way: Way, at: tuple[int, int]) -> dict[str, Any]:
-    """How it is known that a way was gone: one is carried. Of more, some could lie there while others are fetched."""
+    """Rule that a way was gone: the player carries one. Of more, some could lie there while others are fetched."""
     if way.verb != "break":
         return {"type": "inventory_has", "params": {"item": way.gives, "min_count": 1}}
     x, z = at
@@ -161,17 +160,11 @@ def phrase(item: str) -> str:
 def make(
     hops: int, name: str, rng: np.random.Generator, *, last: str | None = None, avoid: Iterable[Instance] = ()
 ) -> Instance | None:
-    """An instance with its proof, or None where the chain that was drawn does not hold.
+    """An instance with its proof, or `None` where the chain that was drawn does not hold.
 
     It holds if nothing is wrong with the document and the scene, the goal names no task, the oracle solves it and finds every
-    hop enforced, and neither doing nothing nor 20 players of chance reach a milestone.
-
-    Args:
-        hops: Tasks, each of which needs the one before.
-        last: Verb of the last task, of `LAST`.
-        avoid: Instances that were made: it has other tasks, and another goal than those of as many hops.
-    Raises:
-        PlanError: If the tables give no chain.
+    hop enforced, and neither doing nothing nor 20 players of chance reach a milestone. It has other tasks than the instances of
+    `avoid`, and another goal than those of as many hops. Raises a `PlanError` if the tables give no chain.
     """
     instance = instance_of(draw(hops, rng, last), name, rng)
     if any(_is_like(instance, other) for other in avoid) or leaked(instance)[0] or checking.check(instance).findings:
@@ -190,12 +183,7 @@ def names(hops: Sequence[int], count: int, seed: int) -> dict[str, int]:
 
 
 def make_set(numbers: Mapping[str, int], seed: int, *, made: Iterable[Instance] = ()) -> Iterator[Instance]:
-    """Instances by name and hops, in order, each as it is made; the same seed gives the same.
-
-    Args:
-        numbers: Name -> hops.
-        made: Those that are there already; they are not made again.
-    """
+    """Instances of `numbers`, name -> hops, without those in `made`; each comes as soon as it is made, by seed."""
     there = {one.name: one for one in made}
     turns = dict.fromkeys(numbers.values(), 0)
     for name, hops in numbers.items():
@@ -216,7 +204,7 @@ def make_set(numbers: Mapping[str, int], seed: int, *, made: Iterable[Instance] 
 
 
 def proof_of(instance: Instance, verdict: Verdict, found: Hops) -> dict[str, Any]:
-    """What comes with the instance: the oracle's actions, what they reach, and what it found of the hops."""
+    """Proof inside the instance: the oracle's actions, the milestones, and its findings about the hops."""
     return {
         "instance": instance.name,
         "content_hash": instance.content_hash,
@@ -242,5 +230,4 @@ def holds(instance: Instance, found: Hops) -> bool:
 
 
 def write(path: Path, instance: Instance) -> None:
-    """Write an instance with its proof; `instance.load` reads it."""
     write_json(path, instance.to_json())

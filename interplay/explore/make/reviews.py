@@ -1,8 +1,8 @@
 """Statistics of reviews: agreement with its interval, shares of valid instances, and the exact test between paired modes.
 
-Pure arithmetic of plain values: a verdict is true for valid. Raters are interchangeable (each instance may have
-others), so agreement is Fleiss' kappa ("Measuring nominal scale agreement among many raters", 1971), which for two verdicts
-each is Scott's pi; where the same two people have reviewed everything, Cohen's kappa (1960) is told as well.
+A verdict is true for valid. Raters are interchangeable (each instance may have others), so agreement is Fleiss' kappa
+("Measuring nominal scale agreement among many raters", 1971), which for two verdicts each is Scott's pi; where the same two
+people have reviewed everything, Cohen's kappa (1960) is given as well.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ class Agreement:
 
     Attributes:
         num: Instances with two verdicts or more.
-        table: Of these: all valid, none valid, split.
-        agreement: Share of pairs of verdicts on one instance that are alike; None without any.
-        kappa: Fleiss' kappa; None where chance alone would agree always, or without instances.
+        table: Number of them that are all valid, none valid, split.
+        agreement: Share of pairs of verdicts on one instance that are alike.
+        kappa: Fleiss' kappa; `None` where chance alone would agree always, or without instances.
         low, high: Its 95 % interval: percentiles over resampled instances.
-        cohen: Cohen's kappa where the same two people have reviewed all of them, else None.
+        cohen: Cohen's kappa where the same two people have reviewed all of them.
     """
 
     num: int
@@ -116,13 +116,13 @@ def _cohen(rows: Sequence[Mapping[str, bool]]) -> float | None:
 
 
 def decided(own: Mapping[str, bool]) -> bool | None:
-    """What most raters of an instance say; None where they are split evenly, or there are none."""
+    """Verdict of most raters of an instance; `None` for an even split."""
     lean = 2 * sum(own.values()) - len(own)
     return None if lean == 0 else lean > 0
 
 
 def valid_share(decisions: Iterable[bool | None]) -> Share:
-    """Share of valid instances with Wilson's interval; what is undecided is not valid."""
+    """Share of valid instances with Wilson's interval; undecided ones are not valid."""
     values = list(decisions)
     return share(sum(one is True for one in values), len(values))
 

@@ -1,6 +1,6 @@
 """Tools of the makers: the scene that commands build, pictures, short walks, and facts about blocks, items and mobs.
 
-Nothing that is done here changes the draft. What cannot be done is said in the answer, for the maker to read.
+Nothing here changes the draft. Errors are in the answer, for the maker to read.
 """
 
 from __future__ import annotations
@@ -45,11 +45,7 @@ _ABOUT = "about.json"
 
 @dataclass(frozen=True)
 class Answer:
-    """What a maker gets to read and see.
-
-    Attributes:
-        pictures: PNG, each after its name in `text`.
-    """
+    """Text and PNG pictures for a maker, each picture after its name in `text`."""
 
     text: str
     pictures: tuple[bytes, ...] = ()
@@ -57,11 +53,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Scene:
-    """A scene when it is ready.
-
-    Attributes:
-        refused: What became of commands that could not be run.
-    """
+    """A scene when it is ready; `refused` has errors of commands that could not be run."""
 
     world: World
     refused: tuple[str, ...]
@@ -130,7 +122,7 @@ def build_instance(instance: Instance, more: Sequence[str] = ()) -> Scene:
 
 
 def answer(tool: str, arguments: Mapping[str, Any], brief: Brief, draft: Draft) -> Answer:
-    """What a call of a tool comes to; whatever the arguments are, nothing is raised."""
+    """Result of a call of a tool; whatever the arguments are, nothing is raised."""
     if tool == "fact":
         return Answer(fact(arguments.get("about"), arguments.get("name")))
     if draft.scene is None:
@@ -238,9 +230,7 @@ def _mob_fact(name: str) -> str:
 
 
 def about_scene(root: Path, instance: Instance) -> dict[str, Any]:
-    """What is to be said beside the pictures: `carried`, what the player begins with. All of it is made if it is missing,
-    in some tenths of a second.
-    """
+    """Facts beside the pictures of a scene: `carried`, the player's items at the start. Pictures and facts are cached."""
     folder = root / FOLDER / instance.content_hash
     try:
         return json.loads((folder / _ABOUT).read_bytes())

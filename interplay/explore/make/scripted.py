@@ -29,7 +29,7 @@ def _document(word: str, prompt: str) -> dict[str, Any]:
 
 
 def _item(task: str) -> str:
-    """What a task gives: the last word of its name."""
+    """Last word of a task's name: the item that it gives."""
     return task.rpartition(" ")[2]
 
 
@@ -38,7 +38,7 @@ def _needed(task: str) -> set[str]:
 
 
 def _chosen(brief: dict[str, Any]) -> list[str]:
-    """Tasks that need each other, of the candidates: one with what it needs, and what is easiest if that is not enough."""
+    """Tasks that need each other, of the candidates: one with its needs, and the easiest others if that is not enough."""
     known = [task for task in NEEDS if task in brief["candidates"]]
     most = max(
         known, key=lambda task: (min(len(_needed(task) & set(known)) + 1, brief["tasks"]), -len(_needed(task))), default=None
@@ -197,7 +197,6 @@ def names() -> list[str]:
 
 
 def from_texts(name: str, texts: Sequence[str]) -> str:
-    """As `reply`, for a model's server: `name` may have the prefix of scripted models."""
     return reply(name.removeprefix(scripted.PREFIX), "\n".join(texts))
 
 

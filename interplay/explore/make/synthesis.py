@@ -1,6 +1,6 @@
 """Make many instances with language models: candidates and hops by seed, several makers or one, with every result kept.
 
-Every answer of a model is kept by `Chat`, and what came of each instance in a file of its own, so that a command that was
+Every answer of a model is kept by `Chat`, and the result of each instance in a file of its own, so that a command that was
 stopped continues where it was. An instance that passes the gate is recorded as an episode of the oracle, its proof.
 """
 
@@ -57,16 +57,14 @@ class SynthesisError(InterplayError):
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be made.
+    """Order of many instances.
 
     Attributes:
         tasks: From which candidates are drawn, such as those the knowledge filter kept.
         modes: Of `MODES`; two make one instance each of the same candidates.
         count: Instances of each mode.
-        hops: Tasks of an instance; None draws it within `HOPS`.
-        model: Who makes them, for names and `source`.
-    Raises:
-        SynthesisError: If there are too few tasks.
+        hops: Tasks of an instance; `None` draws it within `HOPS`.
+        model: Name of the maker, for names and `source`.
     """
 
     tasks: tuple[str, ...]
@@ -85,7 +83,7 @@ class Plan:
             )
 
     def briefs(self) -> Iterator[tuple[str, Brief]]:
-        """Mode and brief of each instance; what differs between the modes of one number is the name alone."""
+        """Mode and brief of each instance; between the modes of one number only the name differs."""
         known = sorted(set(self.tasks))
         prompts = hashlib.sha256(TEXTS.read_bytes()).hexdigest()[:12]
         for number in range(self.count):
@@ -103,7 +101,7 @@ class Plan:
 
 @dataclass
 class Far:
-    """How far a synthesis is."""
+    """Progress of a synthesis."""
 
     done: int
     total: int
@@ -113,11 +111,7 @@ class Far:
 
 @dataclass(frozen=True)
 class Synthesis:
-    """What was made.
-
-    Attributes:
-        files: Name -> its file, of those that passed.
-    """
+    """Results of all makings; `files` has name -> file of those that passed."""
 
     makings: tuple[Mapping[str, Any], ...]
     files: Mapping[str, Path] = field(default_factory=dict)
@@ -154,15 +148,15 @@ async def make(
     num_at_once: int = 2,
     report: Callable[[Far], None] = lambda far: None,
 ) -> Synthesis:
-    """Make what a plan says; what was made before is read, what was begun continues from the answers that are kept.
+    """Make the instances of a plan; finished ones are read, unfinished ones continue from the answers that are kept.
 
     Args:
-        archive: Where proofs are recorded, and where it is kept what came of each.
+        archive: For proofs, and the result of each making.
         roles: Role -> another model for it.
-        out: Folder of the instances that pass; `INSTANCES` of the data folder if not given.
+        out: Folder of the instances that pass; `INSTANCES` of the data folder by default.
     Raises:
         CallError: If a model does not answer; run it again to continue.
-        SynthesisError: If the folder cannot be made, or what was kept of an instance cannot be read.
+        SynthesisError: If the folder cannot be made, or an earlier result cannot be read.
     """
     briefs = list(plan.briefs())
     far, turns = Far(0, len(briefs)), asyncio.Semaphore(num_at_once)
@@ -201,11 +195,7 @@ async def make(
 
 
 def _kept(path: Path, folder: Path) -> dict[str, Any] | None:
-    """What came of an instance that was made before.
-
-    Raises:
-        SynthesisError: If its file says something else; it may hold what was paid for, so it stays.
-    """
+    """Result of an instance that was made before; a file that says something else may hold what was paid for, so it stays."""
     try:
         document = json.loads(path.read_bytes())
     except (OSError, ValueError, RecursionError):  # never made, or torn when the machine stopped
@@ -218,7 +208,7 @@ def _kept(path: Path, folder: Path) -> dict[str, Any] | None:
 
 
 def _keep(made: Made, archive: Archive, path: Path, folder: Path) -> dict[str, Any]:
-    """Record the proof of an instance that passed, and write what came of it."""
+    """Record the proof of an instance that passed, and write the result."""
     document = made.to_json()
     if made.instance is not None and made.ruling is not None:
         instance = proved(made.instance, made.ruling, archive)

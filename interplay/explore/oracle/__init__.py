@@ -5,7 +5,7 @@
     verdict = prove(instance)
     verdict.milestones[0].tick                    # when it was reached, or why it was not
 
-`sources` says what in a scene gives an item, `planner` plans each rule back to what must be done, and `proving` tries orders on
-copies of the world; `recording` has the actions that worked recorded as an episode, `hops` examines whether hops are real, and
-`jobs` does all that for many instances.
+`sources` finds items in a scene, `planner` plans each rule back to the first step, and `proving` tries orders on copies of the
+world. `recording` records the actions that worked as an episode, `hops` examines whether hops are real (`needs` proves it by
+the rules of the world), and `jobs` does all that for many instances.
 """

@@ -36,14 +36,9 @@ _VERBS = frozenset(
 
 @dataclass(frozen=True)
 class EdgeVerdict:
-    """Whether one task needs the other.
+    """Whether one task needs the other: `enforced` if the rules of the world prove that `then` is not reached without `first`.
 
-    Attributes:
-        verdict: `enforced` if the rules of the world prove that `then` is not reached without `first`; `open` if the oracle
-            did so; else `no way found`: there may be one.
-        tick: When `then` was reached without `first`.
-        why: What proves it, or which way is open, in words.
-        episode: Id of its recording, if it was recorded.
+    It is `open` if the oracle reached it, at `tick`; else `no way found`. `why` is the proof, or the open way, in words.
     """
 
     first: str
@@ -65,15 +60,15 @@ class EdgeVerdict:
 
 @dataclass(frozen=True)
 class Hops:
-    """What was found of one instance.
+    """Findings about the hops of one instance.
 
     Attributes:
-        depth: Tasks on the longest way through enforced edges, those that are proved.
+        depth: Tasks on the longest way through enforced edges.
         reached_at_start: Milestones that are reached before anybody acts.
         reached_by_noop: Milestone -> tick, of a player who does nothing.
         reached_by_random: Milestone -> how many of the random players reach it within `RANDOM_TICKS`.
         named: Tasks that others need and that the text names.
-        leakage: Their share of all tasks that others need; None if there are none.
+        leakage: Their share of all tasks that others need; `None` if no task needs another.
     """
 
     edges: tuple[EdgeVerdict, ...]
@@ -89,7 +84,6 @@ class Hops:
         return self.leakage is not None and self.leakage >= LEAKS
 
     def to_json(self) -> dict[str, Any]:
-        """JSON values, as they stand in the `hops` of a proof."""
         return asdict(self) | {"edges": [edge.to_json() for edge in self.edges], "leaks": self.leaks}
 
 
@@ -111,13 +105,12 @@ def examine(instance: Instance, *, num_random: int = NUM_RANDOM) -> Hops:
 
 
 def edge_verdicts(instance: Instance, start: Run | None = None) -> tuple[EdgeVerdict, ...]:
-    """What is found of each edge; `start` is the world when the episode begins, if it is there already."""
     begun = start or begin(instance)
     return tuple(_edge(instance, begun, edge) for edge in instance.edges)
 
 
 def depth(tasks: Iterable[str], edges: Iterable[EdgeVerdict | Edge]) -> int:
-    """Tasks on the longest way through edges; in a graph that goes round in a circle, no way visits a task twice."""
+    """Number of tasks on the longest way through edges that visits no task twice."""
     after: dict[str, list[str]] = {}
     for edge in edges:
         after.setdefault(edge.first, []).append(edge.then)
@@ -161,7 +154,7 @@ def _looking(start: Run, first: Milestone, then: Milestone) -> Run | None:
 
 
 def _without(instance: Instance, start: Run, first: Milestone, then: Milestone) -> Run | None:
-    """A line of play that reaches `then` while `first` never was, at once or after what else it needs.
+    """A line of play that reaches `then` while `first` never was, at once or after its other needs.
 
     It looks past what it must not see, goes round where it must not be, and carries too few.
     """
@@ -193,7 +186,6 @@ def _needed_by(instance: Instance, task: str) -> list[Milestone]:
 
 
 def _blocks_of(milestone: Milestone) -> frozenset[str]:
-    """Blocks that are not mined on the way while a milestone is not to be reached."""
     wanted = {rule.params.get("item") or rule.params.get("object") for rule in milestone.rules}
     return frozenset(name for name in wanted if name)
 
@@ -227,9 +219,9 @@ def _random(instance: Instance, start: Run, num_players: int) -> dict[str, int]:
 
 
 def leaked(instance: Instance) -> tuple[tuple[str, ...], float | None]:
-    """Tasks that others need and that the text names, and their share; None if no task needs another.
+    """Tasks that others need and that the text names, and their share; `None` if no task needs another.
 
-    A task is named where all words of what it is about are in the text, in any order and number.
+    A task is named if all words of its object are in the text, in any order and number.
     """
     needed = [task for task in instance.nodes if any(edge.first == task for edge in instance.edges)]
     if not needed:

@@ -21,12 +21,7 @@ from interplay.parallel import process_pool
 
 @dataclass(frozen=True)
 class Proved:
-    """What came of one file.
-
-    Attributes:
-        proof: If it was solved.
-        hops: Whether its hops are real, if that was asked.
-    """
+    """Result for one file; `hops` only if asked for."""
 
     file: str
     verdict: Verdict
@@ -70,12 +65,10 @@ def prove_files(
     hops: bool = False,
     report: Callable[[Proved], None] = lambda proved: None,
 ) -> list[Proved]:
-    """Prove instances, and record an episode of each that is solved.
+    """Prove instances, `processes` at once, and record an episode of each that is solved; results in the order of `files`.
 
-    Args:
-        processes: How many are proved at once; more than one needs a main module that is safe to import.
-    Returns:
-        In the order of `files`.
+    More than one process needs a main module that is safe to import.
+
     Raises:
         InterplayError: If a process ends without a message.
     """

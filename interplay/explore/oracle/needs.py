@@ -1,8 +1,7 @@
-"""Proofs that one task needs another: by the rules of the world, everything that can be had in a scene while the other is not
-done.
+"""Proofs that one task needs another: by the rules of the world, all that a player can get while the other is undone.
 
-Counts, distances, light, fuel and time are left out, and what is rare or slow counts as certain. So more is thought to be had
-than can be, and what is not among it cannot be had, whatever a player does.
+Counts, distances, light, fuel and time are left out, and what is rare or slow counts as certain. So the result is too large
+rather than too small, and no player can get anything outside it.
 """
 
 from __future__ import annotations
@@ -58,13 +57,7 @@ _CHANGES = Path(__file__).with_name("changes.txt").read_text(encoding="utf-8")
 
 
 class Turn(NamedTuple):
-    """What comes of what is had: items, `#` blocks that stand somewhere, `@` mobs that live.
-
-    Attributes:
-        needs: Of each choice one.
-        gives: All of it.
-        screen: In which it is made; empty if in none.
-    """
+    """One step from things to others: items, `#` blocks that stand somewhere, `@` living mobs; `needs` is one of each set."""
 
     needs: tuple[frozenset[str], ...]
     gives: tuple[str, ...]
@@ -115,13 +108,13 @@ def _drawn() -> Iterator[Turn]:
 
 
 def closure(start: Iterable[str], more: Iterable[Turn] = (), *, never: str = "", silk: bool = False) -> set[str]:
-    """All that can be had of what is there at the start.
+    """All that a player can get from the things at the start.
 
     Args:
         start: Items, `#` blocks and `@` mobs.
         more: Turns of this scene.
-        never: What is not had wherever it comes up. A screen in which it is made may still use it up, for what the cursor
-            holds is not carried.
+        never: A thing that the player never has. A screen in which it is made may still use it up, for the cursor carries
+            nothing.
         silk: Whether there is a tool with silk touch.
     """
     had, held, size = set(start) - {never}, set[str](), -1
@@ -139,7 +132,7 @@ def closure(start: Iterable[str], more: Iterable[Turn] = (), *, never: str = "",
 
 
 def tools(had: Iterable[str]) -> list[str]:
-    """Items with which one mines otherwise than by hand."""
+    """Items that mine otherwise than a bare hand."""
     return [name for name in had if name in items.BY_NAME and items.item_named(name).kind is not None]
 
 
@@ -155,7 +148,7 @@ def _left(name: str, tool: str, silk: bool) -> frozenset[str]:
 
 @cache
 def breaks(name: str, tool: str) -> bool:
-    """Whether a block is broken within an episode, with a tool or by hand; also where it then leaves nothing."""
+    """Whether a block breaks within an episode, with a tool or by hand, even if it leaves nothing."""
     block, stack = block_named(name), Stack(tool) if tool else None
     slow = 30 if can_harvest(block, stack) else 100
     return block.hardness is not None and block.hardness * slow / speed_on(block, stack) < STEP_BUDGET
@@ -167,8 +160,8 @@ def proof(world: World, origin: Cell, first: Milestone, then: Milestone) -> str:
     Args:
         world: When the episode begins; only read.
         origin: Cell that boxes of rules count from.
-        first: What is not reached. Its only rule asks to carry one of an item, or that all blocks of a kind but so many go, of
-            which one too many stands in the box. Of all others nothing is proved.
+        first: Must have a single rule: to carry one of an item, or to clear all blocks of a kind but so many from a box that
+            holds one more. Nothing is proved of others.
     """
     rule, item, locked, says = first.rules[0], "", set[Position](), ""
     if rule.type == "inventory_has" and rule.params["min_count"] == 1:
@@ -209,7 +202,7 @@ def _inside(world: World, origin: Cell, params: Any) -> list[Position]:
 
 
 def _had(world: World, never: str, locked: set[Position]) -> set[str]:
-    """All that can be had in a world; a container that nothing opens keeps what it holds."""
+    """All that a player can get in a world; a container that nothing opens keeps its content."""
     states = np.bincount(world.grid.blocks.ravel())
     for cell in locked:
         states[world.grid.get(*cell)] -= 1

@@ -42,10 +42,10 @@ class Planner:
     Args:
         world: It is looked at and never changed.
         origin: Cell that the boxes and targets of rules count from.
-        avoid: A rule that must not hold on the way, where that is possible.
+        avoid: A rule that must not hold on the way, if possible.
 
     Attributes:
-        lacks: What was needed and is not to be had in this world.
+        lacks: Things that were needed and that this world lacks.
     """
 
     def __init__(self, world: World, origin: Cell, rng: np.random.Generator, avoid: Rule | None = None) -> None:
@@ -60,7 +60,6 @@ class Planner:
             self._keep_off(avoid.type, avoid.params)
 
     def _keep_off(self, kind: str, params: Mapping[str, Any]) -> None:
-        """Walk round a place, look past it, or carry too few."""
         if kind == "inventory_has":
             self._most[params["item"]] = params["min_count"] - 1
         elif kind == "position_inside_box":
@@ -113,7 +112,6 @@ class Planner:
     # Places
 
     def _near(self, params: Any) -> Acts:
-        """Stand in range with the target in sight, and look at it."""
         body, target = self.body, self._at(params["target"])
         middle = (target[0] + 0.5, target[1] + 0.5, target[2] + 0.5)
         feet = np.array(middle) - (0.5, 0.0, 0.5)
@@ -207,7 +205,6 @@ class Planner:
                 return False
 
     def _mobs_inside(self, params: Any) -> list[int]:
-        """Ids of the mobs that a rule counts, the nearest first."""
         cells = set(self._cells(params))
         rows = [(one, self.world.row_of(one)) for one in self.sources.mobs(params["object"])]
         feet = [(one, tuple(float(self.world.entities[row][axis]) for axis in "xyz")) for one, row in rows if row is not None]
@@ -323,7 +320,7 @@ class Planner:
         return (yield from self.obtain(params["item"], params["min_count"]))
 
     def obtain(self, item: str, count: int, doing: Doing = frozenset()) -> Acts:
-        """Carry so many of an item, in whatever way this world allows, what is near and ready first."""
+        """Carry so many of an item, in whatever way this world allows, near and ready ones first."""
         if self.body.count(item) >= count:
             return True
         if item in doing or count > self._most.get(item, count):
@@ -340,7 +337,7 @@ class Planner:
         return self.body.count(item) >= count
 
     def can(self, item: str) -> bool:
-        """Whether an item is carried or something in this world leads to it; how many is not asked."""
+        """Whether an item is carried or something in this world leads to it, in any number."""
         if item not in self._can:
             self._can[item] = False  # while it is asked: a way round in a circle leads nowhere
             self._can[item] = self.body.count(item) > 0 or (self._most.get(item) != 0 and self._has_source(item))
@@ -359,7 +356,7 @@ class Planner:
         return any(self.can(tool) for tool in _MADE_TOOLS if sources.mined(item, Stack(tool)))
 
     def _missing(self, item: str, asked: Doing) -> str:
-        """The first thing on the way to an item that nothing in this world gives."""
+        """First thing on the way to an item that nothing in this world gives."""
         for recipe in crafting.recipes_for(item):
             for choice in recipe.ingredients:
                 if not any(map(self.can, sorted(choice))):
@@ -380,7 +377,7 @@ class Planner:
         return False
 
     def _tool_for(self, item: str) -> tuple[str, set[int]] | None:
-        """The fastest carried tool (an empty text: the bare hand) and the states that leave an item with it, if any do."""
+        """Fastest carried tool (an empty text: the bare hand) and the states that leave an item with it."""
         carried = [stack for stack in self.world.player.slots[:36] if stack is not None and items.item_named(stack.item).kind]
         found = []
         for tool in (None, *carried):
@@ -395,7 +392,6 @@ class Planner:
         return name, states
 
     def _mine(self, item: str, count: int, doing: Doing) -> Acts:
-        """Mine what leaves it, the nearest first, and pick it up."""
         found = self._tool_for(item)
         if found is None:
             return False
@@ -450,7 +446,6 @@ class Planner:
     # Making
 
     def _ready(self, item: str, count: int, doing: Doing) -> Acts:
-        """Craft it if all that it takes is carried."""
         if crafting.can_make(item, self.world.player.slots) is None:
             return False
         return (yield from self._craft(item, count, doing))
@@ -479,7 +474,6 @@ class Planner:
         return False
 
     def _ingredients(self, recipe: crafting.Recipe, times: int, doing: Doing) -> Acts:
-        """Carry what a recipe takes some times over; of several things that will do, what is carried most."""
         needed: dict[str, int] = {}
         for choice in recipe.ingredients:
             able = [one for one in sorted(choice) if self.can(one)] or sorted(choice)
@@ -491,7 +485,7 @@ class Planner:
         return True
 
     def _station(self, name: str, doing: Doing) -> Generator[Action, None, Position | None]:
-        """A table or furnace in reach: one that stands there, or one that is set down."""
+        """Table or furnace in reach: one that stands there, or one that is set down."""
         for place in self.sources.blocks(name)[:4]:
             if (yield from come_to(self.body, place)):
                 return place
@@ -534,7 +528,7 @@ def _fuel_for(number: int, fuel: str) -> int:
 
 
 def _smelted_from(item: str) -> Iterator[tuple[str, str]]:
-    """Kinds of furnace, and what becomes the item in them."""
+    """Kinds of furnace, and sources of an item in them."""
     for kind, made in smelting.SMELTING.items():
         for source, result in made.items():
             if result == item:

@@ -1,6 +1,6 @@
 """Prove that an instance can be done: orders and whims are tried on copies of its world, one milestone after the other.
 
-What does not lead to its milestone is taken back, so a try costs no ticks of the episode. Where the author's order does not
+Steps that do not lead to a milestone are taken back, so a try costs no ticks of the episode. If the author's order does not
 reach all milestones, other orders that the graph allows are tried.
 """
 
@@ -35,12 +35,7 @@ _LAST = 3
 
 @dataclass(frozen=True)
 class MilestoneVerdict:
-    """What became of one milestone.
-
-    Attributes:
-        tick: When it was reached, in steps from the beginning; None if it was not.
-        reason: Why it was not: `not found within budget`, or `needs X, which this world lacks`; empty if it was.
-    """
+    """Tick at which a milestone was reached, or the reason: `not found within budget`, or `needs X, which this world lacks`."""
 
     milestone: str
     tick: int | None
@@ -49,12 +44,7 @@ class MilestoneVerdict:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of an instance.
-
-    Attributes:
-        milestones: In the author's order.
-        actions: One a step, the last says that the player is done; what reached the milestones that were.
-    """
+    """Best line of play that was found: milestones in the author's order, and actions; the last one says that all is done."""
 
     instance: str
     milestones: tuple[MilestoneVerdict, ...]
@@ -75,11 +65,7 @@ class Verdict:
 
 @dataclass
 class Run:
-    """One line of play.
-
-    Attributes:
-        actions: What was done, one a step.
-    """
+    """One line of play; `actions` has one a step."""
 
     world: World
     watch: Watch
@@ -106,7 +92,7 @@ class Run:
         self.watch.look(self.ticks)
 
     def play(self, planner: Planner, milestone: Milestone, limit: int, *, forbidden: str = "") -> bool:
-        """Let a planner act until a milestone is reached; False if its plan or the time is over before, or `forbidden` is."""
+        """Let a planner act until a milestone is reached; false if its plan or the time ends first, or at `forbidden`."""
         reached = self.progress.reached
         for action in planner.reach(milestone.rules):
             if self.ticks >= limit or self.world.player.dead:
@@ -218,11 +204,7 @@ def packed(actions: Iterable[Action]) -> str:
 
 
 def unpacked(text: str) -> list[Action]:
-    """The inverse of `packed`.
-
-    Raises:
-        ReplayError: If the text is anything else.
-    """
+    """Inverse of `packed`; raises `ReplayError` for any other text."""
     try:
         unzip = zlib.decompressobj()
         data = unzip.decompress(base64.b85decode(text), _MOST_BYTES)

@@ -27,13 +27,7 @@ WAY_ROUND = "oracle, another way"
 
 @dataclass(frozen=True)
 class Proof:
-    """That an instance can be done by keys.
-
-    Attributes:
-        content_hash: Of the version that was proved.
-        ticks: When the last milestone was reached.
-        milestones: Id -> tick, as judged while it was recorded.
-    """
+    """That keys can do one version of an instance; `ticks` is when the last milestone was reached."""
 
     instance: str
     content_hash: str
@@ -49,11 +43,7 @@ class Proof:
 
 
 class Repeated:
-    """Plays a list of actions, and judges the milestones before each: an agent of its own.
-
-    Args:
-        actions: One a step.
-    """
+    """Agent that plays a list of actions, one a step, and judges the milestones before each."""
 
     observation = "pixels"
 
@@ -62,7 +52,6 @@ class Repeated:
         self._watch: Watch | None = None
 
     def reset(self, task: Task, *, rng: np.random.Generator) -> None:
-        """Begin an episode."""
         if task.content_hash != self._instance.task().content_hash:
             raise AgentError(f"the oracle was made for {self._instance.task().id}, not for {task.id}")
         self._watch, self._step = None, 0
@@ -80,7 +69,6 @@ class Repeated:
         return self._watch.judgement(episode)
 
     def act(self, observation: np.ndarray) -> dict[str, Any]:
-        """The next action; nothing when all are done."""
         assert self._watch is not None
         if self._step:
             self._watch.look(self._step)
@@ -90,8 +78,7 @@ class Repeated:
 
 
 def record(archive: Archive, instance: Instance, verdict: Verdict) -> Proof:
-    """Record the episode of a solved instance, and keep that everything is reached in it; a proof that is there already, of the
-    same length, is taken for it.
+    """Record the episode of a solved instance, and cache its judgement; an equal proof of the same length is reused.
 
     Raises:
         InterplayError: If the recorded world does not reach what the planned one did.
@@ -108,7 +95,7 @@ def record_way(archive: Archive, instance: Instance, actions: tuple[Action, ...]
 
 
 def _recorded(archive: Archive, instance: Instance, actions: tuple[Action, ...], planned: dict[str, int], name: str) -> str:
-    """Id of an episode of these actions, of one that is there already if it reaches the same."""
+    """Id of an episode of these actions; an earlier one is reused if it reaches the same."""
     task = instance.task()
     there = archive.episodes(task=task, task_hash=task.content_hash, agent=name, seeds=[instance.seed])
     alike = (one for one in there if one.terminated and one.num_steps == len(actions))

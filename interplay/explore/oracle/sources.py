@@ -34,11 +34,7 @@ def left_by_block(state: int, tool: Stack | None) -> dict[str, float]:
 
 
 class Sources:
-    """What there is to get in a world.
-
-    Args:
-        world: Read only; what is asked is answered as it is at that moment.
-    """
+    """Sources of items in a world; every answer is of that moment."""
 
     def __init__(self, world: World) -> None:
         self._world = world
@@ -46,7 +42,7 @@ class Sources:
         self._seen: tuple[int, list[int]] = (-1, [])
 
     def _window(self) -> tuple[np.ndarray, Position]:
-        """The blocks around the player, indexed x, z, y, and the cell of the first."""
+        """Blocks around the player, indexed x, z, y, and the cell of the first."""
         me, blocks = self._world.player, self._world.grid.blocks
         low = [max(0, math.floor(at) - far) for at, far in ((me.x, AROUND), (me.z, AROUND), (me.y, UP_AND_DOWN))]
         x, z, y = low
@@ -97,7 +93,7 @@ class Sources:
         return [one for one in found if self._kind(one) in giving]
 
     def _kind(self, entity: int) -> tuple[str, int, int]:
-        """Name and looks of a mob, and whether it is sheared, on which depends what it leaves."""
+        """Name and looks of a mob, and whether it is sheared: its loot depends on them."""
         one = self._world.entities[self._world.row_of(entity)]
         return KINDS[one["kind"]], int(one["variant"]), int(one["flags"]) & SHEARED
 

@@ -33,11 +33,10 @@ class Board:
     """One table, and all that its page says of it.
 
     Attributes:
-        name: In its address.
         table: As `metrics.tables` makes it.
         pairs: As `pairs.paired_tests` makes them.
         num_waiting: First attempts of people that would count, and are not judged yet.
-        wrong: Runs that are left out, because they say otherwise than their episodes, each with what is wrong.
+        wrong: Runs left out because they contradict their episodes, each with the reason.
         num_believed: Runs that were not compared with their episodes yet.
     """
 
@@ -55,7 +54,6 @@ class Board:
 
     @property
     def references(self) -> list[Mapping[str, Any]]:
-        """Rows of those they are compared with, which are pinned on top."""
         scripted = [row for row in self.table["models"] if row["model"].startswith(SCRIPTED)]
         return [*self.table["references"], *scripted]
 
@@ -73,11 +71,10 @@ class Board:
         return [_named(one, one.why) for one in self.results if one.failed is not None]
 
     def left_out(self) -> list[Mapping[str, Any]]:
-        """Runs that are wrong, and why, without milestones: people who look at the page may still play."""
+        """Wrong runs and why, without milestones: people who look at the page may still play."""
         return [_named(one, why.partition(":")[0]) for one, why in self.wrong]
 
     def runs(self) -> list[tuple[str, list[list[Result]]]]:
-        """Task -> for each model of the table, in its order, its runs."""
         names = [row["model"] for row in self.table["models"]]
         tasks = sorted({(one.hops, one.task) for one in self.results})
         of = {(task, name): [] for _, task in tasks for name in names}
@@ -91,7 +88,6 @@ class Board:
         return {**self.table, **more, "runs": [one.run for one in self.results]}
 
     def to_csv(self) -> str:
-        """The rows for a spreadsheet; references are in it, and say so."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(("kind", *COLUMNS))
@@ -109,10 +105,9 @@ def _named(result: Result, why: str | None) -> dict[str, Any]:
 def sorted_out(
     results: Sequence[Result], verdicts: Mapping[str, str | None]
 ) -> tuple[list[Result], list[tuple[Result, str]], list[Result]]:
-    """The runs that count; those that are wrong, with what is; and those of the first that were not compared.
+    """Runs that count; wrong ones with the reason; and those of the first that were not compared with their episodes.
 
-    Args:
-        verdicts: Run -> as `verification.compared`. Of runs that name one episode none counts.
+    `verdicts` has run -> as `verification.compared`. If several runs name one episode, none of them counts.
     """
     claims = Counter(one.episode for one in results if one.failed is None)
     whys = {one.run: verdicts.get(one.run, "") for one in results}
@@ -126,11 +121,7 @@ def sorted_out(
 
 
 def boards(every: Sequence[Result], references: References, verdicts: Mapping[str, str | None] = {}) -> list[Board]:
-    """The tables of all runs that count, those of most entrants first.
-
-    Args:
-        verdicts: As of `sorted_out`.
-    """
+    """Tables of all runs that count, those with most entrants first; `verdicts` as for `sorted_out`."""
     results, wrong, believed = sorted_out(every, verdicts)
     of_settings: dict[str, list[Result]] = {}
     for one in results:

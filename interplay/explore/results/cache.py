@@ -1,4 +1,4 @@
-"""Cache of what the pages of `explore` show; it is renewed when files of runs, the catalogue or judgements change."""
+"""Cache of results, boards and ratings for the pages of `explore`; renewed when runs, the catalogue or judgements change."""
 
 from __future__ import annotations
 
@@ -31,11 +31,7 @@ _NONE = References({}, (), ())
 
 
 class ResultCache:
-    """Results, boards and ratings of a data folder; safe to share between threads.
-
-    Args:
-        judgement_of: As `references`.
-    """
+    """Results, boards and ratings of a data folder; safe to share between threads."""
 
     def __init__(self, database: Database, data: Path, judgement_of: JudgementOf) -> None:
         self._database, self._data, self._judgement_of = database, data, judgement_of
@@ -47,15 +43,12 @@ class ResultCache:
         self._made: dict[str, tuple[Hashable, object]] = {}
 
     def results(self) -> tuple[list[Result], list[RunError]]:
-        """The results of runs that are not played now, and what is wrong with the others: they cannot be read, or say otherwise
-        than their episodes."""
         files = self._files()
         found, wrong, _ = sorted_out([one for _, one, _ in files.values() if isinstance(one, Result)], self._verdicts(files))
         errors = [one for _, one, _ in files.values() if isinstance(one, RunError)]
         return found, [*errors, *(RunError(f"run {one.run}: {why}") for one, why in wrong)]
 
     def _files(self) -> _Files:
-        """Each file of a run that is not played now: when it was changed, its result, and its hash."""
         with self._lock_of("results"):
             now: _Files = {}
             for path in sorted((self._data / FOLDER).glob("*.jsonl")):
@@ -73,7 +66,6 @@ class ResultCache:
         return next((one.run for one in results if one.episode == episode), None)
 
     def run(self, run: str) -> Run | None:
-        """A whole run by its id; None where there is none."""
         path = self._data / FOLDER / f"{run}.jsonl"
         stamp = _stamp(path) if re.fullmatch(r"[0-9a-f]{16}", run) else None
         if stamp is None:
@@ -100,7 +92,7 @@ class ResultCache:
         return self._keep("boards", (stamps, beside, tuple(verdicts.values())), lambda: boards(found, beside, verdicts))
 
     def _verdicts(self, files: _Files) -> dict[str, str | None]:
-        """Run -> as `verification.compared`, of what is known now; None where it is not known yet."""
+        """Run -> as `verification.compared`, as far as it is known now; None where it is not."""
         folders = (_stamp(self._data / one) for one in (verification.FOLDER, judgement_cache.FOLDER))
         key = (*folders, *((path, stamp) for path, (stamp, _, _) in files.items()))
         found = [(path, one, digest) for path, (_, one, digest) in files.items() if isinstance(one, Result)]

@@ -26,7 +26,7 @@ JudgementOf = Callable[[str], Judgement | None]
 
 
 class Attempts(NamedTuple):
-    """First attempts that count, as results; and of those that are not judged yet, the task and the hash of its version."""
+    """First attempts that count, as results; and task and version of those that are not judged yet."""
 
     results: list[Result]
     waiting: list[tuple[str, str]]
@@ -37,13 +37,10 @@ def first_attempts(
     judgement_of: JudgementOf,
     shown: Mapping[tuple[int, str], datetime],
 ) -> Attempts:
-    """What came of them. A first attempt counts if its player agreed that it may be compared, and played it to an end; one that
-    does not count is not replaced by a later one.
+    """First attempts that count: the player agreed to the comparison, and played to an end. No later attempt replaces one.
 
-    Args:
-        judgement_of: Id of an episode -> what was reached; None where that is not known yet: the attempt waits.
-        shown: Number of a participant and id of a task -> when they were shown what it is made of: games that ended after
-            that are no first attempts, nor are games that ended after another of the same task.
+    An attempt waits without a judgement. `shown` has (participant, task id) -> when they saw the parts of the task: games that
+    ended later are no first attempts, nor are games that ended after another of the same task.
     """
     made = Attempts([], [])
     for instance in published.instances().values():
@@ -57,7 +54,7 @@ def first_attempts(
 
 
 def beside(results: Sequence[Result], attempts: Sequence[Result]) -> list[Result]:
-    """The attempts on the instances of some runs, in the version that was played, and in the time that these had."""
+    """Attempts on the instances of some runs, in the version that was played, and within the time that these had."""
     versions = {(one.task, one.task_hash) for one in results}
     steps = min((json.loads(one.settings)["max_steps"] for one in results), default=0)
 
@@ -69,7 +66,6 @@ def beside(results: Sequence[Result], attempts: Sequence[Result]) -> list[Result
 
 
 def _first(database: Database, task: Task, shown: Mapping[tuple[int, str], datetime]) -> list[EpisodeRow]:
-    """First games of a task as it is now that count, oldest first."""
     with database.read() as session:
         rows: dict[int, EpisodeRow] = {}
         knew: dict[int, datetime] = {person: at for (person, name), at in shown.items() if name == task.id}
@@ -93,7 +89,7 @@ def _first(database: Database, task: Task, shown: Mapping[tuple[int, str], datet
 
 
 def _end(row: EpisodeRow) -> datetime:
-    """When a game was over, if it was never paused; the recording does not say it more exactly."""
+    """End of a game that was never paused; the recording does not say it more exactly."""
     return row.created_at + timedelta(seconds=row.duration_s)
 
 
@@ -128,7 +124,7 @@ class Exposures:
             add_exposures(session, [Exposure(participant, task, now)])
 
     def times(self) -> dict[tuple[int, str], datetime]:
-        """Number of a participant and id of a task -> when they were first shown it, or a pair of it to judge."""
+        """(participant, task id) -> when they first saw the task, or a pair of it to judge."""
         first: dict[tuple[int, str], datetime] = {}
         with self._database.read() as session:
             for person, task, at in exposures(session):
@@ -136,6 +132,5 @@ class Exposures:
         return first
 
     def known_to(self, participant: int) -> set[str]:
-        """Tasks that a person was shown, has judged or has played."""
         with self._database.read() as session:
             return tasks_known_to(session, participant)

@@ -27,7 +27,7 @@ COLUMNS: tuple[str, ...] = ("left", "right", "outcome", "task", "judge", "seed",
 
 
 def matched(left: Iterable[Result], right: Iterable[Result]) -> Iterator[tuple[Result, Result]]:
-    """Their runs of one instance, settings, seed and epoch; none that failed."""
+    """Pairs of runs of one instance, settings, seed and epoch that did not fail."""
     others = {(one.task, one.settings, one.seed, one.epoch): one for one in right}
     for one in left:
         other = others.get((one.task, one.settings, one.seed, one.epoch))
@@ -36,8 +36,7 @@ def matched(left: Iterable[Result], right: Iterable[Result]) -> Iterator[tuple[R
 
 
 def paired_tests(results: Sequence[Result], rng: np.random.Generator) -> list[dict[str, Any]]:
-    """For every two models of one table the difference of their shares in the runs that both have, pooled as the table does,
-    and how often chance alone makes one as large.
+    """Difference of every two models' shares in the runs that both have, and how often chance alone makes one as large.
 
     The test exchanges the two models of an instance (Fisher's randomization test, with instances as units); p-values are exact
     up to 12 instances. `*_holm` are corrected for the number of pairs (Holm 1979).
@@ -84,7 +83,7 @@ def randomization_p(differences: np.ndarray, rng: np.random.Generator) -> float:
 
 
 def answers(results: Sequence[Result]) -> Iterator[dict[str, Any]]:
-    """More milestones wins, as many is a draw: one row for two models' runs of one instance, settings, seed and epoch."""
+    """One row for each pair of `matched` runs: the run with more milestones wins, as many make a draw."""
     for (first, own), (second, theirs) in itertools.combinations(by_model(results).items(), 2):
         for one, other in matched(own, theirs):
             more = one.num_reached - other.num_reached
@@ -109,13 +108,9 @@ METHODS: tuple[Method, ...] = ("bradley-terry", "davidson")
 
 @dataclass(frozen=True)
 class Ratings:
-    """Models by strength.
+    """Models by strength, with 95 % intervals, and `above_next`, the share of resamples in which a model is above the next one.
 
-    Attributes:
-        rows: Of which `low` and `high` are the 95 % interval of the strength, and `above_next` the share of resamples in which
-            it is above the next one; None where a single task, or tasks that all say the same, cannot tell.
-        notes: What a reader must know.
-        num_answers, num_tasks: How many pairs there are, of how many tasks.
+    Both are `None` where a single task, or tasks that all say the same, cannot tell.
     """
 
     rows: Sequence[LeaderboardRow]
@@ -127,8 +122,8 @@ class Ratings:
 def rate(results: Sequence[Result], method: Method = "bradley-terry") -> Ratings:
     """Rate the models of one table from the pairs of their runs (`pairs.answers`).
 
-    Pairs of one task are alike, so intervals are a bootstrap that draws whole tasks (`rank.bootstrap`): there, what an answer
-    shares with others is its judge, and a pair's judge is its task.
+    Pairs of one task are alike, so intervals are a bootstrap that draws whole tasks (`rank.bootstrap`): there, answers of one
+    judge are drawn together, and a pair's judge is its task.
     """
     pairs = [Comparison(one["left"], one["right"], one["outcome"], judge=one["task"]) for one in answers(results)]
     if not pairs:

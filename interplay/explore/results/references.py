@@ -1,4 +1,4 @@
-"""What models are compared with on the same instances: the recorded proofs of the oracle, and people."""
+"""References that models are compared with on the same instances: the recorded proofs of the oracle, and people."""
 
 from __future__ import annotations
 
@@ -33,12 +33,7 @@ _NOTHING: dict[str, Any] = {
 
 @dataclass(frozen=True, eq=False)
 class References:
-    """What models are compared with.
-
-    Attributes:
-        proofs: As `proofs`.
-        waiting: Task, and hash of its version, of each first attempt that would count and is not judged yet.
-    """
+    """Results of others on the same instances; `waiting` has (task, version) of first attempts that are not judged yet."""
 
     proofs: Mapping[str, str]
     attempts: Sequence[Result]
@@ -46,31 +41,23 @@ class References:
 
     @property
     def rows(self) -> Mapping[str, Reference]:
-        """Name -> how its results on the instances of some runs are made, for `metrics.tables`."""
+        """Name -> function that makes its results on the instances of some runs, for `metrics.tables`."""
         return {ORACLE: partial(proved, proofs=self.proofs), PEOPLE: partial(beside, attempts=self.attempts)}
 
     def num_waiting(self, results: Sequence[Result]) -> int:
-        """How many first attempts at the tasks of these runs are not judged yet."""
         versions = {(one.task, one.task_hash) for one in results}
         return sum(one in versions for one in self.waiting)
 
 
 def references(database: Database, data: Path, judgement_of: JudgementOf) -> References:
-    """All that models are compared with.
-
-    Args:
-        judgement_of: As `first_attempts`.
-    """
     attempts, waiting = first_attempts(database, judgement_of, Exposures(database).times())
     return References(proofs(database, data, judgement_of), attempts, waiting)
 
 
 def proofs(database: Database, data: Path, judgement_of: JudgementOf) -> dict[str, str]:
-    """Hash of a version of a task -> the episode in which the oracle has solved it: one in which all was reached, as judged.
+    """Hash of a task's version -> episode in which the oracle reached all its milestones.
 
-    Args:
-        judgement_of: As `first_attempts`, for tasks that come with the package as they are now; of others the judgement counts
-            that was kept when the proof was recorded.
+    `judgement_of` judges tasks that come with the package as they are now; for others the cached judgement counts.
     """
     today = {one.task().content_hash for one in published.instances().values()}
     found: dict[str, str] = {}
@@ -84,10 +71,9 @@ def proofs(database: Database, data: Path, judgement_of: JudgementOf) -> dict[st
 
 
 def proved(results: Sequence[Result], proofs: Collection[str]) -> list[Result]:
-    """What the oracle comes to on the instances of these runs: all of one whose version it has solved, nothing of others.
+    """Results of the oracle on the instances of these runs: all milestones of a version in `proofs`, none of others.
 
-    Args:
-        proofs: Hashes of the versions of tasks that have a recorded proof; without one of them there is nothing to say.
+    Without any version in `proofs` the list is empty.
     """
     made = {}
     for one in results:
@@ -98,9 +84,9 @@ def proved(results: Sequence[Result], proofs: Collection[str]) -> list[Result]:
 
 
 def recorded_proof(archive: Archive, instance: Instance) -> tuple[str, Mapping[str, int]] | None:
-    """The newest proof of an instance that is recorded in a data folder: its episode, and when each milestone was reached.
+    """Newest recorded proof of an instance in a data folder: its episode, and when each milestone was reached.
 
-    It is one that the instance names, or one of the same version of its task, wherever the instance's file lies.
+    It is one that the instance names, or one of the same version of its task.
     """
     for named in reversed(instance.proofs):
         with suppress(NotFoundError):

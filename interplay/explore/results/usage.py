@@ -1,7 +1,4 @@
-"""Use of each call of a run: its ticks, the keys it pressed, its thought, its tokens and its time.
-
-Read off the run's file alone, without the world and without Inspect.
-"""
+"""Use of each call of a run: its ticks, keys, thought, tokens and time, from the run's file alone."""
 
 from __future__ import annotations
 
@@ -23,15 +20,12 @@ class Call:
     """One answered call.
 
     Attributes:
-        tick: The tick at which it was asked.
-        ticks: Ticks that passed by it; 0 of a reply that was refused, when the model was asked again.
-        kinds: What its replies were: of `replies.KINDS`; several where a model called several tools.
-        keys: Names of the keys that were pressed; none of a reply that was refused.
-        camera: Degrees down and to the right, or None.
-        tool: What it called, where the protocol has tools.
-        memory: What it keeps in mind after this; None where it says nothing of it.
-        input_tokens, output_tokens: As its server counts them; None if it does not.
-        latency_ms: Until it was answered.
+        tick: When it was made.
+        ticks: Duration of its action; 0 for a refused reply, after which the model was asked again.
+        kinds: Of `replies.KINDS`; several where a model called several tools.
+        camera: Degrees down and to the right.
+        memory: The model's memory from here on; `None` where the reply does not change it.
+        input_tokens, output_tokens: As its server counts them.
     """
 
     tick: int
@@ -53,7 +47,7 @@ class Call:
 
 
 def calls_of(run: Run) -> list[Call]:
-    """The calls of a run, in order; none of a run whose file does not say when they were made."""
+    """Calls of a run, in order; empty if its file does not say when they were made."""
     said = run.end or run.failed or {}
     asked = said.get("asked", ())
     ticks = [tick for tick, *_ in asked]

@@ -26,7 +26,7 @@ FOLDER = Path("media") / "runs"
 
 
 class WrongRun(NamedTuple):
-    """A file that says something else than its episode, or cannot be compared with one."""
+    """A file that contradicts its episode, or cannot be compared with one."""
 
     file: str
     text: str
@@ -35,13 +35,13 @@ class WrongRun(NamedTuple):
 def wrong_runs(
     data: Path, episodes: Mapping[str, str], judgements: Mapping[str, Judgement], whole: Collection[str] = ()
 ) -> Iterator[WrongRun]:
-    """Runs of a data folder whose files are wrong; a run that failed is in no rate, and is not looked at.
+    """Runs of a data folder whose files are wrong; failed runs are in no rate, and are not looked at.
 
     Args:
-        episodes: Id -> task, of the episodes that are looked at.
-        judgements: Id -> what was reached, of those of them that can be judged.
-        whole: Tasks of which `episodes` has all episodes: a run of theirs must be one of them. If there are any, files that
-            cannot be read are wrong, too.
+        episodes: Id -> task, of the episodes to compare with.
+        judgements: Id -> judgement, of those that can be judged.
+        whole: Tasks of which `episodes` has all episodes: their runs must be among them. If it is not empty, unreadable files
+            are wrong, too.
     """
     results = {path: result_at(path) for path in files(data)}
     played = {path: one for path, one in results.items() if isinstance(one, Result) and one.failed is None}
@@ -64,7 +64,7 @@ def wrong_runs(
 
 
 def difference(result: Result, task: str, judgement: Judgement) -> str:
-    """What a run says otherwise than its episode, which is of this task; empty if nothing."""
+    """Difference between a run and its episode, which is of `task`, in words; empty if they agree."""
     if (task, judgement.reached, set(judgement.milestones)) == (result.task, result.reached, result.judged):
         return ""
     said = ", ".join(f"{name} at step {step}" for name, step in result.reached.items()) or "nothing reached"
@@ -74,12 +74,9 @@ def difference(result: Result, task: str, judgement: Judgement) -> str:
 def compared(
     archive: Archive | None, path: Path, run: Run, result: Result, judge: Callable[[Episode, Instance], Judgement]
 ) -> str | None:
-    """What is wrong with a run, by its episode, which is played again once for each version of the two files; empty if nothing
-    is, or if it failed; None if it cannot be known, as of files of an earlier release.
+    """Error of a run, found by playing its episode again, once for each version of the two files.
 
-    Args:
-        archive: Of the run's data folder; None if it has none.
-        judge: `judging.judge`, which brings the world.
+    Empty if there is no error, or if the run failed; `None` if it cannot be known, as for files of an earlier release.
     """
     if result.failed is not None:
         return ""
@@ -103,7 +100,7 @@ def compared(
 
 
 def last_verdict(root: Path, path: Path) -> dict[str, str] | None:
-    """What came of comparing a run the last time, with the hashes of the two files; None if there was no last time."""
+    """Last result of `compared`, with the hashes of the two files."""
     try:
         known = json.loads((root / FOLDER / f"{path.stem}.json").read_bytes())
     except (OSError, ValueError):

@@ -1,1 +1,1 @@
-"""Entrants: who is ranked. Agents, uploaded videos and recorded play of people come in here, and tell the rest who they are."""
+"""Entrants: agents, uploaded videos and recorded play of people that are ranked."""

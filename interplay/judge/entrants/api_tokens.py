@@ -10,13 +10,12 @@ from interplay.store import ApiToken, Database, tokens
 
 
 class ApiTokenError(JudgingError):
-    """A token that cannot be made so."""
+    """A token that cannot be made."""
 
     code = "token"
 
 
 def check_token(name: str, scope: str) -> tokens.Scope:
-    """The scope that a token can have (ApiTokenError if there is no such scope, or a token cannot be called so)."""
     known: tokens.Scope | None = next((one for one in tokens.SCOPES if one == scope), None)
     if known is None:
         raise ApiTokenError(f"there is no scope {scope!r}\nChoose one:  --scope {'|'.join(tokens.SCOPES)}")
@@ -33,13 +32,13 @@ class ApiTokens:
         self._clock = clock or (lambda: datetime.now(UTC))
 
     def create(self, name: str, scope: str) -> str:
-        """A new token. Writes its digest; the token itself is kept nowhere and cannot be shown again.
+        """A new token. Writes its digest; the token itself is stored nowhere and cannot be shown again.
 
         Args:
-            name: What its holder is called in lists and logs; unique for ever.
-            scope: What it may do, one of `store.tokens.SCOPES`.
+            name: Shown in lists and logs; unique for ever.
+            scope: One of `store.tokens.SCOPES`.
         Raises:
-            ApiTokenError: If there is no such scope, or a token cannot be called so.
+            ApiTokenError: If there is no such scope, or the name is invalid.
             TokenExistsError: If the name was used before.
         """
         known = check_token(name, scope)
@@ -47,7 +46,6 @@ class ApiTokens:
             return tokens.create_token(session, name=name, scope=known, now=self._clock())
 
     def find(self, token: str) -> ApiToken | None:
-        """What is known of a token that is good now; None for one that never was, or is revoked."""
         with self._database.read() as session:
             return tokens.token_row(session, token)
 
@@ -56,12 +54,6 @@ class ApiTokens:
             return tokens.tokens(session)
 
     def revoke(self, name: str) -> bool:
-        """Let a token open nothing any more. Writes the time; what it brought stays.
-
-        Returns:
-            False if it was revoked before; then nothing is written.
-        Raises:
-            NotFoundError: If no token has this name, with the nearest.
-        """
+        """Revoke a token (NotFoundError with the nearest name if it is unknown); False if it was revoked before."""
         with self._database.write() as session:
             return tokens.revoke_token(session, name=name, now=self._clock())

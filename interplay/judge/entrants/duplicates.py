@@ -25,9 +25,9 @@ class Background(Generic[Item]):
     """Makes a file of each item, in a thread that ends when there is nothing to do; safe to share between threads.
 
     Args:
-        target: Item -> where its file is or would be.
+        target: Item -> path of its file.
         make: Makes it: the file appears whole or not at all.
-        without: What happens where it cannot be made, for the log.
+        without: Consequence of a missing file, for the log.
     """
 
     def __init__(self, name: str, target: Callable[[Item], Path], make: Callable[[Item, Path], None], without: str) -> None:
@@ -39,7 +39,7 @@ class Background(Generic[Item]):
         self._thread: threading.Thread | None = None
 
     def want(self, items: Iterable[Item]) -> None:
-        """Make the files of these, if they are not there; what could not be made is tried again after a minute."""
+        """Make the files of these, if they do not exist; an item that failed is tried again after a minute."""
         with self._lock:
             now = time.monotonic()
             new = [item for item in items if self._not_before.get(item, 0.0) <= now]
@@ -89,7 +89,7 @@ NUM_OF_TASK = 3
 
 
 def twin_path(video: Path) -> Path:
-    """Where the second encode of a video is or would be; no address leads there but a match's."""
+    """Path of the second encode of a video; only the addresses of matches lead there."""
     return video.parent / "twins" / video.name
 
 
@@ -101,13 +101,7 @@ class Twins(Background[Path]):
 
 
 def make_twin(video: Path, target: Path) -> None:
-    """Encode a video once more, so that the same pictures make other bytes.
-
-    Args:
-        target: Appears whole or not at all.
-    Raises:
-        InterplayError: If it cannot be read or written.
-    """
+    """Encode a video once more, so that the same pictures make other bytes (InterplayError if it cannot be read or written)."""
     import av
     from av.error import FFmpegError
 

@@ -24,14 +24,13 @@ class EntrantsError(InterplayError):
 
 @dataclass(frozen=True)
 class Choice:
-    """Which recorded episodes to enter, and under which name.
+    """Recorded episodes to enter, and the name to enter them under.
 
     Attributes:
         participant: A person, by number; None for everybody.
-        agent: An agent's name; None for people.
-        task: Task id; every task if None.
+        agent: None for people.
         where: Comparisons as in `Archive.episodes`; all must hold.
-        name: What the leaderboard calls the entrant; `people`, the person's or the agent's own name if None.
+        name: Name on the leaderboard; None: `people`, or the person's or agent's own name.
     """
 
     participant: int | None = None
@@ -43,13 +42,13 @@ class Choice:
 
 @dataclass(frozen=True)
 class EnteredTask:
-    """What became of the episodes of one task.
+    """Result for the episodes of one task.
 
     Attributes:
         entered: Ids that were entered now.
         seats: Seat -> in how many of these the entrant is judged in it; a game of two people counts for both seats.
-        num_there: How many were there before.
-        left_out: Why -> how many episodes were not entered.
+        num_there: How many were entered before.
+        left_out: Reason -> how many episodes were not entered.
     """
 
     task: str
@@ -61,7 +60,7 @@ class EnteredTask:
 
 @dataclass(frozen=True)
 class Entry:
-    """What `add_episodes` did; `origin` as in `store.Entrant`."""
+    """Result of `add_episodes`; `origin` as in `store.Entrant`."""
 
     name: str
     origin: store.Origin
@@ -69,13 +68,13 @@ class Entry:
 
 
 def add_episodes(database: Database, choice: Choice, now: datetime) -> Entry:
-    """Enter recorded episodes, those on held-out seeds of their task and, of people, those they agreed to have compared.
+    """Enter recorded episodes on held-out seeds of their task; of people, those they agreed to have compared.
 
-    Each is entered for every seat that those who are chosen held. Entering again adds what is new and nothing else. Judges see
-    an episode once it is filmed.
+    Each is entered for every seat that the chosen players held. Entering again adds only what is new. Judges see an episode
+    once it is filmed.
 
     Raises:
-        EntrantsError: If the name cannot be one, or an agent's choice has no name of its own.
+        EntrantsError: If the name is invalid, or an agent's choice has no name of its own.
         EntrantError: If it is the name of an agent and people are chosen, or the other way round.
         NotFoundError: If no such agent has played, or a condition names a value that no episode has.
         RecordingError: If a condition cannot be read.
@@ -137,7 +136,6 @@ def _chosen(session: Session, choice: Choice) -> list[EpisodeRow]:
 
 
 def _is_of_others(session: Session, name: str, origin: store.Origin, choice: Choice) -> bool:
-    """Whether a name stands for somebody else: another entrant, or a player under that name."""
     known = store.entrants(session, name=name)
     if not known:
         return name != choice.agent and store.is_name_taken(session, name)

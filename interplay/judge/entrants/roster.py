@@ -1,4 +1,4 @@
-"""`Roster`: the service of those who may be judged, as visitors, their proposers and moderators see them."""
+"""`Roster`: the service of entrants, as visitors, their proposers and moderators see them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from interplay.tasks import Question, Task
 
 @dataclass
 class Counts:
-    """Answers that preferred the agent, called it a draw, preferred the other one, or said that neither can be said."""
+    """Answers that preferred the agent, called it a draw, preferred the other one, or could not tell."""
 
     won: int = 0
     drew: int = 0
@@ -44,10 +44,8 @@ class Counts:
 
 @dataclass
 class YesCounts:
-    """A yes-or-no question: how often it was yes of the agent, and of those it was compared with, out of `total` answers.
-
-    If a yes is the bad answer (`Question.is_inverted`), no is counted.
-    """
+    """Answers to a yes-or-no question: yes of the agent, and of its opponents, out of `total`. If a yes is the bad answer
+    (`Question.is_inverted`), no is counted."""
 
     own: int = 0
     others: int = 0
@@ -56,7 +54,7 @@ class YesCounts:
 
 @dataclass
 class Factor:
-    """One question of one task's form, with its counts: `counts` of a comparative or overall one, `yes` of a direct one."""
+    """A question of a task's form with its counts: `counts` for a comparative or overall one, `yes` for a direct one."""
 
     question: Question
     counts: Counts = field(default_factory=Counts)
@@ -65,8 +63,7 @@ class Factor:
 
 @dataclass
 class Tally:
-    """All that is counted of one agent: against each opponent, those met most first, and by task the factors in the form's
-    order."""
+    """All counts of one agent: by opponent, most frequent first, and by task, factors in the form's order."""
 
     opponents: dict[str, Counts]
     factors: dict[str, list[Factor]]
@@ -76,8 +73,8 @@ def tally(verdicts: Iterable[Verdict], questions: Mapping[str, Sequence[Question
     """Count the answers about one agent.
 
     Args:
-        questions: Task -> its form; answers to questions that are not in it any more are left out, and so are malformed ones,
-            which imported answers may hold.
+        questions: Task -> its form; answers to other questions, and malformed ones (imported answers may hold them), are left
+            out.
     """
     opponents: dict[str, Counts] = {}
     factors: dict[str, list[Factor]] = {}
@@ -117,7 +114,7 @@ class ProposalError(JudgingError):
 
 @dataclass(frozen=True)
 class Viewer:
-    """Who asks: whether they see everybody, else the name of the token whose agents they see beside the approved ones."""
+    """A visitor: sees all entrants, or approved ones and those of one token."""
 
     sees_all: bool = False
     token: str | None = None
@@ -130,7 +127,7 @@ OPERATOR = Viewer(sees_all=True)
 
 
 class Said(NamedTuple):
-    """What judges said of an entrant: counted, and in words, the newest first."""
+    """Answers of judges about an entrant: counted, and their reasons, newest first."""
 
     tally: Tally
     reasons: list[Reason]
@@ -146,18 +143,14 @@ class Roster:
     # Looking
 
     def rows(self, viewer: Viewer = OPERATOR, *, name: str | None = None, task: str | None = None) -> list[Entrant]:
-        """Every entrant, or those of one name or one task, as far as the viewer may know of them; by name, then task."""
+        """Entrants the viewer may know of, all or of one name or task; by name, then task."""
         if any(text is not None and not _is_askable(text) for text in (name, task)):
             return []
         with self._database.read() as session:
             return [row for row in store.entrants(session, task, name=name) if viewer.sees(row)]
 
     def get(self, name: str, viewer: Viewer = OPERATOR, *, hint: str = "") -> list[Entrant]:
-        """One entrant, a row for each task it is in.
-
-        Raises:
-            NotFoundError: If the viewer may know of nobody of this name, with the nearest they may know of.
-        """
+        """One entrant, a row for each task it is in (NotFoundError with the nearest name if the viewer may know of none)."""
         found = self.rows(viewer, name=name)
         if not found:
             raise unknown_name("agent", name[:100], {row.name for row in self.rows(viewer)}, hint=hint)
@@ -170,11 +163,10 @@ class Roster:
     def said_of(
         self, name: str, on_offer: Mapping[str, Task], *, num_reasons: int, without: set[str], up_to: int | None = None
     ) -> Said:
-        """What judges said of an entrant.
+        """Answers of judges about an entrant.
 
         Args:
             on_offer: Tasks by id; the form of another one is that of its newest version that was judged.
-            num_reasons: Of the last reasons.
             without: Tasks whose reasons are left out.
             up_to: Sequence number of the last answer that counts; None: all.
         """
@@ -185,7 +177,6 @@ class Roster:
             return Said(counted, last_reasons(session, name, limit=num_reasons, without=without, up_to=up_to))
 
     def watched_by(self, participants: Iterable[int]) -> set[str]:
-        """Tasks of which one of these participants has a pair before them that they have not answered."""
         numbers, now = list(participants), self._clock()
         if not numbers:
             return set()
@@ -204,7 +195,7 @@ class Roster:
         token: str | None,
         reserved: Collection[str] = (),
     ) -> list[Entrant]:
-        """Enter an agent that waits for a moderator; one that is there gets more tasks and what is said of it now.
+        """Enter an agent that waits for a moderator; an existing one gets more tasks and the new description.
 
         Checks, while nobody else can write, that the name is free or the proposer's own. Writes a row for each new task.
 
@@ -231,13 +222,11 @@ class Roster:
     def change(
         self, verb: Verb, name: str, *, task: str | None = None, reason: str = "", viewer: Viewer = OPERATOR, hint: str = ""
     ) -> int:
-        """Let an entrant in, refuse it, take it out, or bring it back, in one task or all. Writes when, and the reason.
+        """Approve, decline, withdraw or restore an entrant, in one task or all; returns in how many something changed.
 
         Args:
             reason: Of `decline`; the proposer of the agent sees it.
             viewer: The visitor; an entrant they may not know of is unknown.
-        Returns:
-            In how many tasks something changed.
         Raises:
             NotFoundError: If the entrant is unknown, or not in this task; with the nearest.
         """

@@ -29,11 +29,11 @@ __all__ = ["AddedAgent", "AddedTask", "UploadError", "add_agent", "add_video", "
 
 @dataclass(frozen=True)
 class AddedTask:
-    """What an agent has in one task now.
+    """Videos of an agent in one task, after an upload.
 
     Attributes:
         episodes: Seed -> id of the episode that was added.
-        kept_seeds: Held-out seeds of which there was a video already, which stays.
+        kept_seeds: Held-out seeds whose earlier video stays.
         missing_seeds: Held-out seeds without a video.
     """
 
@@ -45,7 +45,7 @@ class AddedTask:
 
 @dataclass(frozen=True)
 class AddedAgent:
-    """What `add_agent` did; `notes` is what somebody should look at, though it is no error."""
+    """Result of `add_agent`; `notes` are warnings."""
 
     name: str
     kind: str
@@ -64,13 +64,13 @@ def add_agent(
     replace_missing: bool = False,
     on_progress: Progress = lambda what, done, total: None,
 ) -> AddedAgent:
-    """Let an agent be judged by its videos, `folder/<task>/seed_<n>.mp4`.
+    """Add an agent that is judged by its videos, `folder/<task>/seed_<n>.mp4`.
 
     Args:
         folder: Folders of tasks, named by any of `video_folder.task_names`.
         kind: `agent`, `human`, `model`, or a finer word such as `bc`.
-        suites: Tasks on offer; the built-in ones when not given. Tasks of the database are known beside them.
-        replace_missing: An agent that is there already gets the videos it lacks, instead of being refused; those it has stay.
+        suites: Tasks on offer; the built-in ones when not given. Tasks of the database are known, too.
+        replace_missing: Add the missing videos of an existing agent, instead of refusing it; the others stay.
     Raises:
         UploadError: If anything is wrong with the name, the folder or a video; lists all of it. Nothing was stored.
     """
@@ -109,14 +109,10 @@ def add_agent(
 
 
 def add_video(archive: Archive, task: Task, agent: str, seed: int, path: Path) -> str:
-    """Add one video of an agent; whether the agent is in matchmaking is another matter, see `store.entrants`.
+    """Add one video of an agent and return its episode's id; the same video again gives the same id. Does not admit the agent.
 
-    Args:
-        task: The version of the task it is entered under.
-    Returns:
-        The episode's id. The same video again gives the same id.
     Raises:
-        UploadError: If the seed is not held out, the name cannot be one, or there is another video of this seed.
+        UploadError: If the seed is not held out, the name is invalid, or there is another video of this seed.
         RecordingError: If the video cannot be played by every browser.
     """
     agent = _checked_name(agent)
@@ -144,7 +140,7 @@ def add_video(archive: Archive, task: Task, agent: str, seed: int, path: Path) -
 
 
 def known_tasks(database: Database, suites: Iterable[Suite] | None) -> dict[str, Task]:
-    """Task id -> task: those on offer, and those the database knows beside them."""
+    """Task id -> task: those on offer, and others in the database."""
     tasks = index(builtin_suites() if suites is None else suites)
     with database.read() as session:
         for task_id, definition in store.newest_definitions(session).items():
@@ -156,11 +152,7 @@ def known_tasks(database: Database, suites: Iterable[Suite] | None) -> dict[str,
 def check_videos(
     found: Sequence[FoundVideo], on_progress: Progress = lambda what, done, total: None
 ) -> tuple[list[tuple[FoundVideo, Mp4]], list[str]]:
-    """Read every video through.
-
-    Returns:
-        Those that can be shown, with their facts; and what is wrong with the others.
-    """
+    """Read every video through; returns the playable ones with their facts, and the problems of the others."""
     checked, problems = [], []
     for number, video in enumerate(found):
         on_progress("checking videos", number, len(found))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from interplay.errors import unknown_name
 from interplay.tasks import Task
-from interplay.tasks.published import published_names
+from interplay.tasks.task import published_names
 
 _SEED_FILE = re.compile(r"seed_(-?\d+)\.mp4")
 _OTHER_VIDEOS = frozenset({".avi", ".gif", ".m4v", ".mkv", ".mov", ".mpeg", ".mpg", ".ogv", ".webm", ".wmv"})
@@ -19,7 +19,7 @@ _MAX_LISTED = 6
 
 @dataclass(frozen=True)
 class FoundVideo:
-    """One file that is a video of a task on a seed, by its name."""
+    """A file that is a video of a task on a seed, by its name."""
 
     task: Task
     seed: int
@@ -28,7 +28,7 @@ class FoundVideo:
 
 @dataclass
 class Found:
-    """What a folder holds: videos, what is wrong, and what was left alone."""
+    """Contents of a folder: videos, problems, and notes on ignored files."""
 
     videos: list[FoundVideo] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
@@ -36,7 +36,7 @@ class Found:
 
 
 def task_names(tasks: Iterable[Task]) -> dict[str, Task]:
-    """Every spelling -> task: the id; the id's name, where only one task is called so; published names of the basalt suite."""
+    """Every spelling -> task: the id; the id's name, if unique; published names of the basalt suite."""
     all_tasks = list(tasks)
     names: dict[str, Task] = {}
     by_name: defaultdict[str, list[Task]] = defaultdict(list)
@@ -48,11 +48,7 @@ def task_names(tasks: Iterable[Task]) -> dict[str, Task]:
 
 
 def find_videos(folder: Path, names: Mapping[str, Task]) -> Found:
-    """Look through `folder/<task>/seed_<n>.mp4`.
-
-    Args:
-        names: Of `task_names`; an id's slash is a folder in a folder.
-    """
+    """Look through `folder/<task>/seed_<n>.mp4`; `names` are those of `task_names` (an id's slash is a folder in a folder)."""
     found = Found()
     if not folder.is_dir():
         found.problems.append(f"{folder}: no such folder\nGive the folder that holds one folder for each task.")

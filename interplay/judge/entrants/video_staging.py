@@ -1,7 +1,7 @@
-"""From checked videos to entries of the catalogue: all of them or none, whichever process is killed, at any time.
+"""From checked videos to entries of the catalogue: all of them or none, even if a process is killed at any time.
 
-Copies wait under names nothing looks for. One transaction then gives them their names, which follow from what is in them, and
-enters them. Who is killed before has left files that nothing refers to, and the next attempt writes the same ones.
+Copies wait under temporary names. One transaction then gives them their names, which follow from their content, and enters
+them. A process that is killed earlier leaves files that nothing refers to, and the next attempt writes the same ones.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ Progress = Callable[[str, int, int], None]
 
 
 class UploadError(InterplayError):
-    """Videos that cannot be added; says everything that is wrong, and what to do."""
+    """Videos that cannot be added; lists all that is wrong."""
 
 
 @dataclass(frozen=True)
@@ -53,8 +53,7 @@ class StagedVideo:
     """A video that was checked and copied into the data folder, not visible yet.
 
     Attributes:
-        part: Where the copy waits.
-        source_sha256: Of the file it was copied from; decides its name, so that the same video gets the same one again.
+        source_sha256: Of the original file; decides its name, so that the same video gets the same one again.
     """
 
     task: Task
@@ -66,7 +65,7 @@ class StagedVideo:
 
 @dataclass
 class Placement:
-    """What happened to staged videos.
+    """Result of placing staged videos.
 
     Attributes:
         episodes: Task id and seed -> id of the episode that has the video now.
@@ -81,7 +80,7 @@ class Placement:
     later: list[tuple[Path, Path]] = field(default_factory=list)
 
     def finish(self) -> None:
-        """Put videos of entries that were there before in place, where judging finds them; after the transaction."""
+        """Put videos of earlier entries in place; after the transaction."""
         for part, target in self.later:
             os.replace(part, target)
 
@@ -100,10 +99,10 @@ def stage(
     checked: Sequence[tuple[FoundVideo, Mp4]],
     on_progress: Progress = lambda what, done, total: None,
 ) -> list[StagedVideo]:
-    """Copy videos into the data folder under names nothing looks for.
+    """Copy videos into the data folder under temporary names.
 
     Raises:
-        UploadError: If there is no room for them.
+        UploadError: If the disk has no room for them.
         RecordingError: If one cannot be copied.
     """
     media = archive.root / "media"
@@ -135,10 +134,7 @@ def placing(archive: Archive, session: Session, agent: str, kind: str, staged: S
     """Enter staged videos of one agent into the catalogue, inside a write transaction that holds `lock`.
 
     New ones get their file at once: until the transaction ends nothing refers to it. Those that fill an entry without a video
-    get it by `Placed.finish` afterwards, because the entry is visible already. If the block raises, the files go again.
-
-    Args:
-        kind: Of the agent, see `actor_kind`.
+    get it by `Placement.finish` afterwards, because the entry is visible already. If the block raises, the files go again.
     """
     placed = Placement()
     rows = store.episodes_of_agent(session, agent, {video.task.id for video in staged})
@@ -165,7 +161,6 @@ def _place(
     rows: Sequence[EpisodeRow],
     placed: Placement,
 ) -> None:
-    """One of them; `rows` are what the agent has of this task and seed."""
     key = (video.task.id, video.seed)
     same = [row for row in rows if row.frames == UPLOADED and row.path and row.sha256 == video.facts.sha256]
     empty = [row for row in rows if row.frames == UPLOADED and not row.path]
@@ -196,7 +191,7 @@ def task_row(task: Task) -> TaskRow:
 
 
 def episode_id(task: Task, agent: str, seed: int, sha256: str) -> str:
-    """The name of an uploaded episode, the same for the same video; `sha256` is empty without one."""
+    """The id of an uploaded episode, the same for the same video; `sha256` is empty without one."""
     text = "\n".join((task.content_hash, agent, str(seed), sha256))
     return f"upload-{hashlib.sha256(text.encode()).hexdigest()[:24]}"
 
@@ -227,7 +222,7 @@ def episode_row(name: str, video: StagedVideo, agent: str, kind: str) -> Episode
 
 
 def actor_kind(kind: str) -> str:
-    """The kind of actor of an agent of some finer kind.
+    """The kind of actor of an agent of a finer kind.
 
     >>> actor_kind("bc"), actor_kind("human")
     ('agent', 'human')

@@ -1,7 +1,7 @@
 """Pairing rules: which two agents to ask a judge about next. Pure rules; no database, no clock.
 
-`pairing_rule(name)` makes one, `Evidence` is what it decides from, `order` gives all pairs, the most wanted
-first. Measured against each other in docs/matchmaking.md.
+`pairing_rule(name)` makes one, `Evidence` is what it decides from, `order` gives all pairs, the most wanted first.
+docs/matchmaking.md compares them.
 
 >>> import numpy as np
 >>> evidence = Evidence([("ada", "bob", "left"), ("bob", "cyd", "left"), ("ada", "cyd", "left")])
@@ -16,11 +16,9 @@ from typing import Any
 
 from interplay.errors import InterplayError, unknown_name
 from interplay.judge.pairing.evidence import Counts, Evidence
-from interplay.judge.pairing.focus import Focus
 from interplay.judge.pairing.information import Information, PublishedInformation
-from interplay.judge.pairing.order import OrderUncertainty
-from interplay.judge.pairing.round_robin import RoundRobin
-from interplay.judge.pairing.rule import AgentPair, Awaited, PairingRule
+from interplay.judge.pairing.order import Focus, OrderUncertainty
+from interplay.judge.pairing.rule import AgentPair, Awaited, PairingRule, RoundRobin
 
 PAIRING_RULES = {kind.name: kind for kind in (OrderUncertainty, RoundRobin, Information, PublishedInformation, Focus)}
 """Name -> class."""
@@ -35,18 +33,15 @@ __all__ = [
     "Counts",
     "Evidence",
     "Focus",
-    "Information",
     "OrderUncertainty",
     "PairingError",
     "PairingRule",
-    "PublishedInformation",
-    "RoundRobin",
     "pairing_rule",
 ]
 
 
 class PairingError(InterplayError):
-    """Options a rule does not take; the text says which it does."""
+    """Options that a rule does not have; the text lists those it has."""
 
 
 def pairing_rule(name: str = "default", **options: Any) -> PairingRule:
@@ -57,7 +52,7 @@ def pairing_rule(name: str = "default", **options: Any) -> PairingRule:
         options: `agents` for focus (names, at least one), `prior_sd` for order and focus.
     Raises:
         NotFoundError: For an unknown name; offers the nearest.
-        PairingError: If it does not take these options.
+        PairingError: For unknown options.
     """
     kind = PAIRING_RULES.get(DEFAULT_RULE if name == "default" else name)
     if kind is None:

@@ -1,9 +1,9 @@
-"""What is believed about all agents together: strengths, and how errors of one go with errors of another.
+"""A joint belief about the strengths of all agents: their means, and how errors of one go with errors of another.
 
-TrueSkill keeps a sigma for each agent and forgets that two agents who met are uncertain together: whether a whole group is
-strong or weak matters to no order, who leads inside it does. Here the covariance of all strengths is kept: Bradley-Terry with
-a normal prior, its posterior approximated by a normal distribution at its peak (Laplace's method; MacKay, "Information Theory,
-Inference, and Learning Algorithms", chapter 27). It needs the counts of answers alone, so the order they came in has no say.
+TrueSkill keeps a sigma for each agent and ignores that two agents who met are uncertain together: whether a whole group is
+strong or weak matters to no order, who leads inside it does. Here the covariance of all strengths is kept: Bradley-Terry with a
+normal prior, its posterior approximated by a normal distribution at its peak (Laplace's method; MacKay, "Information Theory,
+Inference, and Learning Algorithms", chapter 27). It needs only the counts of answers, so their order does not matter.
 """
 
 from __future__ import annotations
@@ -35,12 +35,11 @@ class Beliefs(NamedTuple):
 
     @property
     def difference(self) -> Array:
-        """Expected strength of i less that of j, shape (n, n)."""
         return self.mean[:, None] - self.mean
 
     @property
     def difference_variance(self) -> Array:
-        """Variance of that difference, shape (n, n); 1 on the diagonal, where it means nothing but can be divided by."""
+        """Variance of the difference of i and j, shape (n, n); 1 on the diagonal, so that it can be divided by."""
         diagonal = np.diag(self.covariance)
         variance = diagonal[:, None] + diagonal - 2 * self.covariance
         np.fill_diagonal(variance, 1.0)
@@ -52,8 +51,8 @@ def beliefs(won: Array, awaited: tuple[NDArray[np.intp], NDArray[np.intp]], prio
 
     Args:
         won: Shape (n, n); entry (i, j) is how often i was better than j, draws counting half for each.
-        awaited: Rows and columns of the matches that are before judges. Nobody knows how they end, so means stay; what an
-            answer tells on average is counted.
+        awaited: Rows and columns of the matches that judges have open. Their outcomes are unknown, so means stay; the average
+            information of an answer is counted.
         prior_sd: Of strengths, logits, positive.
     """
     mean, precision = _peak(won, prior_sd)
@@ -69,9 +68,9 @@ def beliefs(won: Array, awaited: tuple[NDArray[np.intp], NDArray[np.intp]], prio
 
 
 def information(known: Beliefs) -> Array:
-    """What one answer about i and j tells on their difference (Fisher's information p (1 - p)), shape (n, n), in (0, 0.25].
+    """Fisher information p (1 - p) of one answer about i and j on their difference, shape (n, n), in (0, 0.25].
 
-    The uncertain difference is counted in by widening the logistic curve (MacKay, section 41.4).
+    The uncertainty of the difference widens the logistic curve (MacKay, section 41.4).
     """
     widened = known.difference / np.sqrt(1 + np.pi / 8 * known.difference_variance)
     fade = np.exp(-np.abs(widened))

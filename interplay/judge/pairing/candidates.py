@@ -1,4 +1,4 @@
-"""What may be shown: agents' episodes on held-out seeds, by version of the task they were recorded under."""
+"""Candidates: agents' episodes on held-out seeds, by version of the task they were recorded under."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from interplay.tasks import Suite, Task, builtin_suites, index
 
 
 class Candidates:
-    """Tasks and candidates; remembers task versions, which never change, and candidates while nothing comes or goes."""
+    """Tasks and candidates; caches task versions, which never change, and candidates until one comes or goes."""
 
     def __init__(self, suites: Iterable[Suite] | None = None) -> None:
         self._tasks = index(builtin_suites() if suites is None else suites)
@@ -23,7 +23,7 @@ class Candidates:
         self._candidates: dict[str, tuple[store.CandidatesState, tuple[Candidate, ...]]] = {}
 
     def of_task(self, session: Session, task: str) -> tuple[Candidate, ...]:
-        """Episodes on held-out seeds of agents that may be judged, under every version of the task that is known."""
+        """Episodes on held-out seeds of agents that may be judged, under every known version of the task."""
         # Asked of the database every time: other processes let agents in, withdraw them, and add their episodes.
         state = store.candidates_state(session, task)
         known_state, candidates = self._candidates.get(task, (None, ()))
@@ -33,7 +33,6 @@ class Candidates:
         return candidates
 
     def num_pairs(self, database: Database, tasks: Iterable[str] | None) -> int:
-        """How many pairs of games of these tasks, or of all, can be before judges at the same time."""
         with database.read() as session:
             judged = [task for task in store.judged_tasks(session) if tasks is None or task in tasks]
             return sum(num_pairs(self.of_task(session, task)) for task in judged)
@@ -47,13 +46,13 @@ class Candidates:
         return found
 
     def in_episode(self, session: Session, task: str, episode_id: str) -> list[Candidate]:
-        """What one episode of a task shows, on whichever seed: a candidate for each entrant and each seat it held."""
+        """Candidates of one episode, on any seed: one for each entrant and each seat it held."""
         found = store.candidates_in(session, task, episode_id)
         version = self.task(session, task, found[0].task_hash) if found else None
         return [] if version is None else _in_seats(version, found)
 
     def task(self, session: Session, task: str, task_hash: str) -> Task | None:
-        """One version of a task: as the database keeps it, or the one on offer if it is the same; None if neither."""
+        """One version of a task, from the database or from those on offer; None if unknown."""
         if task_hash not in self._versions:
             definition = store.task_definition(session, task_hash)
             version = Task.from_json(definition) if definition is not None else self._tasks.get(task)
@@ -63,17 +62,15 @@ class Candidates:
         return self._versions[task_hash]
 
     def name_of(self, task_hash: str) -> str:
-        """The id of a task whose version was met before."""
         return self._versions[task_hash].id
 
     def check_task(self, session: Session, task: str) -> None:
-        """Refuse a task that nobody knows (NotFoundError with the nearest known ids)."""
         known = {agent.task for agent in entrants(session)} | set(self._tasks)
         if task not in known:
             raise unknown_name("task", task[:100], known)
 
 
 def _in_seats(version: Task, rows: Iterable[store.CandidateRow]) -> list[Candidate]:
-    """Candidates of rows. A video, of which nobody recorded who sat where, is taken for one of the first seat."""
+    """Candidates of rows. A video whose seats were not recorded counts as one of the first seat."""
     known = (row if row.seat in version.seats else row._replace(seat=version.seats[0]) for row in rows)
     return [Candidate(*row) for row in known]

@@ -1,4 +1,4 @@
-"""What the answers so far say about one task's agents, as matchmaking needs it: carried on, one answer at a time."""
+"""Evidence for matchmaking: the answers about one task's agents, added one at a time."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Counts(NamedTuple):
     """Answers about n agents.
 
     Attributes:
-        agents: Their names; the order of rows and columns.
-        won: float64, shape (n, n): entry (i, j) is how often i was better than j, a draw being half a time for each.
+        agents: In the order of rows and columns.
+        won: float64, shape (n, n): entry (i, j) is how often i was better than j, draws counting half for each.
     """
 
     agents: tuple[str, ...]
@@ -33,13 +33,11 @@ class Counts(NamedTuple):
 
 
 class Evidence:
-    """The answers of one task, in the order of the log.
+    """The answers of one task, in the order of the log. Not safe to share between threads.
 
-    Answers are only ever added; leaving some out (of a banned judge) means making new evidence from the others. Not safe to
-    share between threads.
+    Answers are only ever added; to leave some out (of a banned judge), make new evidence from the others.
 
     Args:
-        answers: To begin with.
         standings: The ratings after the same answers, where the caller has them; computed here if None.
 
     >>> evidence = Evidence([("ada", "bob", "left"), ("bob", "cyd", "draw")])
@@ -61,11 +59,7 @@ class Evidence:
             self.add(*answer)
 
     def add(self, left: str, right: str, outcome: Outcome) -> None:
-        """Take one answer into account.
-
-        Raises:
-            ValueError: If both sides are the same agent, or `outcome` is not `left`, `right` or `draw`.
-        """
+        """Add one answer (ValueError for one agent on both sides, or an `outcome` other than `left`, `right` and `draw`)."""
         if left == right:
             raise ValueError(f"an agent cannot be compared with itself, got {left!r} on both sides")
         if outcome not in OUTCOMES:
@@ -79,7 +73,7 @@ class Evidence:
 
     @property
     def standings(self) -> Standings:
-        """TrueSkill's ratings after these answers; computed when first asked for, then carried on."""
+        """TrueSkill's ratings after these answers; computed when first asked for, then continued."""
         if self._others is not None:
             return self._others()
         for answer in self._unrated:
@@ -88,7 +82,7 @@ class Evidence:
         return self._standings
 
     def counts(self, agents: Sequence[str]) -> Counts:
-        """How often who was better: these agents first, then every other one in the log, by name."""
+        """Counts of these agents, followed by every other one in the log, by name."""
         names = (*agents, *sorted(self._places.keys() - set(agents)))
         num_agents, known = (
             len(names),

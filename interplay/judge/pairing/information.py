@@ -38,7 +38,7 @@ class Information:
 class PublishedInformation:
     """The rule of the published platform (BEDD's evaluation server): worth is `published_drops`.
 
-    Open matches count as in `Information`; there they were no part of the rule.
+    Differences: open matches count, as in `Information`.
     """
 
     name: ClassVar[str] = "bedd"
@@ -50,7 +50,6 @@ class PublishedInformation:
 
 
 def _expected_ratings(names: Sequence[str], standings: Standings, awaited: Awaited) -> tuple[Array, Array]:
-    """Mu and sigma of `names`, as they will be on average when the awaited answers have come."""
     ratings = {name: standings.rating(name) for name in names}
     for left, right in awaited:
         # An awaited answer may be about an agent that has left the candidates; it still tells about the other one.

@@ -1,4 +1,4 @@
-"""Which two episodes to show next, given the order in which a rule wants pairs of agents. Pure rules; no database."""
+"""Choice of the next two episodes, given a rule's order of pairs of agents. Pure rules; no database."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Candidate(NamedTuple):
 
     Attributes:
         was_cut: The time limit ended it, so its length is the limit it was played under.
-        has_people: A person held a seat of it; they are not shown their own game.
+        has_people: A person held a seat of it; judges never see their own game.
     """
 
     agent: str
@@ -41,7 +41,7 @@ class ChosenEpisodes(NamedTuple):
 
 
 class JudgeHistory(NamedTuple):
-    """What a judge was shown in one task."""
+    """Matches of one judge in one task."""
 
     pairs: frozenset[EpisodePair]
     times_seed: Mapping[int, int]
@@ -64,17 +64,16 @@ def choose(
 ) -> ChosenEpisodes | None:
     """The next two episodes for one judge, or None when nothing is left to show.
 
-    Pairs of agents are tried in the order given; the first one with episodes this judge has not seen together wins. Only
-    a judge who has seen everything is shown something again. Among the episode pairs of the chosen agents, seeds this
-    judge has met least come first, then pairs shown least to anyone, then chance.
+    Pairs of agents are tried in the order given; the first one with episodes this judge has not seen together wins. Only a
+    judge who has seen everything is shown something again. Among the episode pairs of the chosen agents, seeds this judge has
+    met least come first, then pairs shown least to anyone, then chance.
 
     Args:
-        candidates: Episodes that may be shown; several task versions may be mixed, they are never paired.
+        candidates: May mix task versions, which are never paired.
         pairs: From `PairingRule.order`.
-        taken: Episode pairs that are before a judge now.
-        history: What this judge was shown in this task.
+        taken: Episode pairs that another judge has open.
         times_shown: Two agents -> how often each of their episode pairs was served.
-        can_show: Whether an episode's video is there.
+        can_show: Whether an episode's video exists.
         rng: Breaks ties and draws the sides.
     """
     by_agent = _by_agent(candidates)
@@ -106,7 +105,6 @@ def choose(
 
 
 def num_pairs(candidates: Iterable[Candidate]) -> int:
-    """How many pairs of games can be before judges at the same time."""
     options = itertools.starmap(_options, itertools.combinations(_by_agent(candidates).values(), 2))
     return len({_ids(option) for found in options for option in found})
 
@@ -121,7 +119,7 @@ def _by_agent(candidates: Iterable[Candidate]) -> dict[str, dict[tuple[str, int]
 def _options(
     a: Mapping[tuple[str, int], list[Candidate]], b: Mapping[tuple[str, int], list[Candidate]]
 ) -> list[ChosenEpisodes]:
-    """All pairs of episodes of two entrants that share task version and seed, and may be compared. One game may be of both."""
+    """All comparable pairs of episodes of two entrants, of one task version and seed. One game may be of both."""
     return [
         ChosenEpisodes(one, other)
         for key in sorted(a.keys() & b.keys())
@@ -134,8 +132,7 @@ def comparable(one: Candidate, other: Candidate) -> bool:
     """Whether one time limit explains how both episodes ended.
 
     Rollouts may be cut short (`interplay play --max-seconds`). An episode that was cut had its own length as its limit; any
-    other would have ended the same under every limit it stayed within. So half a minute of one agent is never held against
-    a whole game of another.
+    other would have ended the same under every limit it stayed within.
 
     >>> cut, game = Candidate("a", "", 1, "x", 1800, True), Candidate("b", "", 1, "y", 5000, False)
     >>> comparable(cut, cut), comparable(game, game), comparable(cut, game), comparable(cut, game._replace(num_steps=900))

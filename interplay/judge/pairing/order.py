@@ -1,8 +1,8 @@
-"""Order: the pair whose answer is expected to settle most about who stands where on the leaderboard."""
+"""Order: the pair whose answer is expected to settle most about the order of the leaderboard. Focus: about some of it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -33,42 +33,73 @@ class OrderUncertainty:
 
     v is the variance of the difference of i and j and I the information of one answer. So far-apart agents are worth little
     (I and g are small), settled ones too (u is small), and a pair that sits in a crowd is worth most.
-
-    Attributes:
-        prior_sd: Standard deviation of strengths before any answer, logits, positive.
     """
 
     prior_sd: float = PRIOR_SD
     name: ClassVar[str] = "order"
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.prior_sd, int | float) and 0 < self.prior_sd < np.inf):
-            raise ValueError(f"prior_sd must be positive, got {self.prior_sd!r}")
+        _check_prior(self.prior_sd)
 
     def order(self, agents: Sequence[str], evidence: Evidence, awaited: Awaited, rng: np.random.Generator) -> list[AgentPair]:
-        names = sorted(agents)
-        if len(names) < 2:
-            return []
-        known = believed(names, evidence, awaited, self.prior_sd)
-        return most_worthy_first(names, worth_for_places(known, np.arange(len(names)), len(names)), rng)
+        return _ordered(agents, evidence, awaited, rng, self.prior_sd)
 
 
-def believed(names: Sequence[str], evidence: Evidence, awaited: Awaited, prior_sd: float) -> Beliefs:
-    """What is believed of `names`, in this order, and behind them of agents that are no longer in the candidates.
+@dataclass(frozen=True)
+class Focus:
+    """Pairs with one of `agents` come first, by what their answer tells about the places of `agents`; then all others.
 
-    Those that left still tell how two agents compare that both met them.
+    A new agent so meets those it may be next to, not those it surely beats. Pairs of two others stay in the list, so that a
+    judge who has seen every video of the new agent can continue; their worth counts what they tell about its place. Names in
+    `agents` that are not candidates are ignored; if none is one, every place matters, as under `order`.
     """
-    counts = evidence.counts(names)
-    return beliefs(counts.won, places_of(counts.agents, awaited), prior_sd)
+
+    agents: tuple[str, ...]
+    prior_sd: float = PRIOR_SD
+    name: ClassVar[str] = "focus"
+
+    def __init__(self, agents: Iterable[str] = (), prior_sd: float = PRIOR_SD) -> None:
+        names = (agents,) if isinstance(agents, str) else tuple(agents)
+        if not names or not all(isinstance(name, str) and name for name in names):
+            raise ValueError(f"focus needs the names of one or more agents, agents=['NAME']; got {agents!r}")
+        _check_prior(prior_sd)
+        object.__setattr__(self, "agents", tuple(dict.fromkeys(names)))
+        object.__setattr__(self, "prior_sd", prior_sd)
+
+    def order(self, agents: Sequence[str], evidence: Evidence, awaited: Awaited, rng: np.random.Generator) -> list[AgentPair]:
+        return _ordered(agents, evidence, awaited, rng, self.prior_sd, frozenset(self.agents))
+
+
+def _check_prior(prior_sd: float) -> None:
+    if not (isinstance(prior_sd, int | float) and 0 < prior_sd < np.inf):
+        raise ValueError(f"prior_sd must be positive, got {prior_sd!r}")
+
+
+def _ordered(
+    agents: Sequence[str],
+    evidence: Evidence,
+    awaited: Awaited,
+    rng: np.random.Generator,
+    prior_sd: float,
+    focus: frozenset[str] = frozenset(),
+) -> list[AgentPair]:
+    names = sorted(agents)
+    if len(names) < 2:
+        return []
+    counts = evidence.counts(names)  # former candidates still tell how two agents compare that both met them
+    known = beliefs(counts.won, places_of(counts.agents, awaited), prior_sd)
+    whose = [place for place, name in enumerate(names) if name in focus] or range(len(names))
+    pairs = most_worthy_first(names, worth_for_places(known, np.array(whose), len(names)), rng)
+    return sorted(pairs, key=lambda pair: focus.isdisjoint((pair.a, pair.b)))  # stable
 
 
 def worth_for_places(known: Beliefs, whose: NDArray[np.intp], num_shown: int) -> Array:
     """Expected fall of the variance of some agents' places, for an answer about each two; shape (num_shown, num_shown).
 
     Args:
-        known: About n agents, those of the candidates first.
-        whose: Agents whose places matter, in the candidates.
-        num_shown: How many are in the candidates; only they have places.
+        known: About n agents, candidates first.
+        whose: Candidates whose places matter.
+        num_shown: Number of candidates; only they have places.
     """
     variance = known.difference_variance[:num_shown, :num_shown]
     deviation = np.sqrt(variance)
@@ -77,9 +108,8 @@ def worth_for_places(known: Beliefs, whose: NDArray[np.intp], num_shown: int) ->
     np.fill_diagonal(swap, 0.0)
     # Row k: how place k moves with each strength. A Laplacian: shifting all strengths moves no place.
     per_strength = (np.diag(swap.sum(axis=1)) - swap)[whose]
-    moves = (
-        per_strength @ known.covariance[:num_shown, :num_shown]
-    )  # column i less column j: moves by the difference of i and j
+    # Column i less column j: moves by the difference of i and j.
+    moves = per_strength @ known.covariance[:num_shown, :num_shown]
     overlap = moves.T @ moves
     squares = np.diag(overlap)
     told = information(known)[:num_shown, :num_shown]

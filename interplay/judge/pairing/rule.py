@@ -1,8 +1,9 @@
-"""What a pairing rule is: agents, evidence and open matches in, pairs of agents out."""
+"""The interface of pairing rules (agents, evidence and open matches in, pairs of agents out), and the simplest one."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
@@ -15,11 +16,7 @@ Awaited = Iterable[tuple[str, str]]
 
 
 class AgentPair(NamedTuple):
-    """Two agents to ask about.
-
-    Attributes:
-        worth: What the rule thinks an answer is worth, in a unit of its own; comparable within one order only.
-    """
+    """Two agents to ask about; `worth` of an answer is in a unit of the rule, comparable within one order only."""
 
     a: str
     b: str
@@ -27,7 +24,7 @@ class AgentPair(NamedTuple):
 
 
 class PairingRule(Protocol):
-    """Decides which pair of agents is asked about next. Keeps no state: all there is to know comes in as `evidence`."""
+    """Decides which pair of agents is asked about next. Has no state: everything comes in as `evidence`."""
 
     name: ClassVar[str]
     """By which `pairing_rule(name)` finds it."""
@@ -36,21 +33,17 @@ class PairingRule(Protocol):
         """Every pair of `agents` that may be shown, the most wanted first.
 
         Args:
-            agents: Names of those in the candidates, each once; fewer than two make no pair.
-            evidence: Answers so far, also about agents no longer in the candidates.
-            awaited: Agents of open matches, in the candidates or not. Their answers count as being on their way.
-            rng: Decides between pairs that are worth the same.
+            agents: Names of candidates, each once; fewer than two make no pair.
+            evidence: Answers so far, also about former candidates.
+            awaited: Agents of open matches, candidates or not. Their answers are expected.
+            rng: Decides between pairs of equal worth.
         """
         ...
 
 
-def all_pairs(num_agents: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Rows and columns above the diagonal: every pair once."""
-    return np.triu_indices(num_agents, 1)
-
-
 def places_of(names: Sequence[str], awaited: Awaited) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Awaited pairs as rows and columns of a table of `names`; pairs with a stranger, or with itself, are left out."""
+    """Awaited pairs as rows and columns of a table of `names`; pairs with unknown agents, or of an agent with itself, are left
+    out."""
     place = {name: index for index, name in enumerate(names)}
     known = [(place[a], place[b]) for a, b in awaited if a in place and b in place and a != b]
     rows, columns = np.array(known, dtype=np.intp).reshape(-1, 2).T
@@ -60,11 +53,9 @@ def places_of(names: Sequence[str], awaited: Awaited) -> tuple[NDArray[np.intp],
 def most_worthy_first(names: Sequence[str], worth: NDArray[np.float64], rng: np.random.Generator) -> list[AgentPair]:
     """Every pair by falling worth, equals in an order drawn from `rng`.
 
-    Args:
-        names: n agents.
-        worth: Shape (n, n); only what is above the diagonal is read. Differences in the last bits are noise, not order.
+    `worth` has shape (n, n); only values above the diagonal are read. Differences in the last bits count as equal.
     """
-    rows, columns = all_pairs(len(names))
+    rows, columns = np.triu_indices(len(names), 1)
     values = worth[rows, columns]
     shuffled = rng.permutation(len(values))
     highest = np.abs(values).max(initial=0.0)
@@ -74,3 +65,21 @@ def most_worthy_first(names: Sequence[str], worth: NDArray[np.float64], rng: np.
     seconds: list[int] = columns[order].tolist()
     worths: list[float] = values[order].tolist()
     return [AgentPair(names[i], names[j], value) for i, j, value in zip(firsts, seconds, worths, strict=True)]
+
+
+@dataclass(frozen=True)
+class RoundRobin:
+    """The pair that was asked about least comes first, chance decides between equals; a pair's worth is minus that number.
+
+    The reference for other rules: it holds no beliefs, so none can mislead it.
+    """
+
+    name: ClassVar[str] = "round-robin"
+
+    def order(self, agents: Sequence[str], evidence: Evidence, awaited: Awaited, rng: np.random.Generator) -> list[AgentPair]:
+        names = sorted(agents)
+        times = evidence.counts(names).compared[: len(names), : len(names)]
+        rows, columns = places_of(names, awaited)
+        np.add.at(times, (rows, columns), 1)
+        np.add.at(times, (columns, rows), 1)
+        return most_worthy_first(names, -times, rng)

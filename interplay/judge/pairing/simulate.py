@@ -1,7 +1,7 @@
 """How many answers a pairing rule needs: judges who answer by chance around known skills, ranked again and again.
 
-Skills are drawn from a profile, judges see performances scattered around them, a rule asks, a rating method ranks, and the
-rank correlation with the truth is taken every few answers. Pure arithmetic; what runs where and what is kept is the caller's.
+Skills are drawn from a profile, judges see performances scattered around them, a rule asks, a rating method ranks, and the rank
+correlation with the truth is computed every few answers.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from interplay.errors import InterplayError, unknown_name
 from interplay.judge.pairing import Evidence, PairingRule, pairing_rule
-from interplay.judge.pairing.rule import all_pairs
 from interplay.rank import DEFAULTS
 from interplay.rank.bradley_terry import fit
 from interplay.rank.compare import rank_correlation
@@ -41,17 +40,16 @@ class SimulationError(InterplayError):
 
 @dataclass(frozen=True)
 class Simulation:
-    """What is simulated.
+    """Settings of a simulation.
 
     Attributes:
-        num_agents: How many there are to rank, at least 3.
-        max_answers: Where a run ends, reached or not.
-        target: Rank correlation (Spearman) with the truth that is asked for, between 0 and 1.
-        profile: How skills lie: `normal`, or `bedd` for the published scores of six agents and others around them.
+        max_answers: Where a run ends, even before its target.
+        target: Rank correlation (Spearman) with the truth to reach, between 0 and 1.
+        profile: Distribution of skills: `normal`, or `bedd` for the published scores of six agents and others around them.
         spread: Standard deviation of skills as a multiple of `NOISE`: at 1 the better of two agents drawn by chance gets 80 %
             of the answers that are no draw, at 0.5 70 %, at 2 90 %.
         draws: Share of draws among the answers if every pair were asked alike; close pairs are drawn more often than others.
-        num_judges: Judges side by side: so many matches are open at any time, and any of them may be answered next.
+        num_judges: Number of open matches at any time; any of them may be answered next.
         every: Answers between two looks at the ranking.
     Raises:
         SimulationError: If a value is outside its range.
@@ -83,10 +81,10 @@ class Simulation:
 
 
 class Run(NamedTuple):
-    """One rule and one seed.
+    """One run of one rule and seed.
 
     Attributes:
-        answers: Answers given at each look.
+        answers: Number of answers at each look.
         correlation: Method -> rank correlation with the truth at each look.
     """
 
@@ -95,19 +93,16 @@ class Run(NamedTuple):
     answers: list[int]
     correlation: dict[str, list[float]]
 
-    def as_json(self) -> dict[str, Any]:
-        return dict(self._asdict())
-
 
 class Needed(NamedTuple):
-    """Answers until the target: when the correlation first was there, and from when on it stayed; None if not in time."""
+    """Answers until the target was first reached, and until it was kept to the end; None if not in time."""
 
     first: int | None
     lasting: int | None
 
 
 class Quartiles(NamedTuple):
-    """Over seeds; None where it lies beyond the last answer of the runs. `num_reached` seeds of `num` got there."""
+    """Over seeds; None where it lies beyond the last answer of the runs. `num_reached` seeds of `num` reached the target."""
 
     q1: float | None
     median: float | None
@@ -119,8 +114,8 @@ class Quartiles(NamedTuple):
 def true_skills(settings: Simulation, rng: np.random.Generator) -> Array:
     """Skills of mean 0, skill points, shape (num_agents,), in random places.
 
-    `bedd`: six agents have the published scores, the others are drawn and shifted so that all are of mean 0 and standard
-    deviation 1 where there are 17: 14 agents stand close together, two far above, one below.
+    `bedd`: six agents have the published scores, the others are drawn and shifted so that all have mean 0 and standard
+    deviation 1 if there are 17: 14 agents stand close together, two far above, one below.
     """
     scores = rng.normal(size=settings.num_agents)
     if settings.profile == "bedd":
@@ -136,8 +131,8 @@ def true_skills(settings: Simulation, rng: np.random.Generator) -> Array:
 
 
 def draw_margin(skills: Array, draws: float) -> float:
-    """Performances closer than this are a draw, skill points: so that over all pairs the share of draws is as wished."""
-    rows, columns = all_pairs(len(skills))
+    """The largest difference of performances that is a draw, skill points: over all pairs the share of draws is `draws`."""
+    rows, columns = np.triu_indices(len(skills), 1)
     differences = (np.abs(skills[rows] - skills[columns]) / NOISE).tolist()
     low, high = 0.0, 1.0
     while _share_of_draws(differences, high) < draws:
@@ -153,11 +148,10 @@ def _share_of_draws(differences: Sequence[float], margin: float) -> float:
 
 
 def simulate(settings: Simulation, policy_name: str, seed: int, methods: Sequence[str] = METHODS[:2]) -> Run:
-    """One run. Truth and judges' chance depend on the seed alone, so that rules face the same agents.
+    """One run. Truth and judges' chance depend only on the seed, so that rules face the same agents.
 
     Args:
-        policy_name: As for `policy`. `focus` is simulated with one agent, drawn by chance.
-        seed: Of every draw.
+        policy_name: As for `pairing_rule`. `focus` is simulated with one agent, drawn by chance.
         methods: Some of `METHODS`.
     Raises:
         NotFoundError: If there is no such rule or method.
@@ -189,12 +183,11 @@ def simulate(settings: Simulation, policy_name: str, seed: int, methods: Sequenc
 
 
 def make_policy(name: str, agents: Sequence[str]) -> PairingRule:
-    """A rule that can be simulated; agents lie in random places, so that the first is as good as any to focus on."""
+    """A rule that can be simulated; agents lie in random places, so `focus` takes the first."""
     return pairing_rule(name, agents=agents[:1]) if name == "focus" else pairing_rule(name)
 
 
 def estimates(evidence: Evidence, names: Sequence[str], method: str) -> Array:
-    """What agents are ranked by under a rating method, shape (n,)."""
     if method == "bradley-terry":
         return fit(evidence.counts(names).won).log_strength
     ratings = [evidence.standings.rating(name) for name in names]
@@ -202,7 +195,7 @@ def estimates(evidence: Evidence, names: Sequence[str], method: str) -> Array:
 
 
 def needed(answers: Sequence[int], correlation: Sequence[float], target: float) -> Needed:
-    """When one run reached its target.
+    """Number of answers at which one run reached its target.
 
     >>> needed([5, 10, 15, 20], [0.8, 0.96, 0.94, 0.97], 0.95)
     Needed(first=10, lasting=20)
@@ -214,7 +207,7 @@ def needed(answers: Sequence[int], correlation: Sequence[float], target: float) 
 
 
 def quartiles(values: Sequence[int | None]) -> Quartiles:
-    """Quartiles of numbers of answers, runs that did not get there counting as longer than any that did.
+    """Quartiles of numbers of answers; runs that missed the target count as longer than all others.
 
     >>> quartiles([10, 20, None, 30])
     Quartiles(q1=17.5, median=25.0, q3=None, num_reached=3, num=4)
@@ -226,7 +219,6 @@ def quartiles(values: Sequence[int | None]) -> Quartiles:
 
 
 def _quantile(numbers: Sequence[float], share: float) -> float | None:
-    """By linear interpolation; None if it reaches into infinity."""
     if not numbers:
         return None
     place = share * (len(numbers) - 1)
@@ -238,10 +230,9 @@ def _quantile(numbers: Sequence[float], share: float) -> float | None:
 def summary(runs: Sequence[Run], target: float) -> list[dict[str, Any]]:
     """One row for each policy and rating method: answers needed, and their medians as shares of round-robin's.
 
-    Returns:
-        Rows of `policy`, `method`, `first` and `lasting` (as `Quartiles`), `first_ratio` and `lasting_ratio` (None without
-        round-robin, or where a median lies beyond the runs' end), and `median_curve`: answers after which the median run is
-        at the target (its ratio: `median_curve_ratio`).
+    Rows have `policy`, `method`, `first` and `lasting` (`Quartiles`), `first_ratio` and `lasting_ratio` (None without
+    round-robin, or where a median lies beyond the runs' end), and `median_curve`: answers after which the median run is at the
+    target (its ratio: `median_curve_ratio`).
     """
     rows: list[dict[str, Any]] = []
     for name in dict.fromkeys(run.policy for run in runs):
@@ -288,5 +279,5 @@ def curves(runs: Sequence[Run]) -> list[dict[str, Any]]:
 
 
 def fingerprint(settings: Simulation, methods: Sequence[str]) -> Mapping[str, Any]:
-    """What must be the same for a kept run to be used again; `target` is not in it, for it changes no run."""
+    """Settings that must be equal for a stored run to be used again; `target` changes no run."""
     return {**asdict(settings), "methods": sorted(methods), "target": None}

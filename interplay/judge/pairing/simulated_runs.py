@@ -1,4 +1,4 @@
-"""Runs of a simulation kept in a file, a JSON document a line, so that a stopped one continues where it was."""
+"""Runs of a simulation in a file, a JSON document a line, so that a stopped simulation can continue."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ from interplay.judge.pairing.simulate import Run, Simulation, SimulationError, f
 
 
 class SimulatedRuns:
-    """The runs of one simulation that a file holds; runs of other settings may be in it and are left alone.
+    """The runs of one simulation in a file; the file may also hold runs of other settings.
 
     Args:
-        path: Made when the first run is added; None keeps nothing.
-        settings, methods: Of the runs wanted.
+        path: Created with the first run; None stores nothing.
     Raises:
-        SimulationError: If the file cannot be read or is something else.
+        SimulationError: If the file cannot be read or holds something else.
     """
 
     def __init__(self, path: Path | None, settings: Simulation, methods: Sequence[str]) -> None:
@@ -34,11 +33,11 @@ class SimulatedRuns:
         return self._runs.get((policy, seed))
 
     def add(self, run: Run) -> None:
-        """Keep a run; it is on disk when this returns (SimulationError if it cannot be written)."""
+        """Store a run; it is on disk when this returns (SimulationError if it cannot be written)."""
         self._runs[run.policy, run.seed] = run
         if self._path is None:
             return
-        line = json.dumps({"settings": self._settings, **run.as_json()}) + "\n"
+        line = json.dumps({"settings": self._settings, **run._asdict()}) + "\n"
         try:
             with self._path.open("a", encoding="utf-8") as stream:
                 stream.write(line if self._ends_in_line else f"\n{line}")
@@ -49,7 +48,7 @@ class SimulatedRuns:
         self._ends_in_line = True
 
     def _documents(self) -> list[dict[str, Any]]:
-        """Every complete line; a torn one, of a run that was stopped while it wrote, is left out."""
+        """Every complete line; one torn by a crash is left out."""
         if self._path is None or not self._path.exists():
             return []
         try:

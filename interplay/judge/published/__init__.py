@@ -1,27 +1,22 @@
-"""Published evaluation sets: the answers of another study, banned workers and videos, brought in whole and written out again.
+"""Published evaluation sets: the answers of another study, banned workers and videos, imported whole and exported again.
 
-The format is that of BEDD (Milani et al. 2023), read tolerantly and kept whole; see docs/dataset.md. `import_answers` enters a
-file, `export_file` writes what is here: in the same format (`export_answers`), or as one row an answer (`flat_table`).
+The format is that of BEDD (Milani et al. 2023), see docs/dataset.md. `import_answers` enters a file, `export_file` writes the
+answers of this server: in the same format (`export_answers`), or as one row an answer (`flat_table`).
 """
 
-from interplay.judge.published.dataset_export import Selection, export_answers, write_items
+from interplay.judge.published.dataset_export import Selection, export_answers
 from interplay.judge.published.dataset_import import import_answers
-from interplay.judge.published.flat import ENDINGS, export_file, flat_table, write_table
-from interplay.judge.published.row import DatasetError, PublishedAnswer, read_items
-from interplay.record.exchange.pseudonyms import Pseudonyms, open_pseudonyms
+from interplay.judge.published.flat import ENDINGS, export_file, flat_table
+from interplay.judge.published.row import DatasetError
+from interplay.record.exchange.pseudonyms import open_pseudonyms
 
 __all__ = [
     "ENDINGS",
     "DatasetError",
-    "Pseudonyms",
-    "PublishedAnswer",
     "Selection",
     "export_answers",
     "export_file",
     "flat_table",
     "import_answers",
     "open_pseudonyms",
-    "read_items",
-    "write_items",
-    "write_table",
 ]

@@ -14,12 +14,12 @@ from sqlalchemy.orm import Session
 from interplay.errors import unknown_name
 from interplay.files import replacing
 from interplay.judge.published.row import DatasetError, item_of
-from interplay.judge.published.viewing import published_events
+from interplay.judge.viewing import published_events
 from interplay.record.exchange.pseudonyms import Pseudonyms
 from interplay.store import uploads as store
 from interplay.store.judging import bans as ban_store
 from interplay.tasks import Task
-from interplay.tasks.published import published_name
+from interplay.tasks.task import published_name
 
 PLAYERS = {"left": "p1", "right": "p2", "draw": "draw", "na": "na"}
 """Our answer -> the published one."""
@@ -27,10 +27,10 @@ PLAYERS = {"left": "p1", "right": "p2", "draw": "draw", "na": "na"}
 
 @dataclass(frozen=True)
 class Selection:
-    """Which answers to write.
+    """Answers to write.
 
     Attributes:
-        name: Only those imported under this name; all that are here if None.
+        name: Only those imported under this name; all if None.
         task: Only those about this task.
         include_banned: Also those of banned judges.
         pseudonyms: Instead of the names of judges and of people who played, or None.
@@ -43,9 +43,9 @@ class Selection:
 
 
 def export_answers(session: Session, selection: Selection) -> list[dict[str, Any]]:
-    """Answers that can move ratings, as the published file lists them, newest first.
+    """Answers that can move ratings, in the published format, newest first.
 
-    If all are of one imported set they keep the order of their file; answers to checks and of model judges are left out.
+    If all are of one imported set they have the order of their file; answers to checks and of model judges are left out.
 
     Raises:
         DatasetError: If there is no answer to write.
@@ -69,11 +69,7 @@ def export_answers(session: Session, selection: Selection) -> list[dict[str, Any
 
 
 def selected(session: Session, selection: Selection) -> Iterator[store.ExportedAnswer]:
-    """The answers of a selection, in the order of the log, checks and model judges among them.
-
-    Raises:
-        NotFoundError: If nothing was imported under that name.
-    """
+    """The answers of a selection, in the order of the log, with checks and model judges (NotFoundError for an unknown set)."""
     if selection.name is not None and selection.name not in (there := store.datasets(session)):
         raise unknown_name("imported set", selection.name, there, hint="Leave --name out for every answer that is here.")
     banned = frozenset() if selection.include_banned else ban_store.banned(session)
@@ -164,12 +160,10 @@ def _own(answer: store.ExportedAnswer, task: Task, pseudonyms: Pseudonyms | None
 
 
 def played_by(name: str, pseudonyms: Pseudonyms | None) -> str:
-    """What to call an entrant: people who are ranked by name are judged under their number here."""
     return name if pseudonyms is None else pseudonyms.player(name)
 
 
 def seat_of(answer: store.ExportedAnswer, task: Task) -> str | None:
-    """The seat that an answer compares; None in a task of one seat, and where it was not kept."""
     return answer.seat or None if len(task.seats) > 1 else None
 
 
@@ -191,7 +185,6 @@ def _yes_or_no(value: Any) -> str:
 
 
 def _stamp(time: datetime) -> str:
-    """As the published server wrote it: UTC without a zone."""
     return time.replace(tzinfo=None).isoformat()
 
 
@@ -215,7 +208,7 @@ _LONG_ENOUGH = 6
 
 
 def without_worker(item: Any, worker: str, pseudonym: str, name: str = "") -> Any:
-    """A row with the pseudonym wherever the worker's id stands, and nothing that leads to their work on a platform."""
+    """A row with the pseudonym in place of the worker's id, and without fields that lead to their work on a platform."""
     if isinstance(item, dict):
         return {
             _without(key, worker, pseudonym): without_worker(value, worker, pseudonym, str(key).lower())

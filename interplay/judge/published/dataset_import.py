@@ -1,4 +1,4 @@
-"""Bring a published evaluation set in: all of what counts or nothing, and a report of every row that does not."""
+"""Import of a published evaluation set: all valid rows or nothing, and a report of every row that was dropped."""
 
 from __future__ import annotations
 
@@ -52,7 +52,6 @@ _KINDS = (
 
 
 def check_name(name: str) -> None:
-    """Refuse what cannot be the name of a set (DatasetError if it cannot)."""
     if not _NAME.fullmatch(name):
         raise DatasetError(f"{name!r} cannot be the name of a set\nUse up to 40 small letters, digits, '_', '.' and '-'.")
 
@@ -71,14 +70,14 @@ def import_answers(
 
     Args:
         file: A JSON list, newest first, see docs/dataset.md.
-        name: What the set is called here; judges become `name/worker`.
-        banned: JSON list of `{"workerId": ...}`: their answers are kept and do not count.
+        name: Name of the set here; judges become `name/worker`.
+        banned: JSON list of `{"workerId": ...}`: their answers are stored and do not count.
         videos: `videos/<agent>/<task>/seed_<n>.mp4`, as in `uploads.add_agent`; without them nothing new can be shown.
     Returns:
         The report, as written to `imports/<name>-report.json` of the data folder; see `report.import_report`.
     Raises:
-        DatasetError: If the file cannot be read at all or the name cannot be one.
-        BanFileError: If that of the banned is something else.
+        DatasetError: If the file cannot be read, or the name is invalid.
+        BanFileError: If the file of banned workers is invalid.
         UploadError: If a video cannot be used; lists all that are wrong. Nothing was stored.
     """
     check_name(name)
@@ -139,7 +138,7 @@ def import_answers(
 
 
 def kind_of(agent: str) -> str:
-    """What an agent of the published set is, by its name.
+    """The kind of an agent of the published set, by its name.
 
     >>> kind_of("Human2"), kind_of("BC-Baseline"), kind_of("Random"), kind_of("GoUp")
     ('human', 'bc', 'random', 'agent')
@@ -158,13 +157,13 @@ class _Import:
         self.order = ""
 
     def joined(self, agents: set[str]) -> set[str]:
-        """Those that are here already and did not come with this set: what is imported will be theirs as well."""
+        """Agents that were here before and did not come with this set: they get the imported answers as well."""
         others = agents - store.imported_agents(self._session, self._dataset)
         named = {agent.name for agent in entrant_store.entrants(self._session)}
         return {agent for agent in others if agent in named or store.episodes_of_agent(self._session, agent)}
 
     def agents(self, answers: Sequence[PublishedAnswer], staged: Mapping[str, Sequence[StagedVideo]]) -> None:
-        """Tasks, agents, and an episode for each agent, task and seed; those there are already stay as they are."""
+        """Enter tasks, agents, and an episode for each agent, task and seed; existing ones stay as they are."""
         tasks = {answer.task.id: answer.task for answer in answers}
         wanted = {(agent, answer.task.id, answer.seed) for answer in answers for agent in (answer.left, answer.right)}
         shown = {(agent, video.task.id) for agent, here in staged.items() for video in here}
@@ -236,7 +235,7 @@ class _Import:
         self.num_imported = len(answers)
 
     def _oldest_first(self, answers: Sequence[PublishedAnswer]) -> list[PublishedAnswer]:
-        """The file backwards, if it is newest first by the time of matches or answers; by the time of answers if not."""
+        """The file backwards, if it is newest first by the time of matches or answers; else by the time of answers."""
         backwards = list(reversed(answers))
         created = [str(answer.item.get("created_at")) for answer in backwards]
         for times in (created, [answer.answered_at.isoformat() for answer in backwards]):
@@ -285,7 +284,7 @@ class _Import:
         }
 
     def bans(self, workers: Sequence[str]) -> int:
-        """Ban who was banned there, but not again whose ban was lifted here; returns how many are new."""
+        """Ban the banned workers, except those whose ban was lifted here; returns how many are new."""
         reason = f"banned in {self._dataset}"
         before = store.bans_for(self._session, reason)
         judges = [judge_of(self._dataset, worker) for worker in workers]
@@ -295,18 +294,16 @@ class _Import:
 
 
 def judge_of(dataset: str, worker: str) -> str:
-    """A worker of a published set among our judges."""
     return f"{dataset}/{worker}"
 
 
 def match_id_of(dataset: str, key: str) -> str:
-    """The match of an imported answer; the same for the same one."""
     digest = hashlib.sha256(f"{dataset}\n{key}".encode()).hexdigest()
     return f"import-{digest[:24]}"
 
 
 def _videos(folder: Path | None, names: Mapping[str, Any], agents: set[str]) -> tuple[dict[str, list[FoundVideo]], list[str]]:
-    """Agent -> its videos; and notes. Folders are found whatever their capitals (`BC-baseline`)."""
+    """Agent -> its videos; and notes. Case does not matter in names of folders (`BC-baseline`)."""
     if folder is None:
         return {}, []
     if not folder.is_dir():
@@ -341,7 +338,7 @@ def _checked(agent: str, videos: Sequence[FoundVideo], on_progress: Progress) ->
 
 
 def _joined_before(path: Path) -> list[str]:
-    """What the report of an earlier import of this set says, so that importing again does not hide it."""
+    """Joined agents in the report of an earlier import, so that a new report lists them, too."""
     try:
         return list(json.loads(path.read_bytes())["joined_agents"])
     except (OSError, ValueError, KeyError, TypeError):

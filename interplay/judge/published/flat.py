@@ -12,7 +12,7 @@ from interplay.files import replacing, write_json
 from interplay.judge.published.dataset_export import Selection, Tasks, export_answers, played_by, seat_of, selected, write_items
 from interplay.judge.published.row import DatasetError
 from interplay.judge.published.segments import export_segments
-from interplay.judge.published.viewing import watched
+from interplay.judge.viewing import watched
 from interplay.store import Database
 from interplay.store import judging as store
 from interplay.store.judging import SegmentRow
@@ -61,7 +61,7 @@ COLUMNS = {
 
 
 def factor_columns(question: Question) -> tuple[str, ...]:
-    """Columns of a question: one of a comparison, one for each side of a direct question, none of the overall one.
+    """Columns of a question: one for a comparison, one for each side of a direct question, none for the overall one.
 
     >>> factor_columns(Question("found", "Found Cave", "direct", "Is there a cave?"))
     ('factor_found_cave_left', 'factor_found_cave_right')
@@ -160,11 +160,7 @@ def _steps(answer: ExportedAnswer, segments: dict[int, SegmentRow]) -> dict[str,
 
 
 def write_table(table: pa.Table, path: Path) -> None:
-    """Write Parquet or CSV, by the name's ending; the file appears whole or not at all.
-
-    Raises:
-        DatasetError: If it cannot be written.
-    """
+    """Write Parquet or CSV, by the name's ending; the file appears whole or not at all (DatasetError if that fails)."""
     import pyarrow.csv
     import pyarrow.parquet
 
@@ -182,14 +178,12 @@ ENDINGS = (".json", ".parquet", ".csv")
 
 
 def export_file(database: Database, selection: Selection, path: Path, *, segments: bool = False) -> int:
-    """Write answers as they are at one moment; the ending of the file says the format, one of `ENDINGS`.
+    """Write answers as of one moment and return their number; the file's ending, one of `ENDINGS`, says the format.
 
     Args:
-        segments: Answers about segments, to a file of their own; a table holds both kinds.
-    Returns:
-        How many answers were written.
+        segments: Write only answers about segments, to a file of their own; a table holds both kinds.
     Raises:
-        DatasetError: If there is none, or the file cannot be written.
+        DatasetError: If there are no answers, or the file cannot be written.
     """
     with database.read() as session:
         if segments:

@@ -1,7 +1,7 @@
-"""Which of our questions a published answer is about: by its place among its kind, and by a wording learnt from the file.
+"""Match published answers to our questions: by their place in the form, and by wordings learnt from the file.
 
-Published questions have no ids, only sentences, and those are not ours to keep. But a form asks them in one order, so rows with
-the right number of answers say which sentence stands in which place; rows that lack some are read by those sentences.
+Published questions have no ids, only sentences. But a form asks them in one order, so rows with the right number of answers say
+which sentence stands in which place; rows that lack some are read by those sentences.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _YES_NO = {"true": True, "false": False, True: True, False: False}
 
 
 class Wordings:
-    """Sentence -> question id, per task and kind, as the rows of a file let one see.
+    """Sentence -> question id, per task and kind, as learnt from the rows of a file.
 
     Args:
         rows: Task, and `responses` of its metadata, of every row.
@@ -40,7 +40,6 @@ class Wordings:
         self._ids = {key: counter.most_common(1)[0][0] for key, counter in places.items()}
 
     def ids(self, task: Task, kind: Kind, entries: Sequence[Mapping[str, Any]]) -> list[str | None]:
-        """Our question of each answer; None where nothing tells."""
         asked = questions(task, kind)
         known = {text: question.id for question in asked for text in (question.text, question.factor)}
         found = [self._one(task, kind, entry, known) for entry in entries]
@@ -60,7 +59,7 @@ def questions(task: Task, kind: Kind) -> list[Question]:
 
 
 def entries_of(responses: Mapping[str, Any], kind: Kind) -> list[Mapping[str, Any]]:
-    """The answers of one kind; whatever is not an object there counts as one that says nothing."""
+    """The answers of one kind; an entry that is not an object counts as an empty one."""
     entries = responses.get(_LISTS[kind])
     return [entry if isinstance(entry, dict) else {} for entry in entries] if isinstance(entries, list) else []
 
@@ -68,12 +67,9 @@ def entries_of(responses: Mapping[str, Any], kind: Kind) -> list[Mapping[str, An
 def read_responses(
     task: Task, responses: Mapping[str, Any], winner: str, wordings: Wordings
 ) -> tuple[dict[str, Any], list[str]]:
-    """A published form as ours.
+    """A published form as ours: question id -> answer; and notes on irregularities.
 
-    Args:
-        winner: `p1`, `p2` or `draw`: the answer to the overall question, which some forms repeat among the comparisons.
-    Returns:
-        Question id -> answer; and what was not as it should be.
+    `winner` is `p1`, `p2` or `draw`: the answer to the overall question, which some forms repeat among the comparisons.
     """
     answers: dict[str, Any] = {}
     notes: list[str] = []
@@ -97,7 +93,7 @@ def read_responses(
 
 
 def _both_sides(entry: Mapping[str, Any], notes: list[str]) -> dict[str, bool]:
-    """Yes or no for each side; the published form cannot tell an unticked box from an unanswered one."""
+    """Yes or no for each side; the published form does not distinguish an unticked box from an unanswered one."""
     sides = {}
     for side, player in (("left", "player_1"), ("right", "player_2")):
         value = entry.get(player)

@@ -1,4 +1,4 @@
-"""What an import found: counts, every row that was dropped and why, and what was taken in a way worth knowing."""
+"""Report of an import: counts, dropped rows with reasons, and notes on rows that needed interpretation."""
 
 from __future__ import annotations
 

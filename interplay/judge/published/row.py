@@ -1,4 +1,4 @@
-"""One row of a published evaluation set: tolerant of what is missing, strict about what contradicts itself."""
+"""A row of a published evaluation set: missing values are tolerated, contradictions are not."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ class DatasetError(InterplayError):
 
 
 class DroppedRowError(Exception):
-    """Why one row does not count."""
+    """Reason why one row does not count."""
 
 
 @dataclass(frozen=True)
 class PublishedAnswer:
-    """A row that counts.
+    """A valid row.
 
     Attributes:
         row: Its place in the file, from 1.
-        key: What makes it the same answer in every version of the file.
-        responses: Question id -> answer, as our forms have it.
-        viewing: What the judge's page reported.
-        notes: What was not as it should be, and how it was taken.
-        item: The row as it stands in the file.
+        key: Identifies the answer in every version of the file.
+        responses: Question id -> answer, as in our forms.
+        viewing: The page's report.
+        notes: Irregularities, and how they were interpreted.
+        item: The row as in the file.
     """
 
     row: int
@@ -66,7 +66,7 @@ class PublishedAnswer:
 
 @dataclass(frozen=True)
 class ReadItems:
-    """A file's rows, in its order, and why those that are missing were dropped: row (from 1), its hash, reason."""
+    """Valid rows of a file, in its order, and the dropped ones: row (from 1), its hash, reason."""
 
     answers: list[PublishedAnswer]
     dropped: list[tuple[int, str, str]]
@@ -74,7 +74,6 @@ class ReadItems:
 
 
 def load_json(path: Path) -> Any:
-    """A JSON file (DatasetError if it cannot be read)."""
     try:
         return json.loads(path.read_bytes())
     except FileNotFoundError:
@@ -90,13 +89,7 @@ def load_json(path: Path) -> Any:
 
 
 def read_items(document: Any, names: Mapping[str, Task], source: str = "the file") -> ReadItems:
-    """Read a published list, newest first.
-
-    Args:
-        names: Every spelling of a task -> task, `video_folder.task_names`.
-    Raises:
-        DatasetError: If it is not a list.
-    """
+    """Read a published list, newest first (DatasetError if it is no list); `names` as in `video_folder.task_names`."""
     if not isinstance(document, list):
         raise DatasetError(
             f"{source}: holds no list of answers but {'an object' if isinstance(document, dict) else type(document).__name__}\n"
@@ -125,7 +118,7 @@ def read_items(document: Any, names: Mapping[str, Task], source: str = "the file
 
 
 def metadata_of(item: Mapping[str, Any]) -> dict[str, Any]:
-    """What the judge's page sent, as an object or a text that holds one; empty without one."""
+    """Data that the judge's page sent, an object or a text that holds one; empty without one."""
     result = item.get("result")
     found = result.get("eval_metadata") if isinstance(result, dict) else None
     if isinstance(found, str):
@@ -234,7 +227,7 @@ def _seed(episodes: Sequence[Mapping[str, Any]]) -> int:
 
 
 def _winner(metadata: Mapping[str, Any], result: Mapping[str, Any], episodes: Sequence[Mapping[str, Any]]) -> str:
-    """`p1`, `p2` or `draw`; what is said of it elsewhere must agree."""
+    """`p1`, `p2` or `draw`; all statements about it must agree."""
     is_draw, order = (
         result.get("is_draw", metadata.get("is_draw")),
         _order(result.get("ranks", metadata.get("ranks")), episodes),
@@ -256,7 +249,7 @@ def _winner(metadata: Mapping[str, Any], result: Mapping[str, Any], episodes: Se
 
 
 def _order(ranks: Any, episodes: Sequence[Mapping[str, Any]]) -> str | None:
-    """Who is first by `ranks`: hashes of the videos, best first, or two numbers; None where there are none."""
+    """The winner by `ranks`: hashes of the videos, best first, or two numbers; None without ranks."""
     if isinstance(ranks, str):
         try:
             ranks = json.loads(ranks)
@@ -279,7 +272,7 @@ def _order(ranks: Any, episodes: Sequence[Mapping[str, Any]]) -> str | None:
 def _times(
     item: Mapping[str, Any], result: Mapping[str, Any], metadata: Mapping[str, Any], notes: list[str]
 ) -> tuple[datetime, datetime]:
-    """When it was answered and when it was begun: the server's clock says when, the judge's page how long."""
+    """Time of the answer and of its start, from the server's clock; the judge's page says how long it took."""
     start, end = _instant(metadata, "start_time"), _instant(metadata, "end_time")
     created, updated = _instant(item, "created_at"), _instant(item, "updated_at")
     answered = _instant(result, "created_at") or updated or end or created
@@ -301,7 +294,7 @@ def _times(
 
 
 def _instant(place: Mapping[str, Any], key: str) -> datetime | None:
-    """A time: ISO 8601, in UTC where it names no zone, or milliseconds or seconds since 1970."""
+    """A time: ISO 8601, in UTC if it names no zone, or milliseconds or seconds since 1970."""
     value = place.get(key)
     if value in (None, "", "N/A"):
         return None
@@ -346,10 +339,10 @@ def _responses(metadata: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def source_of(answer: PublishedAnswer, dataset: str, num_rows: int) -> dict[str, Any]:
-    """All of a row but the two big parts that have a column of their own.
+    """A row without the two large parts that have their own columns.
 
-    Args:
-        num_rows: Rows of the file: places are counted from its end, because newer versions of a file grow at its beginning.
+    `num_rows` are the rows of the file: places are counted from its end, because newer versions of a file grow at its
+    beginning.
     """
     item = deepcopy(answer.item)
     moved = []

@@ -1,6 +1,6 @@
-"""Answers about segments in a file of their own, written here and read in again; the games travel beside it, as episodes.
+"""Export and import of answers about segments, in a file of their own; their games are exported as episodes.
 
-The published format knows one seed for both videos and ranks agents by every row, so answers about segments stay out of it.
+The published format has one seed for both videos and ranks agents by every row, so it cannot hold answers about segments.
 """
 
 from __future__ import annotations
@@ -29,15 +29,14 @@ VERSION = 1
 
 
 def is_of_segments(document: Any) -> bool:
-    """Whether a file's JSON is such a file."""
     return isinstance(document, dict) and document.get("format") == FORMAT
 
 
 def export_segments(session: Session, selection: Selection) -> dict[str, Any]:
-    """The answers about segments of a selection, oldest first; those to checks and of model judges are left out.
+    """The answers about segments of a selection, oldest first, without checks and model judges.
 
     Raises:
-        DatasetError: If there is none.
+        DatasetError: If there are no such answers.
         NotFoundError: If nothing was imported under that name.
     """
     answers = [one for one in selected(session, selection) if one.purpose == "segment" and one.judge_kind != "model"]
@@ -76,7 +75,7 @@ def import_segments(archive: Archive, document: Mapping[str, Any], name: str, so
     """Enter the answers of such a file; again with the same file adds nothing. Their games must be here, under the same ids.
 
     Args:
-        name: What the set is called here, as a study is: `interplay learn reward --study NAME`; judges become `NAME/judge`.
+        name: Name of the set here, like that of a study: `interplay learn reward --study NAME`; judges become `NAME/judge`.
     Returns:
         `imported`, `there_before`, and `dropped`, reason -> how many.
     Raises:
@@ -106,11 +105,10 @@ def import_segments(archive: Archive, document: Mapping[str, Any], name: str, so
 
 
 class _UnusableError(InterplayError):
-    """Why one answer is dropped."""
+    """Reason why one answer is dropped."""
 
 
 def _enter(session: Session, row: Any, name: str, version: str) -> str:
-    """Enter one answer; `imported`, or `there_before`."""
     table = Table(row if isinstance(row, dict) else {}, "answer", refuse=_UnusableError)
     match_id = match_id_of(name, table.text("match"))
     if store.match_to_read(session, match_id) is not None:

@@ -1,1 +1,1 @@
-"""Ratings and leaderboards, carried on from the append-only log of answers."""
+"""Ratings and leaderboards, from the append-only log of answers."""

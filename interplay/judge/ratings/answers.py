@@ -1,4 +1,4 @@
-"""What was answered, read whole from a database: for rankings, for agreement and bias, and which tasks can be judged."""
+"""Answers read whole from a database: for rankings, for agreement and bias, and which tasks can be judged."""
 
 from __future__ import annotations
 
@@ -17,18 +17,13 @@ _SIDES: dict[str, Outcome] = {"first": "left", "same": "draw", "second": "right"
 
 
 def comparisons(database: Database) -> list[Comparison]:
-    """Every answer that counts, in the order of the log, as ratings see it."""
     with database.read() as session:
         return [comparison(answer) for answer in store.answers(session)]
 
 
 def partner_comparisons(database: Database, question: str) -> list[Comparison]:
-    """What people answered to one question about two partners just met in studies of play, in the order of the answers, as
-    ratings see it: the first of the two is on the left.
-
-    Raises:
-        NotFoundError: If no such question was answered, with the nearest that was.
-    """
+    """Answers of people to one question about two partners in studies of play, in the order of the answers; the first partner
+    is left (NotFoundError with the nearest question if it was never answered)."""
     with database.read() as session:
         answers = partners_compared(session)
     found = [one for one in answers if one.question == question]
@@ -42,7 +37,6 @@ def partner_comparisons(database: Database, question: str) -> list[Comparison]:
 
 
 def judgements(database: Database, task: str | None = None) -> list[Judgement]:
-    """Every answer that counts, of one task or all, as agreement and bias see it."""
     with database.read() as session:
         return [
             Judgement(

@@ -1,4 +1,4 @@
-"""The leaderboard as pages and programs get it: rows by score, who waits for answers, and the pair to ask about next."""
+"""The leaderboard for pages and programs: rows by score, unrated agents, and the pair to ask about next."""
 
 from __future__ import annotations
 
@@ -22,11 +22,7 @@ from interplay.store.episodes import statistic_values
 
 
 class NextPair(NamedTuple):
-    """The two agents the open room would ask about next, if nobody were judging now.
-
-    Attributes:
-        worth: Of an answer about them, in the unit of the room's pairing rule, see `AgentPair`.
-    """
+    """The two agents the open room would ask about next if there were no open matches; `worth` as in `AgentPair`."""
 
     task: str
     agents: tuple[str, str]
@@ -36,18 +32,16 @@ class NextPair(NamedTuple):
 def leaderboard(
     session: Session, candidates: Candidates, ratings: Ratings, rules: Rules, task: str | None = None
 ) -> dict[str, Any]:
-    """Agents by score, of one task or over all tasks.
+    """Agents by score, of one task or over all tasks (NotFoundError for an unknown task).
 
     Args:
         rules: Of the open room, whose pairing rule says which pair comes next.
     Returns:
-        `task`; `rows`, each a `rank.LeaderboardRow` as a dict plus `kind`, `withdrawn`, and of the agent's episodes that can
-        be shown `num_checked` by an outcome check and `num_passed`, neither of which any rating counts; `unrated`, names
-        of agents that wait for their first answer; `num_answers`; `num_judges`; `next_pair`, a `NextPair` as a dict, or None;
-        `automatic`, None where no episode was checked, else the answers that name one of two sides of which one passed,
-        `num_decided`, and those of them that name the one that passed, `num_agreed`.
-    Raises:
-        NotFoundError: If no such task is known.
+        `task`; `rows`, each a `rank.LeaderboardRow` as a dict plus `kind`, `withdrawn`, and of the agent's episodes that can be
+            shown `num_checked` by an outcome check and `num_passed`, which do not affect ratings; `unrated`, names of agents
+            that wait for their first answer; `num_answers`; `num_judges`; `next_pair`, a `NextPair` as a dict, or None;
+            `automatic`, None if no episode was checked, else the answers that name one of two sides of which one passed,
+            `num_decided`, and those of them that name the one that passed, `num_agreed`.
     """
     if task is not None:
         candidates.check_task(session, task)
@@ -91,16 +85,12 @@ def leaderboard(
 
 
 def agreement(session: Session, task: str | None, up_to: int | None = None) -> dict[str, int]:
-    """How often people named the one of two that passed the check, in answers up to a sequence number or in all."""
     num_decided, num_agreed = store.answers_where_one_side_leads(session, OUTCOME_CHECK_SUCCESS, task, up_to=up_to)
     return {"num_decided": num_decided, "num_agreed": num_agreed}
 
 
 def next_pair(orders: Mapping[str, Sequence[AgentPair]]) -> NextPair | None:
-    """The first pair of a task's order whose answer is worth most; the first task by id among equals.
-
-    Args:
-        orders: Task -> its pairs, as one rule wants them.
-    """
+    """The first pair of a task's order whose answer is worth most; the first task by id among equals. `orders`: task -> its
+    pairs."""
     firsts = [NextPair(task, (pair.a, pair.b), pair.worth) for task, pairs in orders.items() for pair in pairs[:1]]
     return min(firsts, key=lambda pair: (-round(pair.worth, 9), pair.task), default=None)

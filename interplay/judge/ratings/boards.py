@@ -1,4 +1,4 @@
-"""Leaderboards by every rating method, of people's answers or of model judges', cached until the log changes."""
+"""Leaderboards by every rating method, of people's answers or model judges', cached until the log changes."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from interplay.judge.ratings.ratings import History, Judges, Track
 from interplay.judge.serving.judging import Judging
 from interplay.rank import Comparison
 from interplay.rank.compare import normalised_over
-from interplay.rank.log import Log
-from interplay.rank.methods import rate
+from interplay.rank.methods import Log, rate
 from interplay.rank.ranking import Ranking
-from interplay.rank.rows import notes, rows
+from interplay.rank.standings import notes, rows
 
 BoardMethod = Literal["trueskill", "bradley-terry", "davidson", "normalised"]
 BOARD_METHODS: tuple[BoardMethod, ...] = get_args(BoardMethod)
@@ -32,16 +31,15 @@ _UNKNOWN = {"kind": "agent", "withdrawn": False, "num_checked": 0, "num_passed":
 
 
 class Boards:
-    """Leaderboards over one judging room; safe to share between threads.
-
-    Everything follows from the log: as long as nobody answers and no ban is made or lifted, nothing is computed twice.
+    """Leaderboards over one judging room; safe to share between threads. Nothing is computed twice until the log or bans
+    change.
 
     Args:
         publish_every: People's answers are shown in steps of so many, in the order of the log. Judges who look before and after
             an answer of their own then learn nothing about it: neither which agents it was about, nor whether it was a check.
 
     Attributes:
-        live: The same boards with every answer at once.
+        live: The same boards without this delay.
     """
 
     def __init__(self, judging: Judging, publish_every: int = 1) -> None:
@@ -55,13 +53,13 @@ class Boards:
         """Agents by score, of one task or over all tasks.
 
         Returns:
-            What `Judging.leaderboard` says, and: `publish_every`, `method`, `judges`, `notes` (what a reader must know about
-            this fit), and in each row `low` and `high`, the 95 % interval of mu; `beats_next`, the probability that the next
-            answer about this agent and the one in the row below names this one, if it names any (None where the method cannot
-            say); `above_next`, the probability that its skill is higher than that one's. The last row of a group has None in
-            both: agents of two groups (`group`, from 1 on) were never compared, directly or through third ones, and are ranked
-            apart.
-            For Bradley-Terry and Davidson `mu` is a log strength, `score` the same; for `normalised` it is the mean z-score.
+            The document of `Judging.leaderboard`, and: `publish_every`, `method`, `judges`, `notes` (what a reader must know
+                about this fit), and in each row `low` and `high`, the 95 % interval of mu; `beats_next`, the probability that
+                the next answer about this agent and the one in the row below names this one, if it names any (None where the
+                method cannot say); `above_next`, the probability that its skill is higher than that one's. The last row of a
+                group has None in both: agents of two groups (`group`, from 1 on) were never compared, directly or through third
+                ones, and are ranked apart. For Bradley-Terry and Davidson `mu` is a log strength, `score` the same; for
+                `normalised` it is the mean z-score.
         Raises:
             NotFoundError: If no such task is known.
             ValueError: If there is no such method.
@@ -108,7 +106,7 @@ class Boards:
         }
 
     def published_sequence(self) -> int | None:
-        """The last answer of people that is shown; None where all are."""
+        """Sequence number of the last answer of people that is shown; None if all are."""
         if self.publish_every == 1:
             return None
         with self._judging.database.read() as session, self._judging.ratings.history(session) as history:
@@ -116,7 +114,7 @@ class Boards:
             return history.sequences[num_published - 1] if num_published else 0
 
     def tracks(self, task: str | None = None, judges: Judges = "people") -> dict[str, Track]:
-        """How ratings moved, answer by answer: agent -> its track, by TrueSkill in the order of the log."""
+        """Ratings after each answer: agent -> its track, by TrueSkill in the order of the log."""
         with self._judging.database.read() as session, self._judging.ratings.history(session, judges) as history:
             num_answers = history.num_answers(task, self._num_published(history, judges))
             tracks = {agent: track.first(num_answers) for agent, track in history.tracks.get(task, {}).items()}
@@ -129,7 +127,7 @@ class Boards:
 
 @dataclass(frozen=True)
 class _Cache:
-    """The boards that were made of the first answers of a history, or are being made."""
+    """The boards of the first answers of a history, made or being made."""
 
     history: History
     num_published: int
@@ -137,7 +135,7 @@ class _Cache:
 
 
 def _fit(history: History, num_published: int, task: str | None, method: BoardMethod) -> Callable[[], _Rows]:
-    """What makes the rows of a board of the first answers, whatever is added meanwhile."""
+    """A function that makes the rows of a board of the first answers, even if more are added meanwhile."""
     num_answers = history.num_answers(task, num_published)
     answers = history.answers.get(task, [])[:num_answers]
     if not answers:
@@ -153,7 +151,7 @@ def _fit(history: History, num_published: int, task: str | None, method: BoardMe
 
 
 def rows_of(answers: Iterable[Comparison], task: str | None, method: BoardMethod) -> list[dict[str, Any]]:
-    """The rows of a board of answers that are in no log, as `Boards.board` has them."""
+    """The rows of a board of answers outside the log, as in `Boards.board`."""
     history = History()
     for answer in answers:
         history.add(answer)

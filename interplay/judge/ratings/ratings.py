@@ -5,27 +5,27 @@ from __future__ import annotations
 import threading
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Generic, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from sqlalchemy.orm import Session
 
 from interplay.judge.pairing import Evidence
-from interplay.judge.ratings.incremental import Incremental
 from interplay.rank import Comparison, TaskStandings
 from interplay.rank.ranking import Ranking
 from interplay.store import judging as store
 from interplay.store.judging.verdicts import model_answers
 
 Judges = Literal["people", "models"]
+Value = TypeVar("Value")
 
 
 @dataclass
 class Track:
-    """How one agent's rating moved.
+    """History of one agent's rating.
 
     Attributes:
         num_answers: The board's answers so far, after each answer about this agent.
@@ -42,7 +42,7 @@ class Track:
 
 
 class History:
-    """Answers in the order of the log, overall and by task, and what TrueSkill made of each: boards can be shown as they were.
+    """Answers in the order of the log, overall and by task, and TrueSkill after each, so that boards can be shown as they were.
 
     Attributes:
         standings: After all answers.
@@ -81,8 +81,75 @@ class History:
         return Ranking.of_skills(names, mu, sigma)
 
 
+class News(NamedTuple):
+    """Answers after the last one a value was made from, and the state of the log they were read at."""
+
+    state: store.LogState
+    answers: tuple[store.LoggedAnswer, ...]
+
+
+class Incremental(Generic[Value]):
+    """A value made from the answers that count. Only `news` may be called by several threads at once.
+
+    The log alone is truth. Answers are only ever added and become visible in the order of their sequence numbers
+    (`store.judging.lock`), so continuing after the last number seen gives the same as a new start. Where earlier answers start
+    or stop counting, in this process or another, the log's revision changes and the value is computed again.
+
+    Args:
+        new: Makes the value of an empty log.
+        add: Takes one more answer into account.
+    """
+
+    def __init__(self, new: Callable[[], Value], add: Callable[[Value, store.LoggedAnswer], None]) -> None:
+        self._new, self._add = new, add
+        self.forget()
+
+    def forget(self) -> None:
+        self._value, self._state = self._new(), store.LogState(0, (0, 0, 0))
+
+    def news(self, session: Session) -> News | None:
+        """Answers to continue with, for `take`. Another thread may change the value meanwhile, so that nobody waits for the
+        database. None if there is much to read, or the value must be computed again: `current` does that, for one thread at a
+        time."""
+        known = self._state
+        if known.last_sequence == 0:
+            return None
+        news = News(*store.log_news(session, known.last_sequence))
+        return news if news.state.revision == known.revision and len(news.answers) < store.MAX_NEWS else None
+
+    def take(self, news: News) -> Value:
+        if news.state.revision == self._state.revision:  # or it was made anew since they were read
+            self._continue(news.answers, news.state)
+        return self._value
+
+    def current(self, session: Session) -> Value:
+        """The value after the last answer `session` can see, or after later ones."""
+        known, state = self._state, store.log_state(session)
+        if state.revision < known.revision:  # an older look at the database; revisions only grow
+            return self._value
+        if state.revision > known.revision or known.last_sequence == 0:
+            value, last_sequence = self._new(), 0
+            for answer in store.answers(session):
+                self._add(value, answer)
+                last_sequence = answer.sequence
+            # At the end: an error leaves the old value, and nobody continues from half of the new one.
+            self._value, self._state = value, state._replace(last_sequence=max(last_sequence, state.last_sequence))
+        elif state.last_sequence > known.last_sequence:
+            self._continue(store.answers(session, after=known.last_sequence), state)
+        return self._value
+
+    def _continue(self, answers: Iterable[store.LoggedAnswer], state: store.LogState) -> None:
+        """Add answers that were not added before; `state` is the log's, read before them."""
+        for answer in answers:
+            if answer.sequence > self._state.last_sequence:
+                self._add(self._value, answer)
+                # Each statement of PostgreSQL sees what was added since the one before: count what was really read.
+                self._state = self._state._replace(last_sequence=answer.sequence)
+        self._state = self._state._replace(last_sequence=max(state.last_sequence, self._state.last_sequence))
+
+
 class _EvidenceByTask(defaultdict[str, Evidence]):
-    """Evidence of each task, which takes its ratings from the history's standings."""
+    """Evidence of each task, with ratings from the history's standings."""
 
     def __init__(self, standings: TaskStandings) -> None:
         super().__init__()
@@ -95,12 +162,7 @@ class _EvidenceByTask(defaultdict[str, Evidence]):
 
 @dataclass
 class _Rated:
-    """What is made of people's answers.
-
-    Attributes:
-        evidence: Task -> the same answers as matchmaking needs them.
-        num_in_study: Study -> how many of them.
-    """
+    """Values computed from people's answers: `evidence` by task for matchmaking, `num_in_study` by study."""
 
     history: History = field(default_factory=History)
     evidence: defaultdict[str, Evidence] = field(init=False)
@@ -118,7 +180,7 @@ class _Rated:
 
 
 class Ratings:
-    """A cache of what follows from the log's answers that count; safe to share between threads."""
+    """A cache of values that follow from the counting answers of the log; safe to share between threads."""
 
     def __init__(self) -> None:
         self._lock, self._models_lock = threading.Lock(), threading.Lock()
@@ -133,13 +195,13 @@ class Ratings:
 
     @contextmanager
     def evidence(self, session: Session) -> Iterator[defaultdict[str, Evidence]]:
-        """The same answers by task, as matchmaking needs them; no other thread changes them inside the block."""
+        """The same answers by task, for matchmaking; no other thread changes them inside the block."""
         with self._now(session) as rated:
             yield rated.evidence
 
     @contextmanager
     def history(self, session: Session, judges: Judges = "people") -> Iterator[History]:
-        """The answers of people, or those of model judges; no other thread changes them inside the block."""
+        """The answers of people, or of model judges; no other thread changes them inside the block."""
         if judges == "people":
             with self._now(session) as rated:
                 yield rated.history

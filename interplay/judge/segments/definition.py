@@ -16,17 +16,17 @@ QUESTION = "In which of the two does the player do better?"
 
 @dataclass(frozen=True)
 class Segments:
-    """What is compared in a study of segments.
+    """Settings of a study of segments.
 
     Attributes:
         task: Task id; all segments are of its games.
         seconds: Length of a segment; None: 90 frames, but from 1.5 to 3 seconds.
-        seed: They are drawn by.
-        entrants: Whose games; empty for everybody's.
-        where: Which games, as `interplay episodes list --where` takes it; all must hold.
-        seat: Whose play is compared, in a task of several seats; empty for the only seat.
+        seed: Seed of their drawing.
+        entrants: Players of the games; empty for everybody.
+        where: Conditions on games, as for `interplay episodes list --where`; all must hold.
+        seat: Seat that is compared, in a task of several seats; empty for the only seat.
         held_out: Share of the worlds, and of the pairs, that measure rewards and teach none. They are always drawn at random.
-        candidates: Pairs that are drawn, of which the one that the reward is least sure about is asked.
+        candidates: Number of pairs drawn, of which the one with the least certain reward is asked.
     """
 
     task: str
@@ -50,12 +50,12 @@ class Segments:
         return max(1, round(seconds * frame_rate_hz / STEPS_OF_A_DECISION)) * STEPS_OF_A_DECISION
 
     def questions(self) -> tuple[Question, ...]:
-        """The form: one question, which may also be answered with `na`, that one cannot tell."""
+        """The form: one question, whose answer may also be `na` (cannot tell)."""
         return (Question("overall", "overall", "overall", self.question),)
 
 
 def read_segments(table: Table) -> Segments:
-    """The table, read (RulesError: or what else the table raises: naming the key, what it holds, and what it may hold)."""
+    """Read the table; its errors name the key, its value, and the values allowed."""
     seconds = None if "seconds" not in table.values else float(table.number("seconds", low=0.1, high=60))
     part = Segments(
         task=table.text("task"),

@@ -1,10 +1,10 @@
-"""Which two segments are asked about next: at random, or where a reward's networks disagree most. Pure; no database.
+"""Selection of the next two segments: at random, or where a reward's networks disagree most. Pure; no database.
 
 Christiano et al. 2017 ("Deep reinforcement learning from human preferences", section 2.2.4) draw many pairs, let every network
 of an ensemble predict the preference, and ask about the pairs whose predictions vary most.
 
-Differences: a share of the pairs is drawn at random whatever the networks say, between segments of worlds that nothing is
-learned from. So what is measured on them is a fair sample.
+Differences: a share of the pairs is drawn at random, between segments of worlds from which nothing is learned, so that they are
+a fair sample for measuring.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ def next_pair(
 
     Args:
         segments: Those that can be shown.
-        sums: Of the reward that says what is asked next; None before one was learned.
-        taken: Pairs that were answered, or are before a judge now.
+        sums: Of the reward that guides the selection; None before one was learned.
+        taken: Pairs that were answered, or that a judge has open.
     """
     measuring, teaching = ([one for one in segments if one.is_held_out == held_out] for held_out in (True, False))
     parts = [(measuring, None), (teaching, sums)]
@@ -58,10 +58,10 @@ def next_pair(
 
 
 def disagreement(left: Sequence[float] | None, right: Sequence[float] | None) -> float:
-    """Variance over the networks of the chance that the left segment is preferred, draws left out.
+    """Variance over the networks of the chance that the left segment is preferred, without draws.
 
     Args:
-        left, right: Sum of rewards as each network sees it; None where nobody knows, which is worth asking about most.
+        left, right: Sum of rewards by each network; None if unknown, which is worth asking about most.
 
     >>> disagreement([1, 1], [0, 0]), disagreement([4, 0], [0, 4]) > disagreement([1, 0], [0, 1]) > 0, disagreement(None, [1])
     (0.0, True, 1.0)
@@ -74,7 +74,7 @@ def disagreement(left: Sequence[float] | None, right: Sequence[float] | None) ->
 def _drawn(
     segments: Sequence[SegmentRow], taken: AbstractSet[frozenset[int]], rng: np.random.Generator
 ) -> Iterator[SegmentPair]:
-    """Pairs that nobody has or has answered, in random order, each once; of one game only what does not overlap."""
+    """Pairs that are not taken, in random order, each once; segments of one game must not overlap."""
     num = len(segments)
     seen = set(taken)
     if num <= 100:  # all of them are few
@@ -90,6 +90,6 @@ def _drawn(
 
 
 def overlap(one: SegmentRow | NewSegment, other: SegmentRow | NewSegment) -> bool:
-    """Whether two segments show a step of one game twice."""
+    """Whether two segments share a step of a game."""
     is_same = one.episode_id == other.episode_id
     return is_same and one.first_step <= other.last_step and other.first_step <= one.last_step

@@ -1,4 +1,4 @@
-"""`SegmentStudies`: draws the segments of a study when it is opened, and keeps them: as steps of episodes, never as copies."""
+"""`SegmentStudies`: draws the segments of a study when it is opened, and stores them as steps of episodes, never as copies."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from interplay.wording import amount
 
 
 class Game(NamedTuple):
-    """An episode that segments are drawn from: its id, its world, its steps until the seat's end, and whose play it is."""
+    """An episode that segments are drawn from: its id, its world, its steps until the seat's end, and the player."""
 
     id: str
     seed: int
@@ -33,13 +33,13 @@ class Game(NamedTuple):
 def draw_segments(
     games: Sequence[Game], *, num_steps: int, number: int, held_out: float, rng: np.random.Generator
 ) -> list[NewSegment]:
-    """Segments of equal length, no two alike, in the order they were drawn.
+    """Different segments of equal length, in the order they were drawn.
 
     A share of the worlds is held out, at least one where there are two, and the same share of the segments is of these. Within
-    the held-out worlds, and within the others, each place where a segment can begin is as likely as any other.
+    the held-out worlds, and within the others, each place where a segment can begin is equally likely.
 
     Args:
-        games: In an order that does not change, or the same seed draws others.
+        games: In a fixed order, which the result depends on.
         num_steps: Length of a segment, in steps.
         number: How many; fewer are drawn where there are not so many places.
     """
@@ -63,7 +63,7 @@ def draw_segments(
 
 
 class SegmentError(InterplayError):
-    """Segments that cannot be drawn; the text says why and what to do."""
+    """Segments that cannot be drawn; the text says the reason and the remedy."""
 
 
 class SegmentStudies:
@@ -73,15 +73,15 @@ class SegmentStudies:
         self._archive = archive
 
     def keep(self, study: str, study_hash: str, drawn: Sequence[NewSegment]) -> int:
-        """Keep what was drawn for a version of a study; returns how many segments it has that may be shown."""
+        """Store the drawn segments for a version of a study; returns how many of its segments may be shown."""
         with self._archive.database.write() as session:
             if drawn and not store.segments_of(session, study_hash):
                 store.add_segments(session, study, study_hash, drawn)
             return len(store.segments_of(session, study_hash))
 
     def draw(self, part: Segments, task: Task, study_hash: str = "") -> list[NewSegment]:
-        """The segments that a table means, the same for the same games; nothing is kept. A version of a study that has its
-        segments gets no others.
+        """The segments for a table, the same for the same games; nothing is stored. A version of a study that has its segments
+        gets no others.
 
         Raises:
             SegmentError: If there is no game to draw from, every game is shorter than a segment, or the task shows no pictures.
@@ -114,8 +114,8 @@ class SegmentStudies:
         return drawn
 
     def _games(self, part: Segments, task: Task, seat: str) -> list[Game]:
-        """The games to draw from, in an order that says nothing of when they were recorded, so that the same games played again
-        give the same segments."""
+        """The games to draw from, in an order that does not depend on when they were recorded: the same games played again give
+        the same segments."""
         found = self._archive.episodes(task=task, where=part.where)
         left_out: Counter[str] = Counter()
         with self._archive.database.read() as session:
@@ -144,7 +144,7 @@ class SegmentStudies:
         return games
 
     def _look(self, drawn: NewSegment, task: Task) -> None:
-        """Make one video, so that a task without pictures is refused before anybody is asked to look at it."""
+        """Make one video, so that a task without pictures is refused before anybody is asked to judge it."""
         try:
             film(self._archive, Clip(drawn.episode_id, drawn.first_step, drawn.last_step).name)
         except InterplayError as error:
@@ -155,7 +155,7 @@ class SegmentStudies:
 
 
 def check_segments(part: Segments, task: Task) -> str:
-    """Whose play is compared, and whether the conditions on games can be read: what can be told before there are games.
+    """Return the seat that is compared; checks all that can be checked before there are games.
 
     Raises:
         NotFoundError: If the task has no such seat.
@@ -176,12 +176,10 @@ def check_segments(part: Segments, task: Task) -> str:
 
 
 def _can_be_compared(one: NewSegment, other: NewSegment) -> bool:
-    """Whether two segments teach something: neither is held out, and they show nothing twice."""
     return not (one.is_held_out or other.is_held_out or overlap(one, other))
 
 
 def _why_not(episode: Episode, task: Task) -> str:
-    """Why nothing of an episode is compared; empty if it is."""
     if episode.task_hash != task.content_hash:
         return "of another version of the task"
     if not episode.path.exists():

@@ -1,4 +1,2 @@
-"""Serving: which match a judge gets next, how long it is kept for them, and the answer that comes back.
-
-`judging.py` is the service, `matchmaker.py` chooses.
-"""
+"""Serving: the next match of a judge, how long it is reserved, and the answer. `judging.py` is the service, `matchmaker.py`
+chooses."""

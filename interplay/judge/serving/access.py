@@ -1,22 +1,88 @@
-"""Whose a match is, and whether it still takes an answer."""
+"""Access of judges: the rules of their study or the open room, who may answer, and which matches still accept an answer."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
 from sqlalchemy.orm import Session
 
+from interplay.errors import unknown_name
 from interplay.judge.errors import (
     AlreadyAnsweredError,
+    BannedError,
     ForeignMatchError,
+    QuotaReachedError,
     SupersededError,
     UnknownMatchError,
     WithdrawnError,
 )
-from interplay.store import Match
+from interplay.judge.pairing.candidates import Candidates
+from interplay.judge.rules import Rules
+from interplay.store import Database, Match
 from interplay.store import judging as store
+from interplay.tasks import Suite
+
+
+class RulesOfStudy(NamedTuple):
+    """The rules of a study, or of the open room, when it was closed, and the hash of its version; empty in the open room."""
+
+    rules: Rules
+    closed_at: datetime | None
+    content_hash: str = ""
+
+
+class StudyRules:
+    """Rules by study; caches those of each version, which never change. `open_room` are the rules without a study."""
+
+    def __init__(self, open_room: Rules) -> None:
+        self._open_room = open_room
+        self._by_hash: dict[str, Rules] = {}
+
+    def of(self, session: Session, study: str | None) -> RulesOfStudy:
+        """The current rules of a study.
+
+        Raises:
+            NotFoundError: If no such study was opened here.
+            RulesError: If its rules are invalid.
+        """
+        if study is None:
+            return RulesOfStudy(self._open_room, None)
+        row = store.study(session, study)
+        if row is None:
+            raise unknown_name("study", study[:100], store.studies(session), hint="Open it with:  interplay study open FILE")
+        content_hash, closed_at = row
+        if content_hash not in self._by_hash:
+            definition = store.study_definition(session, content_hash)
+            self._by_hash[content_hash] = Rules.from_mapping(definition.get("judging"), f"study {study}: [judging]")
+        return RulesOfStudy(self._by_hash[content_hash], closed_at, content_hash)
+
+
+def judges_at_once(database: Database, suites: Sequence[Suite], kind: str, judging: Mapping[str, Any] | None) -> int | None:
+    """How many people can judge whole games of a study at the same time; None for studies of other things. `judging` is its
+    table [judging]."""
+    rules = Rules.from_mapping(judging)
+    if kind != "comparisons" or rules.segments is not None:
+        return None
+    return Candidates(suites).num_pairs(database, rules.tasks)
+
+
+def check_not_banned(is_banned: bool) -> None:
+    if is_banned:
+        raise BannedError("answers of this judge are not accepted; the operator of this server can say why")
+
+
+def check_judge(state: store.JudgeState, rules: Rules) -> None:
+    """Refuse a judge who may not answer (BannedError, QuotaReachedError). Closed studies still accept answers to served
+    matches."""
+    check_not_banned(state.is_banned)
+    limit = rules.max_answers_per_judge
+    if limit is not None and state.num_answers >= limit:
+        raise QuotaReachedError(f"you have given all {limit} answers that one judge may give here; thank you")
 
 
 def known(session: Session, match_id: str) -> Match:
-    """A match of any judge (UnknownMatchError if the id is unknown)."""
     match = store.match_to_read(session, match_id)
     if match is None:
         raise UnknownMatchError(f"there is no match {match_id!r}; ask for a new one")
@@ -24,18 +90,12 @@ def known(session: Session, match_id: str) -> Match:
 
 
 def own(session: Session, match_id: str, judge: str) -> Match:
-    """A judge's own match (UnknownMatchError, ForeignMatchError if the id is unknown, or it is another judge's)."""
     match = known(session, match_id)
     check_owner(match_id, match.judge, judge)
     return match
 
 
 def unanswered(session: Session, match_id: str, judge: str) -> Match:
-    """A judge's own match that has no answer yet.
-
-    Raises:
-        UnknownMatchError, ForeignMatchError, AlreadyAnsweredError: If there is no such match.
-    """
     match = own(session, match_id, judge)
     if match.answered_at is not None:
         raise AlreadyAnsweredError(
@@ -45,19 +105,16 @@ def unanswered(session: Session, match_id: str, judge: str) -> Match:
 
 
 def check_owner(match_id: str, owner: str, judge: str) -> None:
-    """Refuse a match of another judge (ForeignMatchError: saying so)."""
     if owner != judge:
         raise ForeignMatchError(f"match {match_id} was served to another judge; ask for one of your own")
 
 
 def check_not_withdrawn(session: Session, match_id: str) -> None:
-    """Refuse a match with a game that judges may not see any more (WithdrawnError: saying so)."""
     if store.is_withdrawn(session, match_id):
         raise WithdrawnError("a player of one of the two games does not want it to be compared any more; ask for another pair")
 
 
 def check_not_superseded(session: Session, match: Match) -> None:
-    """Refuse a late answer about videos that the judge has answered about since (SupersededError: saying so)."""
     if store.has_answered_since(session, match):
         raise SupersededError(
             f"you have answered about the same two videos since match {match.id} was served; that answer counts"
@@ -65,11 +122,7 @@ def check_not_superseded(session: Session, match: Match) -> None:
 
 
 def check_study(match: Match, study: str | None) -> None:
-    """Refuse a person's match of another study than the one they work in: consent, quiz and end were looked at for that one.
-
-    Raises:
-        ForeignMatchError: Naming where it belongs.
-    """
+    """Refuse people another study than their current one, for which consent, quiz and end were checked."""
     if match.judge_kind == "person" and match.study != study:
         where = "the open room" if match.study is None else f"the study {match.study}"
         raise ForeignMatchError(f"match {match.id} belongs to {where}; continue with it there, by the link you came with")

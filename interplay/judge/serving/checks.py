@@ -1,7 +1,7 @@
-"""Checks on judges: when one is due, and what a judge's answers say about their care. Pure rules; no database.
+"""Checks on judges: when one is due, and a summary of a judge's care. Pure rules; no database.
 
-A check looks like any other match. `attention` shows a pair whose answer is beyond doubt, `repeat` a pair this judge has
-answered before with sides swapped. Answers to checks are kept in the log and rate nobody.
+A check looks like any other match. `attention` shows a pair with an obvious answer, `repeat` a pair this judge has answered
+before with sides swapped. Answers to checks are in the log and affect no rating.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ minimum is less."""
 def checks_due(
     attention_every: int | None, repeat_every: int | None, answered: Sequence[str], rng: np.random.Generator
 ) -> tuple[Purpose, ...]:
-    """Which checks the next match should be, the most pressing first; empty where it is to rate.
+    """Checks that the next match should be, the most urgent first; empty for a match that rates.
 
-    A judge's answers fall into blocks of so many, for each kind of check; each block has one check, at a place drawn evenly,
-    so that counting tells a judge nothing but that there is one in each block. Where both kinds fall on one place it goes to
-    the one with fewer places left in its block, and the other one is drawn again.
+    A judge's answers fall into blocks of so many, for each kind of check; each block has one check, at a place drawn evenly, so
+    that counting tells a judge nothing but that there is one in each block. Where both kinds fall on one place, the one with
+    fewer places left in its block is taken, and the other one is drawn again.
 
     Args:
         attention_every, repeat_every: Length of a block, 2 or more; None for no checks.
@@ -58,7 +58,7 @@ def _in_random_order(*entries: _Entry, rng: np.random.Generator) -> list[_Entry]
 
 
 class CheckedAnswer(NamedTuple):
-    """What a summary needs of one answer of the log."""
+    """Values of one answer of the log that a summary needs."""
 
     judge: str
     judge_kind: str
@@ -74,7 +74,7 @@ class CheckedAnswer(NamedTuple):
 
     @property
     def watched_share(self) -> float | None:
-        """Share of the video that was played less, by the page's report; None where it says nothing of it."""
+        """Share of the video that was played less, by the page's report; None without a report."""
         shares = []
         for watched, length in ((self.left_watched_s, self.left_length_s), (self.right_watched_s, self.right_length_s)):
             try:
@@ -89,18 +89,17 @@ class CheckedAnswer(NamedTuple):
 
 @dataclass(frozen=True)
 class JudgeSummary:
-    """How one judge has worked.
+    """Summary of one judge's work.
 
     Attributes:
-        judge, kind: As the log names them; `person`, `program` or `model`.
-        is_banned: Whether the answers count at present.
-        num_answers: All answers, checks among them.
+        kind: `person`, `program` or `model`.
+        num_answers: All answers, with checks.
         num_attention, attention_passed: Attention checks answered, and answered right.
         num_repeats, repeats_consistent: Repeated pairs, and those answered the same way again.
-        left_share: Of the answers that name a side, checks left out, how many name the left one; None without any.
-        median_duration_s: From serving to answering, seconds; None where no time is known.
-        minimum_time_share: How many were given within `HURRY_S` of the first moment allowed; None where there is no minimum.
-        watched_share: Mean over answers of how much was played of the video that was played less; None where no report says.
+        left_share: Share of left among answers that name a side, without checks; None without such answers.
+        median_duration_s: From serving to answering, seconds; None if unknown.
+        minimum_time_share: Share of answers within `HURRY_S` of the first moment allowed; None without a minimum.
+        watched_share: Mean over answers of the share played of the video that was played less; None without reports.
     """
 
     judge: str
@@ -124,7 +123,7 @@ def summarise(
 
     Args:
         banned: Judges whose answers do not count at present.
-        min_viewing_s: Study, or None for the open room -> the minimum viewing time asked of people there, seconds.
+        min_viewing_s: Study, or None for the open room -> the minimum viewing time of people there, seconds.
     """
     by_judge: dict[str, list[CheckedAnswer]] = {}
     for answer in answers:

@@ -1,4 +1,4 @@
-"""How many answers one person, and one network address, may give in 24 hours."""
+"""Limits of answers per person, and per network address, in 24 hours."""
 
 from __future__ import annotations
 
@@ -19,11 +19,7 @@ _MOST_ADDRESSES = 100_000
 
 
 class AnswersByAddress:
-    """Counts answers of the last 24 hours in memory, for this process; safe to share between threads.
-
-    Args:
-        monotonic: Seconds that never go back.
-    """
+    """Counts answers of the last 24 hours in memory, for this process; safe to share between threads."""
 
     def __init__(self, monotonic: Callable[[], float]) -> None:
         self._monotonic = monotonic
@@ -42,7 +38,6 @@ class AnswersByAddress:
                 del self._times[next(iter(self._times))]
 
     def wait_s(self, address: str, limit: int) -> float:
-        """How long until one more answer is within the limit; 0 if it is now."""
         with self._lock:
             times, now = self._times.get(address, ()), self._monotonic()
             recent = [time for time in times if time > now - DAY_S]
@@ -50,25 +45,14 @@ class AnswersByAddress:
 
 
 class DailyLimits:
-    """Refuses a person who has given all answers of one day.
-
-    Args:
-        monotonic: Seconds that never go back.
-
-    Attributes:
-        by_address: Counts the answers of each address.
-    """
+    """Limits of answers per day; `by_address` counts those of each address."""
 
     def __init__(self, clock: Callable[[], datetime], monotonic: Callable[[], float]) -> None:
         self._clock = clock
         self.by_address = AnswersByAddress(monotonic)
 
     def check(self, session: Session, judge: str, study: str | None, judge_kind: str, address: str, rules: Rules) -> None:
-        """Refuse a person who has given all answers of one day, or at whose address that many were given.
-
-        Raises:
-            DailyLimitError: Saying how many those are, and when there may be more.
-        """
+        """Refuse a person who has reached a limit (DailyLimitError with the limit, and when they may continue)."""
         if judge_kind != "person":
             return
         limit, where = rules.max_answers_per_day, "in the open room" if study is None else "in this study"

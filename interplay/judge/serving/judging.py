@@ -1,4 +1,4 @@
-"""`Judging`: serve matches, keep them while they are watched, take answers, and show the leaderboard."""
+"""`Judging`: serve matches, reserve them while they are watched, take answers, and show the leaderboard."""
 
 from __future__ import annotations
 
@@ -25,22 +25,19 @@ from interplay.judge.errors import (
     StudyFullError,
     TooEarlyError,
 )
-from interplay.judge.form import Watching, check_draft, check_form
+from interplay.judge.form import Watching, check_draft, check_form, check_problem
 from interplay.judge.pairing.candidates import Candidates
 from interplay.judge.ratings.board import leaderboard
 from interplay.judge.ratings.ratings import Ratings
 from interplay.judge.rules import OPEN_ROOM, Rules
-from interplay.judge.segments.clips import Clips
 from interplay.judge.serving import access
 from interplay.judge.serving.checks import CheckedAnswer, JudgeSummary, summarise
 from interplay.judge.serving.daily import DailyLimits
 from interplay.judge.serving.match import Elapsed, MatchState, ServedMatch, Stopwatch, questions_of
 from interplay.judge.serving.matchmaker import Matchmaker, Plan, Request, Shown, again, match_showing
 from interplay.judge.serving.open_matches import RELEASE_AFTER_S, OpenMatches
-from interplay.judge.serving.problems import check_problem
 from interplay.judge.serving.segment_matches import SegmentMatchmaker, SegmentPlan, match_of
-from interplay.judge.serving.videos import Side, VideoArchive, Videos, video_length_s
-from interplay.judge.study_rules import StudyRules, check_judge, check_not_banned
+from interplay.judge.serving.videos import Clips, Side, VideoArchive, Videos, video_length_s
 from interplay.judge.viewing import Lengths
 from interplay.store import Match, Problem
 from interplay.store import judging as store
@@ -55,7 +52,7 @@ JudgeKind = Literal["person", "program", "model"]
 
 
 class Preview(NamedTuple):
-    """A pair to look at, that nobody was served: its match has no id; where the videos are."""
+    """A pair to look at that was served to nobody: its match has no id; and the paths of the videos."""
 
     match: ServedMatch
     left: Path
@@ -63,7 +60,7 @@ class Preview(NamedTuple):
 
 
 class AcceptedAnswer(NamedTuple):
-    """Where an answer is in the log, and how many this judge has given."""
+    """The place of an answer in the log, and the number of this judge's answers."""
 
     sequence: int
     num_by_judge: int
@@ -74,14 +71,14 @@ class Judging:
 
     Args:
         rng: Draws tasks, checks, sides and ties.
-        monotonic: Seconds that never go back, which is what judges are timed by; those of `clock` if only that is given.
+        monotonic: Seconds that never go back, which time judges; those of `clock` if only that is given.
         release_after_s: A match whose page has been silent for so long is released.
         suites: Tasks on offer, known even before anyone has played them; the built-in ones when not given.
         rules: Of the open room, `OPEN_ROOM` if not given; studies have their own.
-        want_video: Called with the id of each episode, and the name of each clip, that might be shown next and has no video
-            yet, may be called often; returns whether it is being made.
+        want_video: Called, maybe often, with the id of each episode, and the name of each clip, that might be shown next and
+            has no video yet; returns whether it is being made.
         is_held: Whether no video is made now, because people play.
-        length_s: Video -> how long it is, seconds, None where that is not known; what the page says is believed then.
+        length_s: Length of a video in seconds; None if unknown, then the page's value is used.
     """
 
     def __init__(
@@ -119,14 +116,12 @@ class Judging:
             self._candidates, self.ratings, rng, self._videos.has, self.archive.video_path, want_video, self.twins, is_held
         )
         self._segment_matches = SegmentMatchmaker(self.clips, self.twins, is_held)
-        self._study_rules = StudyRules(self.rules)
+        self._study_rules = access.StudyRules(self.rules)
         self._open = OpenMatches(self._candidates, self._videos.has_both, self._clock, release_after_s=release_after_s)
 
     def warm_up(self) -> None:
-        """Read what every match needs (ratings, candidates), so that the first judges do not wait for it.
-
-        What cannot be judged is logged; requests for it are told why.
-        """
+        """Read what every match needs (ratings, candidates), so that the first judges do not wait for it. Tasks that cannot be
+        judged are logged; requests for them are told why."""
         with self.database.read() as session:
             for task in store.judged_tasks(session):
                 try:
@@ -151,15 +146,14 @@ class Judging:
         """The match this judge has open, the one they last wrote something for if its pair is free, or a new one.
 
         Args:
-            task: Task id; drawn among those with something to show when not given. Asking for another task or study than
-                that of the open match releases the open one. People in a study are not asked: its rules draw the task.
+            task: Drawn among tasks with something to show when not given. A request for another task or study releases the open
+                match. People in a study cannot choose: its rules draw the task.
             study: Study id, whose rules then hold; None for the open room.
-            judge_kind: What the judge is.
-            address: Network address the request came from; empty where that does not matter.
+            address: Network address of the request; empty where that does not matter.
         Raises:
             NotFoundError: If no such task or study is known.
             BannedError, StudyClosedError, StudyFullError, QuotaReachedError: If this judge, or nobody, may answer any more.
-            DailyLimitError: If a person, or everybody at their address, has given all answers of one day.
+            DailyLimitError: If a person, or everybody at their address, has reached the limit of one day.
             NothingToJudgeError: If nothing can be shown now.
         """
         if judge_kind == "person" and study is not None:
@@ -168,7 +162,7 @@ class Judging:
         with self.database.look() as session:
             rules, closed_at, _ = self._study_rules.of(session, study)
             state = store.judge_state(session, judge, study)
-            check_judge(state, rules)
+            access.check_judge(state, rules)
             self._daily.check(session, judge, study, judge_kind, address, rules)
             request = Request(judge, judge_kind, task, study, rules)
             plan = None
@@ -181,7 +175,7 @@ class Judging:
         with self.database.write(sync=False) as session:  # what was served is no work yet
             store.lock(session)
             state = store.judge_state(session, judge, study)
-            check_judge(state, rules)
+            access.check_judge(state, rules)
             self._open.release_unseen_at_times(session)
             match = self._open.again(session, judge, task, study) if state.has_open or state.has_draft else None
             if match is None:
@@ -189,7 +183,7 @@ class Judging:
             return self._served(session, match, rules, state.num_answers)
 
     def _plan(self, session: Session, request: Request, closed_at: datetime | None) -> Plan | SegmentPlan:
-        """A new match, planned as well as possible without the lock; errors as `serve`."""
+        """A new match, planned as far as possible without the lock; errors as `serve`."""
         if closed_at is not None:
             raise StudyClosedError("this study is closed and needs no more answers; thank you for your interest")
         if self._is_full(session, request.study, request.rules):
@@ -205,7 +199,6 @@ class Judging:
         return self._matchmaker.next_match(session, plan, self._clock())
 
     def _new_match(self, session: Session, plan: Plan | SegmentPlan) -> Match:
-        """Open the match that was planned. The transaction must hold the lock."""
         try:
             match = self._next_match(session, plan)
         except NothingToJudgeError:
@@ -224,7 +217,7 @@ class Judging:
         return self.ratings.num_in_study(session, study) >= rules.target_answers
 
     def prepare(self, study: str) -> None:
-        """Have the first videos of a study of segments made, before somebody waits for them; none where its rules are wrong."""
+        """Request the first videos of a study of segments, before somebody waits for them; none if its rules are invalid."""
         with self.database.read() as session, suppress(InterplayError):
             rules, closed_at, version = self._study_rules.of(session, study)
             if rules.segments is not None and closed_at is None:
@@ -234,10 +227,9 @@ class Judging:
         """A pair to look at before judging, the same at every look; nothing is reserved or stored.
 
         Args:
-            task: Its task; by default the first that has a pair.
-            study: Of its tasks.
-            but: Tasks that are passed over when none is named.
-
+            task: By default the first that has a pair.
+            study: Study whose tasks are used.
+            but: Tasks that are skipped when none is named.
         Raises:
             NotFoundError: If no such task or study is known.
             NothingToJudgeError: If there are no two videos to show.
@@ -260,7 +252,7 @@ class Judging:
     # A match and its judge
 
     def get(self, match_id: str, judge: str) -> ServedMatch:
-        """One's own match again.
+        """The judge's own match again.
 
         Raises:
             UnknownMatchError, ForeignMatchError: If the id is unknown, or it is another judge's.
@@ -273,7 +265,7 @@ class Judging:
             return self._served(session, match, rules, store.num_answers_by(session, judge, match.study))
 
     def video(self, match_id: str, side: Side, judge: str) -> tuple[Path, datetime]:
-        """Where the video of one side of one's own match is (the file may be gone), and when the match was served, UTC.
+        """Path of the video of one side of the judge's own match (the file may be gone), and when the match was served, UTC.
 
         Raises:
             UnknownMatchError, ForeignMatchError, WithdrawnError: As `get`.
@@ -283,23 +275,22 @@ class Judging:
         access.check_owner(match_id, videos.judge, judge)
         with self.database.look() as session:
             access.check_not_withdrawn(session, match_id)
-            check_not_banned(bans.is_banned(session, judge))
+            access.check_not_banned(bans.is_banned(session, judge))
         return (videos.left if side == "left" else videos.right), videos.served_at
 
     def heartbeat(self, match_id: str, judge: str, draft: Any = None, *, study: str | None = None) -> MatchState:
-        """A sign of life: keeps the match open, or opens it again if its pair is still free, the judge has no other,
-        and has not answered about its videos since. A match its judge gave back stays so, and keeps no draft that was on its
-        way.
+        """Keep a match open, or open it again if its pair is still free and the judge has no other and has not answered about
+        its videos since. A match its judge gave back stays released and stores no late draft.
 
         Args:
-            draft: What is filled in and was watched so far, any JSON object; kept with the match. None keeps what is kept.
+            draft: The form and the viewing so far, any JSON object, stored with the match. None keeps the stored one.
             study: The study a person works in, as in `answer`.
         Returns:
             `open`, or `released` when others may be shown the pair; an answer is welcome in both.
         Raises:
             UnknownMatchError, ForeignMatchError: As `get`.
             AlreadyAnsweredError: If the match has its answer.
-            InvalidAnswerError: If the draft cannot be kept.
+            InvalidAnswerError: If the draft cannot be stored.
         """
         checked = None if draft is None else check_draft(draft)
         with self.database.write(sync=False, at_once=True) as session:  # the page keeps its draft, too
@@ -330,11 +321,10 @@ class Judging:
             return "open"
 
     def release(self, match_id: str, judge: str, problem: Any = None) -> None:
-        """Give a match back; its pair may be shown to others at once. Twice is as good as once.
+        """Release a match; its pair may be shown to others at once. Twice has the same effect as once.
 
         Args:
-            problem: What is wrong with the pair, kept with the match: `{"kind", "words"}`, see `problems.check_problem`; None
-                if nothing is.
+            problem: A problem with the pair, stored with the match: `{"kind", "words"}`, see `check_problem`; None without one.
         Raises:
             UnknownMatchError, ForeignMatchError, AlreadyAnsweredError: As `heartbeat`.
             InvalidAnswerError: If the problem is invalid.
@@ -348,7 +338,6 @@ class Judging:
                 store.add_problem(session, match, now=self._clock(), **reported._asdict())
 
     def last_problems(self, limit: int) -> list[tuple[Problem, Match]]:
-        """What was last said to be wrong with matches, the newest first."""
         with self.database.read() as session:
             return store.last_problems(session, limit)
 
@@ -366,29 +355,29 @@ class Judging:
     ) -> AcceptedAnswer:
         """Check an answer and add it to the log.
 
-        A match that was released in the meantime still takes its answer: a judge's work is not thrown away because a page
-        was silent. Only when the same judge has answered about the same two videos since the match was served is it refused,
-        or one opinion would count twice.
+        A match that was released in the meantime still takes its answer: a judge's work is not thrown away because a page was
+        silent. Only when the same judge has answered about the same two videos since the match was served is it refused, or one
+        opinion would count twice.
 
         Args:
             outcome, responses, reason, viewing: The form as it came in, see `form.check_form`.
-            study: The study a person works in, None for the open room; the caller has checked that they may. A match
-                of another one takes no answer. Programs need not say.
+            study: The study a person works in, None for the open room; the caller has checked that they may. A match of another
+                one takes no answer. Programs need not give it.
             address: As in `serve`.
         Raises:
             UnknownMatchError, ForeignMatchError, AlreadyAnsweredError: As `heartbeat`.
-            BannedError, QuotaReachedError: If this judge may not answer any more. A study that was closed since still takes
-                the answers to what it served.
+            BannedError, QuotaReachedError: If this judge may not answer any more. A study that was closed since still takes the
+                answers to what it served.
             SupersededError: If this judge has answered about these two videos since the match was served.
             DailyLimitError: As `serve`.
-            TooEarlyError: If a person cannot have watched the videos yet. What is kept of the form stays.
+            TooEarlyError: If a person cannot have watched the videos yet. The stored draft stays.
             InvalidAnswerError: If the form has faults; lists every one.
         """
         with self.database.look() as session:
             match = access.unanswered(session, match_id, judge)
             access.check_study(match, study)
             rules, *_ = self._study_rules.of(session, match.study)
-            check_judge(store.judge_state(session, judge, match.study), rules)
+            access.check_judge(store.judge_state(session, judge, match.study), rules)
             access.check_not_superseded(session, match)
             self._daily.check(session, judge, match.study, match.judge_kind, address, rules)
             elapsed = self._stopwatch.elapsed(match.id, match.served_at, self._clock())
@@ -413,7 +402,7 @@ class Judging:
             store.lock(session)
             # What other requests of this judge may have changed meanwhile is looked at again.
             state = store.judge_state(session, judge, match.study)
-            check_judge(state, rules)
+            access.check_judge(state, rules)
             now = self._clock()  # in the order of the log
             taken = self._stopwatch.elapsed(match.id, match.served_at, now)
             duration_s = taken.seconds if taken.is_known else None
@@ -426,22 +415,21 @@ class Judging:
             return AcceptedAnswer(sequence, state.num_answers + 1)
 
     def undo(self, judge: str, *, study: str | None = None) -> ServedMatch:
-        """Take a judge's last answer back, and serve its two videos again.
-
-        The answer stays in the log and counts nowhere. What the judge had open goes back.
+        """Take a judge's last answer back, and serve its two videos again. The answer stays in the log and counts nowhere. The
+        judge's open match is released.
 
         Args:
             study: The study a person works in; None for the open room.
         Raises:
             NothingToUndoError: If the judge has given no answer, or the last one was longer ago than `UNDO_WITHIN_S`.
-            BannedError, QuotaReachedError: As `answer`.
-            WithdrawnError: If a player has taken back that one of the games is compared.
+            BannedError: If the judge was banned.
+            WithdrawnError: If a player no longer lets judges see one of the games.
         """
         with self.database.write() as session:
             store.lock(session)
             now = self._clock()
             rules, *_ = self._study_rules.of(session, study)
-            check_not_banned(bans.is_banned(session, judge))
+            access.check_not_banned(bans.is_banned(session, judge))
             last = store.last_answer_of(session, judge, study)
             if last is None or now - last.created_at > timedelta(seconds=UNDO_WITHIN_S):
                 raise NothingToUndoError(f"you have no answer of the last {UNDO_WITHIN_S / 60:.0f} minutes to take back")
@@ -469,18 +457,13 @@ class Judging:
     # The leaderboard
 
     def leaderboard(self, task: str | None = None) -> dict[str, Any]:
-        """Agents by score, of one task or over all tasks; see `board.leaderboard`."""
         with self.database.read() as session:
             return leaderboard(session, self._candidates, self.ratings, self.rules, task)
 
     # The judges
 
     def judges(self, study: str | None = None) -> list[JudgeSummary]:
-        """How every judge has worked, in one study or at all; for operators.
-
-        Raises:
-            NotFoundError: If no such study was opened here.
-        """
+        """Summaries of all judges, in one study or in all; for operators (NotFoundError if no such study was opened here)."""
         with self.database.read() as session:
             self._study_rules.of(session, study)
             known = set(store.studies(session))

@@ -21,7 +21,7 @@ class Elapsed(NamedTuple):
     """Time since a match was served.
 
     Attributes:
-        seconds: Zero or more; since this process first heard of the match where `is_known` is false.
+        seconds: Zero or more; since this process first heard of the match if `is_known` is false.
         is_known: Whether that is the whole time.
     """
 
@@ -32,11 +32,8 @@ class Elapsed(NamedTuple):
 class Stopwatch:
     """Times matches; safe to share between threads.
 
-    A match that this process has served is timed by a source that never goes back, so setting the clock changes nothing. Of
-    one that was served before (by another process, or before a restart) the clock tells how long ago, if that can be true.
-
-    Args:
-        monotonic: Seconds that never go back.
+    A match that this process has served is timed by a source that never goes back, so setting the clock changes nothing. For
+    one that was served before (by another process, or before a restart) the clock says how long ago, if that is possible.
     """
 
     def __init__(self, monotonic: Callable[[], float]) -> None:
@@ -48,7 +45,7 @@ class Stopwatch:
         self._remember(match_id, self._monotonic(), True)
 
     def elapsed(self, match_id: str, served_at: datetime, now: datetime) -> Elapsed:
-        """How long ago a match was served; `served_at` and `now` are what the clock says."""
+        """Time since a match was served; `served_at` and `now` are by the clock."""
         here = self._monotonic()
         began = self._began.get(match_id)
         if began is None:
@@ -74,19 +71,19 @@ class ServedMatch:
 
     Attributes:
         id: Random; says nothing about the episodes.
-        task, title, goal: What both players were asked to do.
-        seat: Of a game of several seats, the one whose player is compared; None where there is one player.
-        is_of_segments: Whether the videos are a few seconds of any two games, and one may say that one cannot tell (`na`).
+        task, title, goal: The task of both players.
+        seat: Seat that is compared, in a game of several; None in a game of one player.
+        is_of_segments: Whether the videos are a few seconds of any two games, and the judge may say that they cannot tell
+            (`na`).
         frame_rate_hz: Frames per second of both videos.
-        elapsed_s: From serving until now, as the server times it, seconds.
+        elapsed_s: From serving until now, by the server's clock, seconds.
         state: `open`, `released` (still answerable, but others may be shown the pair) or `answered`.
-        num_answered: How many matches this judge has answered so far, in this study if it is one.
-        num_wanted: How many one judge may answer; None for no limit.
-        min_viewing_s: An answer is accepted so long after serving, seconds.
-        min_watched_share: How much of each video must be played, from 0 to 1.
+        num_answered: Answers of this judge so far, in this study if it is one.
+        num_wanted: Limit of answers of one judge; None for no limit.
+        min_viewing_s: Time from serving until an answer is accepted, seconds.
+        min_watched_share: Share of each video that must be played, from 0 to 1.
         study: Study id; None in the open room.
-        examples: Videos that show what to look for.
-        draft: What the judge's page last kept of the form; None if nothing.
+        draft: The form as the judge's page last stored it; None if it did not.
     """
 
     id: str
@@ -111,7 +108,7 @@ class ServedMatch:
 
     @classmethod
     def of(cls, match: Match, task: Task | None, rules: Rules, *, num_answered: int, elapsed_s: float) -> ServedMatch:
-        """What `match` shows under these rules; `task` is the version it was recorded under, None if nobody knows it."""
+        """View of `match` under these rules; `task` is the version it was recorded under, None if unknown."""
         is_person = match.judge_kind == "person"
         return cls(
             id=match.id,
@@ -137,7 +134,6 @@ class ServedMatch:
 
 
 def questions_of(match: Match, task: Task | None, rules: Rules) -> tuple[Question, ...]:
-    """The form of a match: the task's questions, or of segments the one of the study."""
     if match.left_segment_id is not None and rules.segments is not None:
         return rules.segments.questions()
     return task.questions if task else ()

@@ -1,4 +1,4 @@
-"""`Matchmaker`: the next match for one judge; a pair that tells much, or a check that looks like one."""
+"""`Matchmaker`: the next match for one judge; an informative pair, or a check that looks like one."""
 
 from __future__ import annotations
 
@@ -34,12 +34,11 @@ NUM_BETWEEN = 2
 
 @dataclass(frozen=True)
 class Request:
-    """Who asks for a match, and under which rules.
+    """A judge's request for a match, and the rules that hold.
 
     Attributes:
-        judge, kind: As in `Match.judge` and `Match.judge_kind`.
-        task: The task asked for; None for any that the rules allow.
-        study: Study id; None for the open room.
+        judge, kind: As `Match.judge` and `Match.judge_kind`.
+        task: None for any that the rules allow.
     """
 
     judge: str
@@ -51,7 +50,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Shown:
-    """What a match shows, and why; `expected` and `repeat_of` as in `Match`."""
+    """Contents of a match, and its purpose; `expected` and `repeat_of` as in `Match`."""
 
     task: str
     left: Candidate
@@ -62,11 +61,11 @@ class Shown:
 
 
 class Offer(NamedTuple):
-    """What one task has to show to one judge.
+    """Pairs of one task for one judge.
 
     Attributes:
-        awaited: Agents of the matches whose answers are on their way.
-        pairs: Agents to compare, the pair whose answer would tell most first.
+        awaited: Agents of the matches whose answers are expected.
+        pairs: Agents to compare, the most informative pair first.
         shown: Seed and episodes of every match this judge was served in this task.
     """
 
@@ -79,14 +78,12 @@ class Offer(NamedTuple):
 
 @dataclass(frozen=True)
 class Plan:
-    """All that can be found out about a judge's next match while other judges are served.
+    """A judge's next match, as far as it can be planned while other judges are served.
 
     Attributes:
-        tasks: Those to try, in this order.
         checks_due: Purposes of the checks to try before any of them.
-        must_check: Whether a check that is due can wait no longer: its block ends.
+        must_check: Whether a due check must come now, because its block ends.
         offer: Of the first task; None if it has nothing to compare, or was not looked at because a check is due.
-        rng: Draws what is still to be drawn.
     """
 
     request: Request
@@ -102,9 +99,7 @@ class Matchmaker:
 
     Args:
         rng: Draws tasks, checks, sides and ties.
-        has_video: Episode id -> whether its video is there.
-        video_path: Episode id -> where its video is or would be.
-        is_being_made: Episode id -> whether a video that is not there is being made.
+        is_being_made: Episode id -> whether its missing video is being made.
         twins: Makes the second encodes that some checks show.
         is_held: Whether no video is made now, because people play.
     """
@@ -131,7 +126,7 @@ class Matchmaker:
         self._is_held = is_held
 
     def plan(self, session: Session, request: Request) -> Plan:
-        """What `next_match` needs and no other judge can take away; needs no lock.
+        """The part of `next_match` that needs no lock.
 
         Raises:
             NotFoundError: If no such task is known.
@@ -146,11 +141,7 @@ class Matchmaker:
         return Plan(request, tasks, due, must_check, offer, rng)
 
     def next_match(self, session: Session, plan: Plan, now: datetime) -> Match:
-        """A new match, not entered yet. The transaction must hold `store.lock`.
-
-        Raises:
-            NothingToJudgeError: If nothing can be shown now.
-        """
+        """A new match, not stored yet (NothingToJudgeError if nothing can be shown). The transaction must hold `store.lock`."""
         shown = self._check(session, plan)
         if shown is not None:
             return match_showing(plan.request, shown, now)
@@ -168,7 +159,7 @@ class Matchmaker:
             return self._rng.spawn(1)[0]
 
     def _tasks_to_try(self, session: Session, request: Request, rng: np.random.Generator) -> list[str]:
-        """The asked task, or those the rules allow and that have agents to compare, in random order."""
+        """The requested task, or those with agents to compare that the rules allow, in random order."""
         rules = request.rules
         if request.task is not None:
             self._candidates.check_task(session, request.task)
@@ -187,7 +178,6 @@ class Matchmaker:
     # Pairs that rate
 
     def _offer(self, session: Session, request: Request, task: str, rng: np.random.Generator) -> Offer | None:
-        """What a task has for this judge; None if there are no two agents to compare."""
         candidates = self._not_own(session, task, request.judge)
         if len({candidate.agent for candidate in candidates}) < 2:
             return None
@@ -198,7 +188,7 @@ class Matchmaker:
         return Offer(task, candidates, awaited, pairs, store.pairs_shown_to(session, request.judge, task))
 
     def _not_own(self, session: Session, task: str, judge: str) -> tuple[Candidate, ...]:
-        """Episodes of a task that may be shown to a judge: nobody compares a game of their own."""
+        """Candidates of a task for a judge: nobody compares a game of their own."""
         candidates = self._candidates.of_task(session, task)
         person = participant_number(judge)
         if person is None or not any(one.has_people for one in candidates):
@@ -207,7 +197,6 @@ class Matchmaker:
         return tuple(one for one in candidates if one.episode_id not in own)
 
     def _pairing(self, session: Session, plan: Plan, offer: Offer) -> ChosenEpisodes | None:
-        """The next two episodes of one task for this judge, no other judge having them now."""
         open_pairs = store.open_pairs(session, offer.task)
         taken, awaited = frozenset(one.episodes for one in open_pairs), _awaited(open_pairs)
         pairs = offer.pairs
@@ -233,14 +222,8 @@ class Matchmaker:
         return [pair for pair in pairs if times[frozenset((pair.a, pair.b))] < limit]
 
     def example_pair(self, session: Session, request: Request, *, but: Collection[str] = ()) -> ChosenEpisodes:
-        """Two episodes to look at: of the first task and in an order that tell nothing, the same whenever asked.
-
-        Args:
-            but: Tasks that are passed over.
-
-        Raises:
-            NotFoundError, NothingToJudgeError: As `next_match`.
-        """
+        """Two episodes to look at, always the same ones, chosen without regard to quality (errors as `next_match`); `but` are
+        tasks to skip."""
         for task in sorted(set(self._tasks_to_try(session, request, self.own_rng())) - set(but)):
             candidates = sorted(
                 self._candidates.of_task(session, task), key=lambda one: sha256(one.episode_id.encode()).digest()
@@ -269,7 +252,7 @@ class Matchmaker:
         return None
 
     def _attention(self, session: Session, plan: Plan) -> Shown | None:
-        """A pair whose answer is beyond doubt: a known one this judge has not seen, or one video on both sides."""
+        """A pair with an obvious answer: a known one this judge has not seen, or one video on both sides."""
         request, rng = plan.request, plan.rng
         for task in plan.tasks:
             seen = {pair for _, pair in store.pairs_shown_to(session, request.judge, task)}
@@ -303,7 +286,7 @@ class Matchmaker:
         return None
 
     def _seen_in(self, session: Session, task: str, episode_id: str) -> list[Candidate]:
-        """What an episode of a task shows, by its id, if it can be shown; none of an agent that waits or was withdrawn can."""
+        """Candidates of an episode if it can be shown; none for an agent that waits or was withdrawn."""
         found = self._candidates.in_episode(session, task, episode_id)
         return found if found and self._has_video(episode_id) else []
 
@@ -346,7 +329,7 @@ class Matchmaker:
 
 
 def checks_of(session: Session, request: Request, rng: np.random.Generator) -> tuple[Sequence[Purpose], bool]:
-    """Checks it is time for, the one to try first first, and whether they can wait no longer. Only studies have checks."""
+    """Checks that are due, the first to try first, and whether one must come now. Only studies have checks."""
     rules, study = request.rules, request.study
     if study is None or (rules.attention_every is None and rules.repeat_every is None):
         return (), False
@@ -402,7 +385,6 @@ def new_match(
     expected: str | None = None,
     repeat_of: str | None = None,
 ) -> Match:
-    """A match that shows these two to the judge; `purpose`, `expected`, `repeat_of` and `seat` as in `Match`."""
     return Match(
         id=secrets.token_hex(12),  # not drawn from `rng`: nobody may guess the next one
         task=task,
@@ -425,7 +407,6 @@ def new_match(
 
 
 def again(match: Match, now: datetime) -> Match:
-    """A match that shows the same to the same judge once more."""
     values: dict[str, Any] = {column.name: getattr(match, column.name) for column in Match.__table__.columns}
     values |= {"id": secrets.token_hex(12), "served_at": now, "seen_at": now, "answered_at": None, "released_at": None}
     return Match(**values)

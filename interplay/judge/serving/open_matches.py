@@ -1,4 +1,4 @@
-"""Matches that were served and have no answer: when others may have their pair, and when their judge gets them again."""
+"""Matches without an answer: when others may have their pair, and when their judge gets them again."""
 
 from __future__ import annotations
 
@@ -41,23 +41,22 @@ class OpenMatches:
         self._last_release: datetime | None = None
 
     def release_unseen_at_times(self, session: Session) -> None:
-        """Release matches, but not at every match that is served: some fifty times while one may be silent."""
+        """Call `release_unseen`, but only about fifty times in the period of silence."""
         since = None if self._last_release is None else self._clock() - self._last_release
         if since is None or not timedelta(0) <= since < timedelta(seconds=self._release_after_s) / 50:
             self.release_unseen(session)
 
     def release_unseen(self, session: Session) -> int:
-        """Let the pairs of pages that have been silent for too long go to others; returns how many there were."""
         now = self._last_release = self._clock()
         return store.release_unseen(session, seen_before=now - timedelta(seconds=self._release_after_s), now=now)
 
     def release_untouched(self, session: Session) -> int:
-        """Let the pairs go to others that were asked for and, it seems, never looked at; returns how many there were."""
+        """Release matches that, it seems, were never looked at; returns how many."""
         now = self._clock()
         return store.release_untouched(session, served_before=now - timedelta(seconds=UNTOUCHED_AFTER_S), now=now)
 
     def again(self, session: Session, judge: str, task: str | None, study: str | None) -> Match | None:
-        """The judge's own match to continue with: the open one, or one that went back while there was a draft for it."""
+        """The judge's own match to continue with: the open one, or a released one with a draft."""
         now = self._clock()
         match = store.open_match_of(session, judge)
         if match is not None:
@@ -84,7 +83,7 @@ class OpenMatches:
         return has_form and self._has_videos(session, match)
 
     def _are_candidates(self, session: Session, match: Match) -> bool:
-        """Whether both sides of a match may still be shown; what is before a judge is finished whatever became of them."""
+        """Whether both sides of a match may still be shown; an open match is finished in any case."""
         if match.left_segment_id is not None:
             episodes = {match.left_episode_id, match.right_episode_id}
             return store.agreed_to(session, sorted(episodes)) == episodes

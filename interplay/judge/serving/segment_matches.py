@@ -12,11 +12,11 @@ from sqlalchemy.orm import Session
 
 from interplay.judge.entrants.duplicates import NUM_OF_TASK, Twins, twin_path
 from interplay.judge.errors import EveryPairTakenError, NothingToJudgeError, VideosBeingMadeError, VideosMissingError
-from interplay.judge.segments.clips import Clips
 from interplay.judge.segments.definition import Segments
 from interplay.judge.segments.selection import SegmentPair, Sums, next_pair
 from interplay.judge.serving.checks import SWAPPED, Purpose
 from interplay.judge.serving.matchmaker import NUM_BETWEEN, Request, checks_of, new_match
+from interplay.judge.serving.videos import Clips
 from interplay.store import Match
 from interplay.store import judging as store
 from interplay.store.judging import SegmentRow
@@ -25,16 +25,15 @@ from interplay.store.participants import participant_number
 
 @dataclass(frozen=True)
 class SegmentPlan:
-    """What can be found out about a judge's next match while other judges are served.
+    """A judge's next match, as far as it can be planned while other judges are served.
 
     Attributes:
-        part: What the study compares.
-        segments: Those that can be shown to this judge: their videos are there.
-        num_missing: How many others could be shown, if their videos were there.
+        segments: Those this judge may see whose videos exist.
+        num_missing: Number of others, whose videos are missing.
         is_making: Whether videos of others are being made.
-        sums: Of the reward that says what is asked next; None before one was learned.
-        due: Purposes of the checks that it is time for.
-        must_check: Whether a check that is due can wait no longer: its block ends.
+        sums: Of the reward that guides the selection; None before one was learned.
+        due: Purposes of the checks that are due.
+        must_check: Whether a due check must come now, because its block ends.
     """
 
     request: Request
@@ -49,12 +48,7 @@ class SegmentPlan:
 
 
 class SegmentMatchmaker:
-    """Chooses matches of segments; safe to share between threads.
-
-    Args:
-        twins: Makes the second encodes that some checks show.
-        is_held: Whether no video is made now, because people play.
-    """
+    """Chooses matches of segments; safe to share between threads. Arguments as of `Matchmaker`."""
 
     def __init__(self, clips: Clips, twins: Twins, is_held: Callable[[], bool]) -> None:
         self._clips = clips
@@ -63,13 +57,11 @@ class SegmentMatchmaker:
         self._sums: dict[str, tuple[store.Guide, Sums]] = {}
 
     def plan(self, session: Session, request: Request, study_hash: str, rng: np.random.Generator) -> SegmentPlan:
-        """What `next_match` needs and no other judge can take away; needs no lock.
+        """The part of `next_match` that needs no lock (NothingToJudgeError if the study has no segments that may be shown).
 
         Args:
             study_hash: The study's version.
             rng: For this match alone.
-        Raises:
-            NothingToJudgeError: If the study has no segments that may be shown.
         """
         part = request.rules.segments
         assert part is not None
@@ -100,11 +92,7 @@ class SegmentMatchmaker:
         )
 
     def next_match(self, session: Session, plan: SegmentPlan, now: datetime) -> Match:
-        """A new match, not entered yet. The transaction must hold `store.lock`.
-
-        Raises:
-            NothingToJudgeError: If nothing can be shown now.
-        """
+        """A new match, not stored yet (NothingToJudgeError if nothing can be shown). The transaction must hold `store.lock`."""
         request = plan.request
         assert request.study is not None
         for purpose in plan.due:
@@ -127,11 +115,7 @@ class SegmentMatchmaker:
         raise NothingToJudgeError("there are no two segments of games to compare")
 
     def example_pair(self, session: Session, study_hash: str) -> SegmentPair:
-        """Two segments to look at, in an order that tells nothing, the same whenever asked.
-
-        Raises:
-            NothingToJudgeError: If there are none yet.
-        """
+        """Two segments to look at, always the same ones (NothingToJudgeError if there are no videos yet)."""
         segments = store.segments_of(session, study_hash)
         self._clips.want(segments)
         shown = sorted((one for one in segments if self._has(one)), key=lambda one: sha256(one.key.encode()).digest())
@@ -144,7 +128,6 @@ class SegmentMatchmaker:
         return self._clips.path(segment).exists()
 
     def _sums_of(self, session: Session, study: str) -> Sums | None:
-        """What the newest reward makes of the segments; read once."""
         guide = store.newest_guide(session, study)
         if guide is None:
             return None
@@ -156,8 +139,8 @@ class SegmentMatchmaker:
     # Checks
 
     def _attention(self, session: Session, plan: SegmentPlan, now: datetime) -> Match | None:
-        """One segment on both sides, which is a draw; none that this judge has had so while there are others. It waits for one
-        with a second encode while its block has room."""
+        """One segment on both sides, which is a draw; preferably one this judge has not had in a check. Waits for one with a
+        second encode while its block has room."""
         request = plan.request
         had = store.segments_in_attention(session, request.study or "", request.judge)
         shown = [plan.segments[place] for place in plan.rng.permutation(len(plan.segments))]
@@ -192,7 +175,6 @@ def match_of(
     expected: str | None = None,
     repeat_of: str | None = None,
 ) -> Match:
-    """The match that shows two segments to the judge; `purpose`, `expected` and `repeat_of` as in `Match`."""
     left, right = pair
     seat = "" if request.rules.segments is None else request.rules.segments.seat
     match = new_match(request, left.task, left, right, now, seat=seat, purpose=purpose, expected=expected, repeat_of=repeat_of)

@@ -1,39 +1,47 @@
-"""The videos of matches: where they are, whether they can be shown now, and how long they are."""
+"""The videos of matches: their paths, whether they can be shown now, and their lengths. Of segments, these are clips of their
+recordings, made by the process that films episodes."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime
+from itertools import islice
 from pathlib import Path
 from typing import Literal, NamedTuple, Protocol
 
 from sqlalchemy.orm import Session
 
 from interplay.judge.entrants.duplicates import twin_path
-from interplay.judge.segments.clips import ClipArchive, Clips
 from interplay.judge.serving import access
+from interplay.record.films.film import Clip
 from interplay.record.films.variation import stated_length_s
 from interplay.store import Database, Match
 from interplay.store import judging as store
+from interplay.store.judging import SegmentRow
 
 MATCHES_REMEMBERED = 4096
 """Matches whose videos' places are kept in memory."""
 
+MOST_AT_ONCE = 16
+"""Videos of a study that are on their way at once."""
+
 Side = Literal["left", "right"]
 
 
-class VideoArchive(ClipArchive, Protocol):
-    """What judging needs of `record.Archive`."""
+class VideoArchive(Protocol):
+    """Part of `record.Archive` that judging needs."""
 
     @property
-    def database(self) -> Database:
-        """Where matches and answers are."""
+    def database(self) -> Database: ...
+
+    def video_path(self, episode_id: str) -> Path:
+        """Path of the mp4 of an episode or clip, made or not."""
         ...
 
 
 class MatchVideos(NamedTuple):
-    """What never changes of a match: whose it is, where its videos are or would be, and when it was served."""
+    """Facts of a match that never change: its judge, the paths of its videos, made or not, and when it was served."""
 
     judge: str
     left: Path
@@ -42,19 +50,41 @@ class MatchVideos(NamedTuple):
 
 
 def video_length_s(path: Path) -> float | None:
-    """How long an mp4 is by its index, seconds; None if it is gone, or states nothing."""
+    """Length of an mp4 by its index, seconds; None if the file is gone, or states nothing."""
     try:
         return stated_length_s(path)
     except OSError:
         return None
 
 
-class Videos:
-    """Finds the videos of matches; safe to share between threads.
+class Clips:
+    """Finds the videos of segments, and asks for missing ones.
 
     Args:
-        want: Called with the id of each episode whose video is needed and not there.
+        want: Called with the name of each missing clip; returns whether it is being made.
     """
+
+    def __init__(self, archive: VideoArchive, want: Callable[[str], bool]) -> None:
+        self._archive = archive
+        self._want = want
+
+    def path(self, segment: SegmentRow) -> Path:
+        return self._archive.video_path(clip_of_segment(segment).name)
+
+    def want(self, segments: Iterable[SegmentRow]) -> bool:
+        """Ask for the missing videos of these, at most `MOST_AT_ONCE`, so that others are made, too; returns whether any is
+        being made."""
+        missing = (clip_of_segment(one).name for one in segments if not self.path(one).exists())
+        return any(list(islice((True for name in missing if self._want(name)), MOST_AT_ONCE)))
+
+
+def clip_of_segment(segment: SegmentRow) -> Clip:
+    return Clip(segment.episode_id, segment.first_step, segment.last_step)
+
+
+class Videos:
+    """Finds the videos of matches; safe to share between threads. `want` is called with the id of each episode whose video is
+    missing."""
 
     def __init__(self, archive: VideoArchive, want: Callable[[str], bool], clips: Clips) -> None:
         self._archive = archive
@@ -64,20 +94,18 @@ class Videos:
         self.of_match = functools.lru_cache(MATCHES_REMEMBERED)(self._read)
 
     def has(self, episode_id: str) -> bool:
-        """Whether a video can be shown now; one that cannot is asked for."""
+        """Whether a video can be shown now; a missing one is requested."""
         if self._archive.video_path(episode_id).exists():
             return True
         self._want(episode_id)
         return False
 
     def has_both(self, session: Session, match: Match) -> bool:
-        """Whether both videos of a match can be shown now; those that cannot are asked for."""
         if match.left_segment_id is None:
             return self.has(match.left_episode_id) and self.has(match.right_episode_id)
         return all(path.exists() for path in self.sides(session, match))
 
     def sides(self, session: Session, match: Match) -> tuple[Path, Path]:
-        """Where the videos of a match are or would be, of one video on both sides the same twice."""
         if match.left_segment_id is None or match.right_segment_id is None:
             return self._archive.video_path(match.left_episode_id), self._archive.video_path(match.right_episode_id)
         rows = store.segments_by_id(session, (match.left_segment_id, match.right_segment_id))

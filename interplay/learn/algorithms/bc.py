@@ -71,8 +71,8 @@ class BC(Learner):
 
 
 def initialise(network: nn.Module) -> None:
-    """First weights for a short training: orthogonal, so that thin sprites on black reach the last layer undiminished
-    (Saxe et al. 2014), and hardly any preference among actions."""
+    """First weights for a short training: orthogonal, so that thin sprites on black reach the last layer undiminished (Saxe et
+    al. 2014), and almost no preference among actions."""
     for name, layer in network.named_modules():
         if isinstance(layer, nn.Conv2d | nn.Linear):
             nn.init.orthogonal_(layer.weight, gain=0.01 if name == "out" else 2**0.5)
@@ -84,13 +84,12 @@ def cross_entropy(
 ) -> torch.Tensor:
     """Mean over the batch of w * -sum_k q_k log p_k, with q one-hot on the action a, smoothed.
 
-    Unlike `torch.nn.functional.cross_entropy(weight=...)`, the sum is divided by the batch size and not by the batch's
-    weights, so that a batch of rare actions does count for more.
+    Unlike `torch.nn.functional.cross_entropy(weight=...)`, the sum is divided by the batch size and not by the batch's weights,
+    so that a batch of rare actions does count for more.
 
     Args:
         logits: float32, shape (B, num_actions).
-        actions: int64, shape (B,).
-        weights: float32, shape (B,).
+        actions, weights: int64 and float32, shape (B,).
         label_smoothing: Share of q spread evenly over all actions (Szegedy et al. 2016, section 7).
     """
     log_probabilities = logits.log_softmax(1)
@@ -112,12 +111,9 @@ def weights_of(actions: np.ndarray, num_actions: int, balance: float) -> np.ndar
 
 
 def groups(until_takeover: Any, before_steps: int) -> Any:
-    """0 for a decision of a person who took over from an agent, 1 for an agent's shortly before that, 2 for any other.
+    """Groups of decisions, int64: 0 a person's who took over from an agent, 1 an agent's shortly before that, 2 any other.
 
-    Args:
-        until_takeover: Whole numbers, shape (B,), an array or a tensor; see `Transitions`.
-    Returns:
-        int64, of the same kind.
+    `until_takeover` is an array or a tensor, shape (B,), see `Transitions`.
 
     >>> groups(np.array([-1, 90, 60, 4, 0]), 60).tolist()
     [2, 2, 1, 1, 0]
@@ -156,8 +152,7 @@ def group_weights(until_takeover: np.ndarray | None, config: BCConfig) -> np.nda
 def shifted(observations: torch.Tensor, most: int, generator: torch.Generator) -> torch.Tensor:
     """Move each stack by up to `most` pixels each way, edges repeated ("DrQ", Yarats et al. 2021, section 3.1).
 
-    Args:
-        observations: uint8, shape (B, 4, H, W), or (B, H, W, 3).
+    Observations are uint8, shape (B, 4, H, W) or (B, H, W, 3).
     """
     if observations.shape[3] == 3:
         return shifted(observations.permute(0, 3, 1, 2), most, generator).permute(0, 2, 3, 1)

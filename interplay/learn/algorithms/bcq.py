@@ -1,9 +1,9 @@
 """Batch-constrained Q-learning for discrete actions: values, but only of actions that players do take (Fujimoto et al. 2019,
 "Benchmarking batch deep reinforcement learning algorithms", section 4 and algorithm 1).
 
-A network of two heads over one encoder values the actions and says how likely they are; those less likely than `flexibility`
-beside the likeliest are never chosen, neither in targets nor in play. Each update takes one Adam step on the Huber loss of
-Double DQN plus the cross-entropy of imitation plus `beta` times the mean square of its log-probabilities.
+A network of two heads over one encoder gives the values of the actions and their probabilities; actions less likely than
+`flexibility` times the most likely one are never chosen, neither in targets nor in play. Each update takes one Adam step on the
+Huber loss of Double DQN plus the cross-entropy of imitation plus `beta` times the mean square of its log-probabilities.
 
 Differences: log-probabilities are penalised where the paper penalises logits, and the target follows after the first update
 already, both as in d3rlpy.
@@ -20,7 +20,7 @@ from interplay.learn.settings import BCQConfig
 
 
 class BCQ(ValueLearner):
-    """Batch-constrained Q-learning. What plays is the first critic: its best action among those that are likely enough."""
+    """Batch-constrained Q-learning. The first critic plays: its best action among those that are likely enough."""
 
     def __init__(self, config: BCQConfig, given: Given) -> None:
         architecture = {

@@ -1,4 +1,4 @@
-"""Cloning in first person: keys and camera, from pixels or from what VPT sees. One file, read top to bottom.
+"""Cloning in first person: keys and camera, from pixels or from VPT's embeddings. One file, read top to bottom.
 
 From embeddings this is BEDD's baseline (Milani et al. 2023; their code for the sizes): three layers of 1024 units with tanh,
 then one choice of 8641 combinations of buttons, one of 121 turns and one of ESC or not, each by itself. The loss is
@@ -8,10 +8,10 @@ then one choice of 8641 combinations of buttons, one of 121 turns and one of ESC
 and begins near ln(8641 * 121 * 2) = 14.553. From pixels the same choices are made by the convolutions of Espeholt et al. 2018
 (IMPALA, figure 3, right).
 
-Differences from BEDD's code: the learning rate is the one that is asked for, theirs was always 1e-3; there is no value network,
-which only `l2_weight` changed; a step counts as still if its choices are, theirs looked at the mouse before it was cut to bins;
-`mask_camera` leaves out the turn where the buttons say that there is none, and `escape_weight` lets the last step of an
-episode count for more, if asked for.
+Differences from BEDD's code: the learning rate is the configured one, theirs was always 1e-3; it lacks a value network, which
+only `l2_weight` changed; a step counts as still if its choices are, theirs looked at the mouse before it was cut to bins;
+`mask_camera` leaves out the turn of buttons that do not turn the camera, and `escape_weight` lets the last step of an episode
+count for more.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Clone(Learner):
 
     @staticmethod
     def choose(data: Transitions, training: np.ndarray, config: CloneConfig) -> np.ndarray:
-        """The decisions that are learned from: those in which something was done, and every so many-th of them."""
+        """Return the decisions to learn from: without still ones, if so configured, every `config.every`-th."""
         if config.skip_still:
             training = training[(np.asarray(data.actions[training]) != STILL_CHOICE).any(axis=1)]
         return training[:: config.every]
@@ -73,7 +73,7 @@ class Clone(Learner):
         return loss
 
     def measure(self, batch: Batch) -> dict[str, torch.Tensor]:
-        """Minus the logarithm of the likelihood, in all and of each choice, and the share of decisions matched in all three."""
+        """The loss (negative log-likelihood), its three parts, and the share of decisions matched in all three."""
         parts = likelihoods(self.network(batch.observations), batch.actions, mask_camera=self._config.mask_camera)
         return {"loss": -(parts.buttons + parts.camera + parts.escape).mean(), **_named(parts)}
 
@@ -82,7 +82,6 @@ class Clone(Learner):
 
 
 def encoder(config: CloneConfig, observation_shape: tuple[int, ...]) -> dict[str, object]:
-    """IMPALA's convolutions for pictures, BEDD's layers for embeddings."""
     shape = list(observation_shape)
     if len(shape) == 3:
         sizes = {"channels": list(config.channels), "blocks": config.blocks, "features": config.features}
@@ -91,10 +90,10 @@ def encoder(config: CloneConfig, observation_shape: tuple[int, ...]) -> dict[str
 
 
 class Likelihoods(NamedTuple):
-    """Of what a batch chose, each float32, shape (B,).
+    """Likelihoods of the choices of a batch, each float32, shape (B,).
 
     Attributes:
-        buttons, camera, escape: Logarithms of the probabilities of what was chosen; 0 for a turn that is masked.
+        buttons, camera, escape: Log-probabilities of the choices; 0 for a turn that is masked.
         entropy: Of all three together, in nats.
         is_matched: Whether all three are the most likely ones, 0 or 1.
     """
@@ -107,12 +106,9 @@ class Likelihoods(NamedTuple):
 
 
 def likelihoods(outputs: torch.Tensor, choices: torch.Tensor, *, mask_camera: bool = False) -> Likelihoods:
-    """How likely choices are.
+    """Likelihoods of choices, int64, shape (B, 3), under the logits of all three in turn, float32, shape (B, 8764).
 
-    Args:
-        outputs: float32, shape (B, 8764): logits of the three choices in turn.
-        choices: int64, shape (B, 3).
-        mask_camera: Count a turn only where the buttons say that the camera turns.
+    With `mask_camera`, a turn counts only where the buttons say that the camera turns.
     """
     logs = [part.log_softmax(1) for part in outputs.split(NUM_PARTS, dim=1)]
     buttons, camera, escape = (log.gather(1, choices[:, [index]])[:, 0] for index, log in enumerate(logs))

@@ -50,7 +50,6 @@ class CQL(ValueLearner):
         return nn.functional.huber_loss(taken, target.expand_as(taken)) * len(taken), values.mean(0)
 
     def _of_quantiles(self, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
-        """The same for critics of quantiles."""
         with torch.no_grad():
             best = torch.stack([critic(batch.next_observations) for critic in self.critics]).mean(0).argmax(1)
             after = [quantiles_taken(target.quantiles(batch.next_observations), best) for target in self.targets]

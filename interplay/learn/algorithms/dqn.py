@@ -1,8 +1,8 @@
 """Deep Q-network: a value for each action, learned from the values after it (Mnih et al. 2015, Nature 518, "Methods").
 
 Each update takes one Adam step on the Huber loss between the value of the action taken and its target, the reward plus the
-discounted value of the best next action, which a target network gives that follows at intervals. Double DQN lets the online
-network choose that action (van Hasselt et al. 2016, equation 4).
+discounted value of the best next action by a target network, which follows at intervals. Double DQN lets the online network
+choose that action (van Hasselt et al. 2016, equation 4).
 
 Differences: Adam, and no exploration, as the data is recorded; the target follows after the first update already, as in d3rlpy.
 """

@@ -1,7 +1,7 @@
 """Filtered behaviour cloning: clone only the episodes of the highest return ("%BC" in Chen et al. 2021, "Decision transformer",
 section 5). All else is `bc`.
 
-Differences: a share of the training episodes is kept, not of their steps, so that none is cut in two.
+Differences: the share is one of the training episodes, not of their steps, so that none is cut in two.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class FilteredBC(BC):
 
     @staticmethod
     def choose(data: Transitions, training: np.ndarray, config: FilteredBCConfig) -> np.ndarray:
-        """The decisions of the best episodes, at least one; of equal ones those that come first."""
+        """Return the decisions of the best episodes, at least one; of equal ones the first."""
         episodes = np.unique(data.episodes[training])
         returns = data.returns()[episodes]
         best = episodes[np.argsort(-returns, kind="stable")[: max(1, math.ceil(config.best * len(episodes)))]]

@@ -1,4 +1,4 @@
-"""Implicit Q-learning for discrete actions: never ask what an action that nobody took is worth (Kostrikov et al. 2022, "Offline
+"""Implicit Q-learning for discrete actions: values without those of actions that nobody took (Kostrikov et al. 2022, "Offline
 reinforcement learning with implicit Q-learning", equations 5 to 7).
 
 Each update takes an Adam step of the critics on the squared error to the reward plus the discounted value of the next state
@@ -66,7 +66,6 @@ class IQL(Learner):
         return torch.stack(errors).sum(), (weights * above.square()).mean(), taken
 
     def measure(self, batch: Batch) -> dict[str, torch.Tensor]:
-        """The loss of critics and value, and the share of actions that are the actor's likeliest."""
         critic_loss, value_loss, _ = self._value_losses(batch)
         matched = (self.actor(batch.observations).argmax(1) == batch.actions).float().mean()
         return {"loss": critic_loss + value_loss, "accuracy": matched}

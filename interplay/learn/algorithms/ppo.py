@@ -2,17 +2,17 @@
 optimization algorithms"). One file, read top to bottom.
 
 After each round of play, every decision's advantage is estimated from the rewards and values that follow it (Schulman et al.
-2016, "High-dimensional continuous control using generalized advantage estimation"). Then the round is learned from a few
-times, in small batches: one Adam step each on the clipped objective, the values' error and the entropy. One network plays
-every seat of a task, and each seat's decisions are learned from: self-play.
+2016, "High-dimensional continuous control using generalized advantage estimation"). Then the round is learned from a few times,
+in small batches: one Adam step each on the clipped objective, the values' error and the entropy. One network plays every seat
+of a task, and each seat's decisions are learned from: self-play.
 
 Details are those of Huang et al. 2022, "The 37 implementation details of proximal policy optimization": orthogonal first
 weights, Adam's epsilon of 1e-5, a learning rate that falls to zero, advantages normalised in each batch, clipped values, short
 gradients; pictures share one encoder, numbers have one for the policy and one for the values.
 
-Differences: where a game was cut off by its step limit, the value of what was seen last stands for what would have followed
-(Pardo et al. 2018, "Time limits in reinforcement learning"). Rectifiers in place of hyperbolic tangents. Rewards are clipped,
-not replaced by their signs. Games are played as people play them: without random first steps, and a lost life ends no episode.
+Differences: where the step limit cut a game off, the value of the last observation stands for what would have followed (Pardo
+et al. 2018, "Time limits in reinforcement learning"). Rectifiers in place of hyperbolic tangents. Rewards are clipped, not
+replaced by their signs. Games are played as people play them: without random first steps, and a lost life ends no episode.
 """
 
 from __future__ import annotations
@@ -32,13 +32,12 @@ from interplay.learn.settings import PPOConfig
 
 
 class Decisions(NamedTuple):
-    """D decisions as they were made, with what they turned out to be worth.
+    """D decisions as they were made, with their advantages.
 
     Attributes:
         observations: uint8 or float32, shape (D, ...).
         actions: int64, shape (D,).
-        log_probabilities: float32, shape (D,): of the actions, when they were taken.
-        values: float32, shape (D,): as they were estimated then.
+        log_probabilities, values: float32, shape (D,): of the actions and states at that time.
         advantages: float32, shape (D,).
     """
 
@@ -75,7 +74,7 @@ class PPO:
         self.optimizers: Mapping[str, torch.optim.Optimizer] = {"both": optimizer}
 
     def update(self, batch: Played, number: int, generator: torch.Generator) -> dict[str, torch.Tensor]:
-        """Learn from a round, `epochs` times; returns means over the batches."""
+        """Learn from a round, `epochs` times; return means over the batches."""
         config = self._config
         decisions = self.decisions(batch)
         size = len(decisions.actions)
@@ -119,7 +118,7 @@ class PPO:
         return Decisions(*(one.flatten(0, 1)[which] for one in every))
 
     def loss(self, batch: Decisions) -> dict[str, torch.Tensor]:
-        """What is minimised (equation 9 of Schulman et al. 2017, the sign turned), and its parts."""
+        """The loss (equation 9 of Schulman et al. 2017, the sign turned), and its parts."""
         config = self._config
         logits, values = self._both(batch.observations)
         advantages = batch.advantages
@@ -162,7 +161,7 @@ class PPO:
         return self.actor(observations), self.critic(observations)[:, 0]
 
     def _looked_at(self, observations: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """The same for any number of observations, some at a time."""
+        """`_both` for any number of observations, a batch at a time."""
         parts = [self._both(part) for part in observations.split(self._config.batch_size)]
         return torch.cat([logits for logits, _ in parts]), torch.cat([values for _, values in parts])
 
@@ -173,12 +172,7 @@ def estimated(
     """Advantages of decisions (Schulman et al. 2016, equation 16; in rounds as equations 11 and 12 of Schulman et al. 2017).
 
     With the surprise of a decision d[t] = r[t] + gamma V[t + 1] - V[t], its advantage is A[t] = d[t] + gamma lambda A[t + 1];
-    nothing follows where a game ended.
-
-    Args:
-        rewards: float32, shape (T, S).
-        values: float32, shape (T + 1, S).
-        ended: bool, shape (T, S).
+    nothing follows where a game ended. `rewards` and `ended` have the shape (T, S), `values` (T + 1, S).
 
     >>> one = lambda *numbers: torch.tensor(numbers)[:, None]
     >>> estimated(one(1.0, 0.0, 2.0), one(0.5, 1.0, 1.0, 3.0), one(False, True, False), 0.5, 0.5)[:, 0].tolist()

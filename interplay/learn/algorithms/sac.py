@@ -49,7 +49,6 @@ class SAC(Learner):
         }
 
     def update(self, batch: Batch, number: int, generator: torch.Generator) -> dict[str, torch.Tensor]:
-        """A step of the critics, of the entropy's weight and of the actor."""
         loss = self._critic_loss(batch)
         step(self.optimizers["critics"], loss)
 

@@ -1,4 +1,4 @@
-"""What value learners share: critics and their targets, rewards as a run wants them, values of the actions taken."""
+"""Common parts of value learners: critics and their targets, rewards as a run wants them, values of the actions taken."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from interplay.learn.settings import OfflineConfig, ValueConfig
 class ValueLearner(Learner):
     """Critics, the first of which plays, and target networks that follow them at intervals; each update is one Adam step.
 
-    Critics are of an architecture, or the usual network.
+    Critics are of a given architecture, or the usual network.
     """
 
     looks_ahead = True
@@ -37,7 +37,7 @@ class ValueLearner(Learner):
         self.optimizers = {"critics": adam(self.critics.parameters(), config.learning_rate, config.weight_decay)}
 
     def losses(self, batch: Batch, generator: torch.Generator | None) -> dict[str, torch.Tensor]:
-        """The `loss` and what else is measured of a batch; without a generator nothing is drawn."""
+        """The `loss` of a batch and other measures; without a generator nothing is drawn."""
         raise NotImplementedError
 
     def update(self, batch: Batch, number: int, generator: torch.Generator) -> dict[str, torch.Tensor]:
@@ -63,25 +63,24 @@ def rewards_of(config: OfflineConfig, batch: Batch) -> torch.Tensor:
 def bootstrapped(config: OfflineConfig, batch: Batch, values: torch.Tensor) -> torch.Tensor:
     """Reward plus discounted value of what follows, which is nothing after a terminal step.
 
-    Args:
-        values: float32, shape (B,) or (B, quantiles).
+    Values are float32, shape (B,) or (B, quantiles).
     """
     shape = (-1,) + (1,) * (values.ndim - 1)
     return rewards_of(config, batch).view(shape) + config.gamma * batch.continues.view(shape) * values
 
 
 def actions_taken(values: torch.Tensor, actions: torch.Tensor) -> torch.Tensor:
-    """Of values of all actions, shape (..., B, A), those of one for each decision, shape (..., B)."""
+    """Values of the actions taken, shape (..., B), from those of all actions, shape (..., B, A)."""
     return values[..., torch.arange(len(actions), device=actions.device), actions]
 
 
 def quantiles_taken(quantiles: torch.Tensor, actions: torch.Tensor) -> torch.Tensor:
-    """Of quantiles of all actions, shape (B, A, N), those of one for each decision, shape (B, N)."""
+    """Quantiles of the actions taken, shape (B, N), from those of all actions, shape (B, A, N)."""
     return quantiles[torch.arange(len(actions), device=actions.device), actions]
 
 
 def least(quantiles: torch.Tensor) -> torch.Tensor:
-    """Of several critics' quantiles, shape (critics, B, N), those of the least mean for each decision, shape (B, N)."""
+    """Quantiles of the critic with the least mean for each decision, shape (B, N), from all critics', shape (critics, B, N)."""
     lowest = quantiles.mean(2).argmin(0)
     return quantiles[lowest, torch.arange(len(lowest), device=lowest.device)]
 
@@ -91,8 +90,7 @@ def quantile_loss(quantiles: torch.Tensor, fractions: torch.Tensor, target: torc
     quantiles, mean over targets and decisions.
 
     Args:
-        quantiles: float32, shape (B, N).
-        fractions: Which quantiles they are: float32, shape (B, N) or (1, N).
+        quantiles: float32, shape (B, N), at `fractions`, shape (B, N) or (1, N).
         target: float32, shape (B, M), without a gradient.
     """
     error = target[:, :, None] - quantiles[:, None]  # (B, M, N)

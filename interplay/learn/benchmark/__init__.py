@@ -1,7 +1,7 @@
 """Benchmarks of learning: tasks x algorithms x seeds from one file, run until nothing is missing, compared with intervals.
 
-`definition.py` is the file, `runner.py` trains and plays what is missing, `results.py` is what came of it, and `scores.py` the
-arithmetic of Agarwal et al. 2021 on it. The report is `interplay report offline`.
+`definition.py` is the file, `runner.py` trains and plays what is missing, `results.py` holds the results, and `scores.py` the
+arithmetic of Agarwal et al. 2021 on them. The report is `interplay report offline`.
 """
 
 from interplay.learn.benchmark.definition import Benchmark, BenchmarkError, read

@@ -1,4 +1,4 @@
-"""The file of a benchmark: which tasks, learned from what, by which algorithms with which settings, on which seeds.
+"""The file of a benchmark: tasks, episodes to learn from, algorithms with their settings, and seeds.
 
 `docs/benchmarks.md` shows one, with every key.
 """
@@ -38,7 +38,7 @@ class LearnedTask:
     """A task of a benchmark.
 
     Attributes:
-        reference: How the file names it: an id, or `my.toml:name`.
+        reference: Its name in the file: an id, or `my.toml:name`.
         settings: Of every run in it: `actor`, `where`, and what else the file gives.
         random, best: Returns that scores are normalised by; None where they are measured.
     """
@@ -68,11 +68,7 @@ class Contender:
 
 @dataclass(frozen=True)
 class Benchmark:
-    """A benchmark.
-
-    Attributes:
-        num_games: Held-out seeds that each policy plays.
-    """
+    """A benchmark; each policy plays `num_games` held-out seeds."""
 
     id: str
     title: str
@@ -95,11 +91,7 @@ class Benchmark:
 
 
 def read(path: Path) -> Benchmark:
-    """A benchmark from its file.
-
-    Raises:
-        BenchmarkError: Naming the place in the file and the remedy.
-    """
+    """Read a benchmark's file; `BenchmarkError` names the place in the file and the remedy."""
     document = parse_toml(read_text(path, BenchmarkError, hint=_REMEDY), str(path), BenchmarkError)
     top = Table(document, str(path), refuse=BenchmarkError)
     head = top.table("benchmark")
@@ -139,7 +131,7 @@ def read(path: Path) -> Benchmark:
 
 
 def _check_run(top: Table, benchmark: Benchmark, contender: Contender, learned: LearnedTask, number: int) -> None:
-    """Refuse settings that no run could be made with, before the first one is."""
+    """Refuse invalid settings of a run, before the first run begins."""
     try:
         benchmark.config(contender, learned, benchmark.seeds[0])
     except InterplayError as error:
@@ -201,7 +193,6 @@ def _contender(table: Table) -> Contender:
 
 
 def _settings(table: Table, elsewhere: tuple[str, ...]) -> dict[str, Any]:
-    """The settings of a task or an algorithm, without those that are written elsewhere."""
     settings = table.raw("settings", dict, {})
     for reserved in elsewhere:
         if reserved in settings:

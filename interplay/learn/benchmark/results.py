@@ -1,4 +1,4 @@
-"""What came of a benchmark: returns of every run, and what they say about the algorithms."""
+"""Results of a benchmark: returns of every run, and the comparison of algorithms."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ VERSION = 1
 
 @dataclass(frozen=True)
 class Scale:
-    """What returns of a task are normalised by, and where the two numbers come from, in words."""
+    """The two returns that normalise the scores of a task, and the origin of each, in words."""
 
     random: float
     best: float
@@ -52,11 +52,10 @@ class Run:
 
 @dataclass(frozen=True)
 class Results:
-    """What came of a benchmark.
+    """The results of a benchmark.
 
     Attributes:
         algorithms: Names in the file's order.
-        tasks: Id -> scale.
         game_seeds: Task -> held-out seeds that were played.
         num_episodes: Task -> episodes that were learned from.
     """
@@ -71,7 +70,7 @@ class Results:
     runs: tuple[Run, ...]
 
     def mean(self, algorithm: str, task: str) -> list[float]:
-        """Mean returns of the runs that are there, in the order of their seeds."""
+        """Mean returns of the finished runs, in the order of their seeds."""
         return [run.mean for run in self.runs if (run.algorithm, run.task) == (algorithm, task) and run.mean is not None]
 
     def score(self, task: str, value: float) -> float:
@@ -96,7 +95,7 @@ class Results:
         return {"format": FORMAT, "version": VERSION, **asdict(self)}
 
     def summary(self) -> dict[str, Any]:
-        """What follows from it, as JSON values: scores by run, aggregates with intervals of 95 %, chances of improvement."""
+        """The comparison, as JSON values: scores by run, aggregates with intervals of 95 %, chances of improvement."""
         matrices = self.matrices()
         found = {name: {kind: one._asdict() for kind, one in kinds.items()} for name, kinds in aggregates(matrices).items()}
         chances = [
@@ -111,11 +110,7 @@ class Results:
 
     @classmethod
     def from_json(cls, document: Any, *, source: str) -> Self:
-        """Results from JSON values.
-
-        Raises:
-            BenchmarkError: If they are none.
-        """
+        """Results from JSON values; `BenchmarkError` for others."""
         try:
             if document["format"] != FORMAT or document["version"] != VERSION:
                 raise ValueError(f"it is of format {document['format']!r} {document['version']!r}")
@@ -143,11 +138,7 @@ def results_file(root: Path, name: str) -> Path:
 
 
 def read_results(root: Path, names: Sequence[str] = ()) -> list[Results]:
-    """Results that are kept in a data folder, by id.
-
-    Raises:
-        BenchmarkError: If one of those named is not there, or a file is damaged.
-    """
+    """Read the results in a data folder, by id; `BenchmarkError` if a named one is missing, or a file is damaged."""
     there = sorted(path.parent.name for path in (root / FOLDER).glob(f"*/{FILE}"))
     if missing := [name for name in names if name not in there]:
         known = f"there are results of {', '.join(there)}" if there else "none was run yet"

@@ -1,4 +1,4 @@
-"""Running a benchmark: what is missing is played, trained and measured, in several processes. Killed anywhere, it goes on."""
+"""Running a benchmark: the missing parts are played, trained and measured, in several processes. A killed run continues."""
 
 from __future__ import annotations
 
@@ -33,8 +33,6 @@ Report = Callable[[str, int, int], None]
 
 @dataclass(frozen=True)
 class _Job:
-    """One run for another process: where, what, and on which held-out seeds its policy plays."""
-
     data: str
     database: str
     name: str
@@ -45,16 +43,16 @@ class _Job:
 def run_benchmark(
     archive: Archive, benchmark: Benchmark, *, jobs: int | None = None, report: Report = lambda what, done, total: None
 ) -> Results:
-    """Play, train and measure whatever is missing; the results are kept in `benchmarks/<id>/`.
+    """Play, train and measure everything that is missing; the results are written to `benchmarks/<id>/`.
 
-    A run is known by its settings and the episodes that it learns from. When either changes, it is made anew, and the policy
-    of before stays under its own name. The numbers are the same however often a run was stopped and however many are made at
-    once: each has one thread unless the file says otherwise.
+    A run is known by its settings and the episodes that it learns from. When either changes, it is made again, and the earlier
+    policy stays under its own name. The numbers are the same however often a run was stopped and however many are made at once:
+    each has one thread unless the file says otherwise.
 
     Args:
         jobs: Runs at once; one a core if None.
     Returns:
-        The results; a run that failed has its reason, and the others are there.
+        The results; a run that failed has its reason, and the others are complete.
     Raises:
         TransitionError: If there is nothing to learn from in a task.
         BenchmarkError: If scores cannot be normalised, or another process runs this benchmark.
@@ -105,7 +103,6 @@ def _run(archive: Archive, benchmark: Benchmark, jobs: int | None, report: Repor
 
 
 def _play(archive: Archive, learned: LearnedTask, report: Report) -> None:
-    """Record what is to be learned from, as far as it is missing."""
     task = learned.task
     for play in learned.play:
         seeds: list[int] = []
@@ -126,7 +123,7 @@ def _evaluate(archive: Archive, task: Task, agent: str, seeds: list[int], report
 
 
 def _scale(archive: Archive, learned: LearnedTask, episodes: list[Episode], seeds: tuple[int, ...], report: Report) -> Scale:
-    """What the scores of a task are normalised by."""
+    """The returns that normalise the scores of a task."""
     random, random_from = learned.random, "given"
     if random is None:
         played = _evaluate(archive, learned.task, "random", list(seeds), report)
@@ -145,7 +142,7 @@ def _scale(archive: Archive, learned: LearnedTask, episodes: list[Episode], seed
 
 
 def name_of(benchmark: Benchmark, contender: Contender, config: TrainingConfig, episodes: list[Episode]) -> str:
-    """Of a run's policy: readable, and another one for other settings or other data."""
+    """Name of a run's policy: readable, and another one for other settings or other data."""
     settings = config.fixed() | {"temperature": config.temperature, "max_seconds": config.max_seconds}
     known = json.dumps([settings, sorted(episode.id for episode in episodes)], sort_keys=True)
     task = config.task.rpartition("/")[2].rpartition(":")[2]
@@ -185,7 +182,7 @@ def _ended(run: Run, future: Future[tuple[float, ...]]) -> Run:
 
 
 def _updates(folder: Path) -> int:
-    """How far a run is, by its last line of metrics."""
+    """Updates that a run has made, by its last line of metrics."""
     try:
         lines = (folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
         return int(json.loads(lines[-1])["update"])
@@ -194,7 +191,7 @@ def _updates(folder: Path) -> int:
 
 
 def _make(job: _Job) -> tuple[float, ...]:
-    """Train a policy unless it is there, let it play its seeds, and say what it earned."""
+    """Train a policy unless it exists, let it play its seeds, and return its returns."""
     config = CONFIGS[job.config["algorithm"]].from_json(job.config)
     if not config.threads:
         config = replace(config, threads=1)

@@ -1,11 +1,11 @@
-"""How algorithms compare over tasks and seeds: normalised scores, aggregates and their intervals. Pure arithmetic.
+"""Comparison of algorithms over tasks and seeds: normalised scores, aggregates and their intervals. Pure arithmetic.
 
 Agarwal et al. 2021, "Deep Reinforcement Learning at the Edge of the Statistical Precipice" (NeurIPS), sections 4.1 to 4.3. All
 take the scores of an algorithm as a matrix, one row a run (a seed of training) and one column a task, normalised so that 0 is
 random play and 1 the best human game (Gerstgrasser et al. 2022, appendix A.7, has them times 100).
 
-Differences: the intervals are functions of a seed, which those of the authors' package rliable are not; and they are of 95 %,
-where CrowdPlay's figures show the middle half.
+Differences: the intervals are functions of a seed, unlike those of the authors' package rliable; and they are of 95 %, where
+CrowdPlay's figures show the middle half.
 """
 
 from __future__ import annotations
@@ -33,10 +33,7 @@ class Estimate(NamedTuple):
 
 
 def normalised(score: float, *, random: float, best: float) -> float:
-    """A return as a share of the way from random play to the best human game.
-
-    Raises:
-        ValueError: If the best is not above random play.
+    """A return as a share of the way from random play to the best human game, which must be above it (`ValueError`).
 
     >>> round(normalised(381.88, random=165, best=695), 4)
     0.4092
@@ -71,7 +68,7 @@ def mean(scores: Array) -> Array:
 
 
 def optimality_gap(scores: Array) -> Array:
-    """By how much runs stay below 1 in the mean; more than it counts for nothing."""
+    """Mean shortfall of runs below 1, each at least 0."""
     return 1 - np.minimum(scores, 1).mean(axis=(-2, -1))
 
 
@@ -93,8 +90,7 @@ def improvement(of: Array, over: Array) -> Array:
     """Probability of improvement: the chance that a run of one algorithm beats one of another in a task drawn at random, equal
     scores counted by half.
 
-    Args:
-        of, over: float64, shapes (..., runs, tasks); they may differ in the number of runs.
+    Scores are float64, shapes (..., runs, tasks); they may differ in the number of runs.
     """
     mine, others = of[..., :, None, :], over[..., None, :, :]
     return ((mine > others) + (mine == others) / 2).mean(axis=(-3, -2, -1))
@@ -104,11 +100,9 @@ def improvement(of: Array, over: Array) -> Array:
 
 
 def resampled(scores: Array, *, seed: int, number: int) -> Array:
-    """Matrices in which each task's runs are drawn anew with replacement (stratified bootstrap), shape (B, runs, tasks).
+    """Matrices in which each task's runs are drawn again with replacement (stratified bootstrap), shape (B, runs, tasks).
 
-    Args:
-        scores: float64, shape (runs, tasks).
-        number: Of the algorithm, so that two draw apart.
+    `number` is the algorithm's, so that two draw apart.
     """
     rng = np.random.default_rng((seed, number))
     chosen = rng.integers(len(scores), size=(NUM_RESAMPLES, *scores.shape))

@@ -7,7 +7,9 @@ import torch
 
 
 class Batches:
-    """`batches[update]`: indices of one batch. Each pass is a fresh shuffle; a batch may span two passes, so none is small.
+    """`batches[update]`: indices of one batch, int64, shape (batch_size,).
+
+    Each pass is a fresh shuffle; a batch may span two passes, so none is small.
 
     >>> batches = Batches(5, 2, seed=0)
     >>> sorted(np.concatenate([batches[0], batches[1], batches[2]])[:5].tolist())
@@ -19,7 +21,6 @@ class Batches:
         self._passes: dict[int, np.ndarray] = {}
 
     def __getitem__(self, update: int) -> np.ndarray:
-        """int64, shape (batch_size,)."""
         first = update * self._batch_size
         positions = np.arange(first, first + self._batch_size)
         result = np.empty(self._batch_size, np.int64)
@@ -29,7 +30,7 @@ class Batches:
         return result
 
     def _order(self, number: int) -> np.ndarray:
-        """The shuffle of one pass; the last few are kept."""
+        """The shuffle of one pass; the last few stay in memory."""
         if number not in self._passes:
             if len(self._passes) > 2:
                 self._passes.clear()

@@ -1,4 +1,4 @@
-"""Surviving a kill: all that a run has learned, in one file that appears whole or not at all."""
+"""Surviving a kill: the whole state of a run, in one file that appears whole or not at all."""
 
 from __future__ import annotations
 
@@ -18,11 +18,7 @@ from interplay.learn.harness.learner import Trained
 
 
 def save(folder: Path, learner: Trained, where: dict[str, Any]) -> None:
-    """Write weights, the optimizers' averages, and where the run is.
-
-    Args:
-        where: JSON values; `fingerprint` must be the same when it is restored.
-    """
+    """Write weights, the optimizers' averages, and the place of the run, `where`, JSON values with a `fingerprint`."""
     tensors = {
         f"weights/{name}/{part}": value.detach().contiguous()
         for name, module in learner.modules.items()
@@ -38,11 +34,8 @@ def save(folder: Path, learner: Trained, where: dict[str, Any]) -> None:
 
 
 def restore(folder: Path, learner: Trained, fingerprint: dict[str, Any]) -> dict[str, Any]:
-    """Put a checkpoint back into a learner; returns where the run was.
-
-    Raises:
-        ConfigError: If it is damaged or of another run.
-    """
+    """Put a checkpoint back into a learner and return the place of the run; `ConfigError` if it is damaged or of another
+    run."""
     path = folder / CHECKPOINT
     again = f"Delete {path} to begin anew with --resume, or choose another name."
     try:
@@ -75,7 +68,7 @@ def restore(folder: Path, learner: Trained, fingerprint: dict[str, Any]) -> dict
 
 
 def _sha256(run: str, tensors: dict[str, torch.Tensor]) -> str:
-    """Of all that a checkpoint holds: the text of where the run is, and each tensor with its name."""
+    """Digest of a whole checkpoint: the text of the run's place, and each tensor with its name."""
     digest = hashlib.sha256(run.encode())
     for name in sorted(tensors):
         digest.update(name.encode())

@@ -11,11 +11,7 @@ from interplay.learn.config import ConfigError
 
 
 def device_of(name: str) -> torch.device:
-    """The device of a setting.
-
-    Raises:
-        ConfigError: If CUDA is asked for and missing.
-    """
+    """The device of a setting; `ConfigError` if CUDA is asked for and missing."""
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     if name == "cuda" and not torch.cuda.is_available():

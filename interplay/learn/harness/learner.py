@@ -1,4 +1,4 @@
-"""What an algorithm is to the harness, and what it is given."""
+"""Algorithms as the harness sees them, and their arguments."""
 
 from __future__ import annotations
 
@@ -54,13 +54,11 @@ class Batch:
 
 
 class Given(NamedTuple):
-    """What a learner is built for.
+    """The arguments of a learner.
 
     Attributes:
-        observation_shape: Of one observation.
-        num_actions: Discrete actions of the seat; of composed ones what they have to choose from in all.
+        num_actions: Discrete actions of the seat; of composed ones all choices together.
         actions: int64: those of the decisions that it will be trained on.
-        device: Of its networks.
         until_takeover: int32: of the same decisions, see `Transitions`; None where nobody took over.
     """
 
@@ -76,31 +74,29 @@ class Given(NamedTuple):
 
 
 class Acting(NamedTuple):
-    """What plays: a network and its description, see `interplay.agents.networks.build`."""
+    """The network that plays and its description, see `interplay.agents.networks.build`."""
 
     network: nn.Module
     architecture: dict[str, Any]
 
 
 class Trained(Protocol):
-    """What a run updates and keeps. Everything random comes from the generators it is given, first weights from torch's own.
+    """The trained state of a run. Everything random comes from the generators it is given, first weights from torch's own.
 
-    Attributes:
-        modules: Every network and parameter, by name; a checkpoint keeps them.
-        optimizers: Likewise.
+    A checkpoint keeps all networks and parameters (`modules`) and `optimizers`, by name.
     """
 
     modules: Mapping[str, nn.Module]
     optimizers: Mapping[str, torch.optim.Optimizer]
 
     def update(self, batch: Any, number: int, generator: torch.Generator) -> dict[str, torch.Tensor]:
-        """One update, the `number`-th from 0; returns what it measured, the `loss` among it, each a tensor of one number.
-        Random draws of it come from `generator`, on the CPU."""
+        """Make one update, the `number`-th from 0, and return its measures, the `loss` among them, each a tensor of one number.
+        Random draws come from `generator`, on the CPU."""
         ...
 
 
 class Learner(Trained, Protocol):
-    """One algorithm that learns to act: what every class in `algorithms.LEARNERS` inherits from.
+    """One algorithm that learns to act: the base of every class in `algorithms.LEARNERS`.
 
     Attributes:
         looks_ahead: Whether it needs the next observations.
@@ -114,11 +110,11 @@ class Learner(Trained, Protocol):
 
     @staticmethod
     def choose(data: Transitions, training: np.ndarray, config: Any) -> np.ndarray:
-        """Which of the training decisions it learns from, as indices: all of them unless it says otherwise."""
+        """Return the indices of the training decisions it learns from: all of them unless it says otherwise."""
         return training
 
     def measure(self, batch: Batch) -> dict[str, torch.Tensor]:
-        """Means over a batch that it was not trained on, without a gradient and without a draw."""
+        """Return means over a batch that it was not trained on, without a gradient and without a draw."""
         ...
 
     def acting(self) -> Acting: ...
@@ -132,7 +128,7 @@ def encoder(config: RunConfig, observation_shape: tuple[int, ...]) -> dict[str, 
 
 
 def feedforward(config: RunConfig, given: Given, initialise: Callable[[nn.Module], None] | None = None) -> Acting:
-    """The usual network: logits or values of the actions; its first weights are torch's, or what `initialise` makes of them."""
+    """The usual network: logits or values of the actions; first weights are torch's, or those of `initialise`."""
     architecture = {"name": "feedforward", "encoder": encoder(config, given.observation_shape), "outputs": given.num_actions}
     network = networks.build(architecture)
     if initialise is not None:

@@ -1,4 +1,4 @@
-"""One training run: from transitions to a policy in a folder, whatever happens on the way."""
+"""One training run: from transitions to a policy in a folder, through kills and full disks."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from interplay.tasks import Task
 
 
 class Means:
-    """Means of what updates measured since the last line. Sums stay on the device: reading one waits for the update."""
+    """Means of the updates' measures since the last line. Sums stay on the device: reading one waits for the update."""
 
     def __init__(self, sums: Mapping[str, float] | None = None, count: int = 0) -> None:
         self._sums: dict[str, Any] = dict(sums or {})
@@ -45,7 +45,7 @@ class Means:
         return {name: float(value) for name, value in self._sums.items()}
 
     def wrong(self) -> tuple[str, float] | None:
-        """The name and sum of something that is no finite number, if there is one."""
+        """The name and sum of a measure that is no finite number, if any."""
         return next(((name, value) for name, value in self.sums().items() if not math.isfinite(value)), None)
 
     def line(self) -> dict[str, float]:
@@ -53,7 +53,7 @@ class Means:
 
 
 class Metrics:
-    """Lines of `metrics.jsonl`; those a killed process wrote after its last checkpoint are dropped, as they come again."""
+    """Lines of `metrics.jsonl`; those that a killed process wrote after its last checkpoint are dropped, as they come again."""
 
     def __init__(self, path: Path, *, keep_until: int) -> None:
         self.last: dict[str, Any] = {}
@@ -90,12 +90,11 @@ SCHEDULES: dict[str, Callable[[float], float]] = {
 
 @dataclass(frozen=True)
 class TrainingResult:
-    """What a run did.
+    """The result of a run.
 
     Attributes:
         folder: `model.safetensors`, `model.json`, `config.json`, `metrics.jsonl`, `curves.svg`.
-        updates: Gradient steps in all, those before a resume included.
-        seconds: Of training, without loading; those before a resume included.
+        updates, seconds: In all, those before a resume included; seconds without loading.
         metrics: The last line of `metrics.jsonl`.
         num_decisions: Decisions learned from, and held out.
         num_episodes: Episodes they come from, held-out ones included; of a run that plays, those that it finished.
@@ -111,7 +110,7 @@ class TrainingResult:
 
 @dataclass(frozen=True)
 class Watch:
-    """Who follows a run."""
+    """Callbacks of a run, and its clock."""
 
     on_update: Callable[[int, int], None] | None = None
     on_metrics: Callable[[dict[str, Any]], None] | None = None
@@ -138,7 +137,7 @@ def run(
     Raises:
         ConfigError: If CUDA is asked for and missing, or a checkpoint belongs to another run.
         TransitionError: If there is nothing to learn: no rewards where they are needed.
-        RunError: If it cannot go on: a loss that is no number, a full disk, no memory left on the device.
+        RunError: If it cannot continue: a loss that is no number, a full disk, no memory left on the device.
     """
     if learner_class.needs_rewards and not np.any(data.rewards):
         raise TransitionError(
@@ -195,30 +194,30 @@ def run(
 
 
 def keep_settings(folder: Path, config: RunConfig) -> None:
-    """Write the settings of a run that begins; those of one that goes on are compared first."""
+    """Write the settings of a run that begins; those of one that continues are compared first."""
     if not (folder / CHECKPOINT).exists():
         write_json(folder / "config.json", config.to_json(), indent=2)
 
 
 class Source(Protocol):
-    """Where batches come from that are no function of the seed alone, such as games that go on from one to the next."""
+    """A source of batches that are no function of the seed alone, such as games that continue from batch to batch."""
 
     def facts(self) -> dict[str, Any]:
-        """More for the lines of metrics, as it is now: JSON values."""
+        """Return more for the lines of metrics, as it is now: JSON values."""
         ...
 
     def state(self) -> dict[str, Any]:
-        """What a checkpoint keeps of it: JSON values."""
+        """Return its part of a checkpoint: JSON values."""
         ...
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on from where it was when it gave this state."""
+        """Continue from this state."""
         ...
 
 
 @dataclass(frozen=True)
 class Looped:
-    """Where a run's updates led: how many, in how many seconds, its open file of metrics, and what the last line is to hold."""
+    """The end of a run's updates: how many, in how many seconds, its open file of metrics, and the start of the last line."""
 
     update: int
     seconds: float
@@ -238,13 +237,12 @@ def loop(
     watch: Watch,
     source: Source | None = None,
 ) -> Looped:
-    """Update a learner until it is done, with metrics and checkpoints; the caller keeps what came of it and removes the
-    checkpoint.
+    """Update a learner until it is done, with metrics and checkpoints; the caller saves the result and removes the checkpoint.
 
     Args:
         batch_of: Number of an update -> its batch, a function of the seed, or of what `source` keeps.
-        fingerprint: What must be the same for a checkpoint to be continued; JSON values.
-        source: What a checkpoint keeps beside the learner.
+        fingerprint: JSON values that must be the same for a checkpoint to be continued.
+        source: Has a part in the checkpoint.
     """
     # Where an earlier process stopped.
     update, seconds_before, means = 0, 0.0, Means()
@@ -336,11 +334,7 @@ def finish(
     space: gymnasium.Space[Any],
     details: Mapping[str, Any],
 ) -> None:
-    """Write the last line of metrics and the policy; then the checkpoint goes.
-
-    Args:
-        details: More for `model.json`; JSON values.
-    """
+    """Write the last line of metrics and the policy, with `details` for its `model.json`; then the checkpoint goes."""
     metrics.write(final)
     metrics.close()
     save_policy(
@@ -362,7 +356,7 @@ def finish(
 
 
 def _check(means: Means, update: int, config: RunConfig, folder: Path) -> None:
-    """Refuse to go on, or to keep a checkpoint, once a measure is no finite number."""
+    """Stop a run, and keep no checkpoint, once a measure is no finite number."""
     wrong = means.wrong()
     if wrong is None:
         return

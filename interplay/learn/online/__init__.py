@@ -1,8 +1,8 @@
 """Learning by playing: rounds of games, each followed by learning from them.
 
 `practise(archive, PPOConfig(task="overcooked/cramped_room", observation="state"), "cook")` plays and learns, and leaves a
-policy that every other room knows as the agent `cook`. `games` has worlds and seats, `players` the processes in which they are,
-`run` one run of the algorithm; what a run shares with others (metrics, checkpoints, resuming) is `learn.harness`.
+policy that every other room knows as the agent `cook`. `games` has worlds and seats, `players` their processes, `run` one run
+of the algorithm; metrics, checkpoints and resuming are in `learn.harness`.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ def practise(
     on_update: Callable[[int, int], None] | None = None,
     on_metrics: Callable[[dict[str, Any]], None] | None = None,
 ) -> TrainingResult:
-    """Learn a task by playing it; the policy is then an agent called `name`. Nothing that is played is recorded.
+    """Learn a task by playing it; the policy is then an agent called `name`. The games are not recorded.
 
     One network plays every seat, and every seat's decisions are learned from. Worlds have seeds that are functions of
     `config.seed`; held-out seeds are never played.
 
     Raises:
-        ConfigError: If the name cannot be used, there is a policy or (without `resume`) an unfinished run of that name,
-            another process is at it, the checkpoint is of another run, or one of several seats is chosen.
+        ConfigError: If the name cannot be used, there is a policy or (without `resume`) an unfinished run of that name, another
+            process is at it, the checkpoint is of another run, or one of several seats is chosen.
         RewardError: If the reward is of another task, or looks at games in another way.
         EnvError: If the task cannot be played, or gives no such observations.
-        RunError: If one network cannot play it, or the run cannot go on.
+        RunError: If one network cannot play it, or the run cannot continue.
         MissingTorchError: With the line that installs what is missing.
     """
     folder = model_folder(archive, name)

@@ -23,15 +23,11 @@ _WORLDS, _DRAWS = 7, 8
 
 
 class GameError(RunError):
-    """A world that failed, or a process that played: the run may go on from its last checkpoint."""
+    """A world that failed, or a process that played: the run may continue from its last checkpoint."""
 
 
 class Kind(NamedTuple):
-    """What all seats of a task share.
-
-    Attributes:
-        shape, dtype: Of an observation.
-    """
+    """Shape and type of an observation, and the space of actions, which all seats of a task share."""
 
     shape: tuple[int, ...]
     dtype: np.dtype
@@ -39,14 +35,14 @@ class Kind(NamedTuple):
 
 
 class Where(NamedTuple):
-    """Where a game is: its episode's number, and the actions of all seats at each decision of it so far."""
+    """The place of a game: its episode's number, and the actions of all seats at each decision of it so far."""
 
     episode: int
     actions: list[list[int]]
 
 
 class Acted(NamedTuple):
-    """What came of one decision of all seats of a game.
+    """The result of one decision of all seats of a game.
 
     Attributes:
         rewards: float64, shape (seats,): the sum until the next decision.
@@ -69,11 +65,10 @@ class Played:
         actions: int64, shape (T, S), from 0.
         rewards: float32, shape (T, S): the sum until the next decision.
         terminated, truncated: bool, shape (T, S): how the decision ended the seat's game, if it did.
-        is_playing: bool, shape (T, S): False for a seat that was done while others played on: nothing is learned from it.
+        is_playing: bool, shape (T, S): False for a seat that was done while others continued: nothing is learned from it.
         ends: int64, shape (E, 2): (decision, slot) wherever a game was over.
-        final_observations: As `observations`, shape (E, ...): what was seen there at the end.
+        final_observations: As `observations`, shape (E, ...): the last ones there.
         returns: Of the games that ended, in their order: the mean over the seats.
-        where: Where each game is now.
     """
 
     observations: np.ndarray
@@ -88,7 +83,7 @@ class Played:
     where: list[Where]
 
     def seen_next(self) -> np.ndarray:
-        """What was seen after each decision: shape (T, S, ...)."""
+        """Observations after each decision: shape (T, S, ...)."""
         seen = self.observations[1:].copy()
         seen[self.ends[:, 0], self.ends[:, 1]] = self.final_observations
         return seen
@@ -117,11 +112,8 @@ class Played:
 class Game:
     """One world with all its seats, from one decision to the next; `begin` or `go_on` comes first.
 
-    Its episodes are functions of the seed, its number and the number of the episode; held-out seeds are left out.
-
-    Attributes:
-        seen: What each seat decides on now.
-        done: Which seats play no more.
+    Its episodes are functions of the seed, its number and the number of the episode; held-out seeds are left out. `seen` holds
+    the observation of each seat now, `done` which seats are done.
     """
 
     def __init__(self, task: Task, observation: str, number: int, seed: int) -> None:
@@ -143,11 +135,7 @@ class Game:
         return Where(self._number_of_episode, list(self._actions))
 
     def begin(self, episode: int) -> None:
-        """Begin an episode.
-
-        Raises:
-            GameError: If the world fails.
-        """
+        """Begin an episode; `GameError` if the world fails."""
         self._number_of_episode = episode
         self._actions: list[list[int]] = []
         rng = np.random.default_rng((self._seed, _WORLDS, self._number, episode))
@@ -176,11 +164,7 @@ class Game:
         self.begin(where.episode + 1)
 
     def act(self, actions: Sequence[int]) -> Acted:
-        """Play as all seats decided, until they decide again.
-
-        Raises:
-            GameError: If the world fails.
-        """
+        """Play as all seats decided, until they decide again; `GameError` if the world fails."""
         self._actions.append([int(action) for action in actions])
         taken = zip(self.spaces().items(), self._actions[-1], strict=True)
         joint = {seat: int(action_at(space, index)) for (seat, space), index in taken}
@@ -228,13 +212,11 @@ class Games:
             game.go_on(one)
 
     def play(self, outputs: Callable[[np.ndarray], np.ndarray], number: int) -> Played:
-        """Play a round.
+        """Play a round; `GameError` if a world fails.
 
         Args:
             outputs: Observations, shape (S, ...) -> logits of the actions, float32, shape (S, actions).
-            number: Of the round, from 0; what is drawn is a function of it.
-        Raises:
-            GameError: If a world fails.
+            number: Of the round, from 0; its draws are functions of it.
         """
         horizon, seats, games = self._horizon, self._num_seats, self._games
         num_slots = seats * len(games)
@@ -285,7 +267,7 @@ class Games:
 
 
 def kind_of(task: Task, observation: str) -> Kind:
-    """What all seats of a task share.
+    """The common observations and actions of a task's seats.
 
     Raises:
         TransitionError: If their actions are not discrete.

@@ -26,12 +26,10 @@ MOST_RETURNS = 100
 
 
 class Players:
-    """What gives a run its rounds: games that go on from one to the next, and what came of them.
+    """The source of a run's rounds: games that continue from one to the next, and their results.
 
-    Args:
-        reward: A learned reward, which takes the place of the game's; each seat earns what it says of its own view.
-
-    The number of workers changes a round by rounding only, as a network computes for fewer games at once.
+    A learned `reward` takes the place of the game's; each seat earns what it says of its own view. The number of workers
+    changes a round by rounding only, as a network computes for fewer games at once.
     """
 
     def __init__(self, config: PPOConfig, task: Task, kind: Kind, acting: Acting, reward: KeptReward | None) -> None:
@@ -50,11 +48,7 @@ class Players:
         _answers(begun)
 
     def play(self, number: int) -> Played:
-        """Play a round.
-
-        Raises:
-            GameError: If a world fails, or a worker ends.
-        """
+        """Play a round; `GameError` if a world fails, or a worker ends."""
         network = self._acting.network
         playing: list[Future[Played]] = []
         if self._workers:
@@ -78,7 +72,7 @@ class Players:
         return facts | ({"return": float(np.mean(self._returns))} if self._returns else {})
 
     def state(self) -> dict[str, Any]:
-        """Where each game is, by its actions, and what came of those before."""
+        """The place of each game, by its actions, and the results of those before."""
         return {
             "rounds": self._num_rounds,
             "finished": self._num_finished,
@@ -114,7 +108,7 @@ def _answers(waiting: list[Future[Any]]) -> list[Any]:
 
 @torch.inference_mode()
 def outputs(network: nn.Module, seen: np.ndarray, device: torch.device) -> np.ndarray:
-    """What a network says of observations: float32, shape (S, outputs)."""
+    """A network's outputs for observations: float32, shape (S, outputs)."""
     return network(torch.from_numpy(seen).to(device)).cpu().numpy()
 
 

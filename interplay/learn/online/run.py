@@ -1,4 +1,4 @@
-"""One run that plays and learns, from the first round to a policy in a folder, whatever happens on the way."""
+"""One run that plays and learns, from the first round to a policy in a folder, through kills and full disks."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def run(
 
     Raises:
         ConfigError: If CUDA is asked for and missing, or a checkpoint belongs to another run.
-        RewardError: If the reward has learned to look at other observations.
-        RunError: If one network cannot play all seats with discrete actions; or if it cannot go on: a world that fails, a loss
-            that is no number, a full disk, no memory left on the device.
+        RewardError: If the reward has learned from other observations.
+        RunError: If one network cannot play all seats with discrete actions; or if the run cannot continue: a world that fails,
+            a loss that is no number, a full disk, no memory left on the device.
     """
     kind = kind_of(task, config.observation)
     if reward is not None:

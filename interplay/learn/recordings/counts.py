@@ -1,10 +1,10 @@
-"""What was done in a recording, counted, and which recordings are one episode (Milani et al. 2023, appendix C.2.1).
+"""Actions in a recording, counted, and the recordings that are one episode (Milani et al. 2023, appendix C.2.1).
 
 The recorder began a new file after every five minutes, so an episode may be several files. Two files are parts of one episode
 if the second is the next in time of the same player, session and task, the first lasts exactly five minutes, and the player did
 not press ESC in it while no menu was open. The paper found fewer than 1 % of these decisions wrong.
 
-Differences: the paper also marks episodes of which the first part was lost. The frames do not tell, so what is left of such an
+Differences: the paper also marks episodes of which the first part was lost. The frames do not tell, so the rest of such an
 episode counts as a whole one. An episode whose end was lost is marked: its last file lasts exactly five minutes, nobody pressed
 ESC, and time was not up.
 """
@@ -37,7 +37,7 @@ class Recording(NamedTuple):
     """One file, counted.
 
     `has_escape` says that ESC went down while no menu was open; `num_unreadable` counts lines that are no JSON object, each a
-    step in which nothing is held; `size_bytes` is that of the file and of its video, if that is there (`has_video`).
+    step in which nothing is held; `size_bytes` is that of the file and of its video, if there is one (`has_video`).
     """
 
     stem: str
@@ -85,11 +85,7 @@ def all_files(folder: Path) -> dict[Path, str | None]:
 
 
 def count_recording(path: Path, task: str) -> Recording:
-    """Count one file, line by line; a click, like ESC, counts when it goes down, not while it is held.
-
-    Raises:
-        RecordingsError: If it cannot be read.
-    """
+    """Count one file, line by line; a click, like ESC, counts when it goes down, not while it is held."""
     num_steps = num_clicks = num_moving = num_unreadable = 0
     has_escape = is_escape_held = False
     for frame in read_lines(path):
@@ -110,11 +106,7 @@ def count_recording(path: Path, task: str) -> Recording:
 
 
 def count_recordings(folder: Path, *, on_file: Callable[[int, int], None] = lambda done, total: None) -> dict[Path, Recording]:
-    """Count every recording below a folder whose task is known; `on_file` is told how many of how many files are done.
-
-    Raises:
-        RecordingsError: As of `recording_files`.
-    """
+    """Count every recording of `recording_files`; `on_file` is told how many of how many files are done."""
     files = recording_files(folder)
     counted = {}
     for done, (path, task) in enumerate(files.items(), start=1):
@@ -145,7 +137,7 @@ def episodes_of(recordings: Iterable[Recording]) -> list[list[Recording]]:
 
 
 def ending_of(task: str, num_steps: int, *, has_escape: bool) -> Ending:
-    """How an episode ended, by the paper's rule: without ESC, the time limit's steps or more are a timeout, fewer a death.
+    """The ending of an episode, by the paper's rule: without ESC, the time limit's steps or more are a timeout, fewer a death.
 
     >>> ending_of("FindCave", 3_600, has_escape=False), ending_of("FindCave", 3_599, has_escape=False)
     ('timeout', 'death')
@@ -158,9 +150,8 @@ def ending_of(task: str, num_steps: int, *, has_escape: bool) -> Ending:
 def episode_document(parts: Sequence[Recording]) -> dict[str, Any]:
     """An episode as the episode files have it.
 
-    Returns:
-        `files`, their names without ending in the order of time; `num_steps`; `ended_by_escape`; `ending`; `incomplete`,
-        whether the end, a video or a line of it is missing; `known_bad`, why it is known to be bad, or empty.
+    `files` are names without ending in the order of time; `incomplete` says whether the end, a video or a line is missing,
+    `known_bad` why it is known to be bad, or nothing.
     """
     num_steps, last = sum(part.num_steps for part in parts), parts[-1]
     ending = ending_of(last.task, num_steps, has_escape=last.has_escape)
@@ -176,11 +167,7 @@ def episode_document(parts: Sequence[Recording]) -> dict[str, Any]:
 
 
 def write_episode_files(recordings: Iterable[Recording], folder: Path) -> list[Path]:
-    """Write the list of episodes of each task, `<folder of the task>-episodes.json`, and return the files.
-
-    Raises:
-        RecordingsError: If one cannot be written; it is as it was.
-    """
+    """Write the list of episodes of each task, `<folder of the task>-episodes.json`, and return the files."""
     by_task: dict[str, list[dict[str, Any]]] = {}
     for parts in episodes_of(recordings):
         by_task.setdefault(parts[0].task, []).append(episode_document(parts))

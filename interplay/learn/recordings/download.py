@@ -1,4 +1,4 @@
-"""Published recordings, downloaded: both files of each, checked by their size; what was cut off goes on at the same byte."""
+"""Download of published recordings: both files of each, checked by their size; a cut-off file continues at the same byte."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ class FetchError(RecordingsError, MisuseError):
 
 @dataclass
 class Fetched:
-    """What a download did.
+    """The result of a download.
 
     Attributes:
         fetched: Recordings (`folder/name`) whose files are here now.
         there_already: Recordings that were whole.
         refused: Recording -> why it is not here.
         over_quota: Recordings that did not fit the quota of their folder.
-        size_bytes: What came over the line.
+        size_bytes: Bytes that came over the line.
     """
 
     fetched: list[str] = field(default_factory=list)
@@ -47,11 +47,7 @@ class Fetched:
 
 
 def open_list(source: str) -> list[Entry]:
-    """The recordings of a list: a file, an address (http or https), or a folder of recordings.
-
-    Raises:
-        RecordingsError: If it cannot be read.
-    """
+    """The recordings of a list: a file, an address (http or https), or a folder of recordings."""
     if source.startswith(("http://", "https://")):
         if address_of(source) is None:
             raise FetchError(f"{source[:200]!r} is not an address\nWrite it as https://example.org/find-cave.json")
@@ -80,20 +76,20 @@ def fetch(
     on_progress: Callable[[int, int, int], None] = lambda done, total, size_bytes: None,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Fetched:
-    """Fetch what is not there yet, into a folder for each task.
+    """Fetch the missing recordings, into a folder for each task.
 
     A recording is its two files: one that does not fit the quota is not begun, so neither lies there without the other. A file
     has its name when it is whole; until then it is called `.<name>.<its size>.part`.
 
     Args:
-        quota_bytes: For each folder, what lies in it already included.
+        quota_bytes: For each folder, its present content included.
         on_progress: Told how many recordings are done, of how many, and how many bytes came.
         sleep: Waits before another attempt, seconds.
     Raises:
         FetchError: If a recording has no address.
-        RecordingsError: If no recording of the list is to be had, the disk is full, or another process fetches to the same
-            folder. What came is kept.
-        LineError: If a server does not answer any more. What came is kept.
+        RecordingsError: If no recording of the list is available, the disk is full, or another process fetches to the same
+            folder. Finished files stay.
+        LineError: If a server no longer answers. Finished files stay.
     """
     wanted = list(entries)
     nowhere = next((entry for entry in wanted if not entry.address), None)
@@ -119,7 +115,7 @@ def fetch(
 
 
 class _Download(ExitStack):
-    """Recordings on their way into folders, each of which is held until the end: two that write to one part spoil it."""
+    """Recordings on their way into folders, each of which is locked until the end: two that write to one part spoil it."""
 
     def __init__(self, root: Path, quota_bytes: float | None) -> None:
         super().__init__()
@@ -151,7 +147,7 @@ class _Download(ExitStack):
         self.result.fetched.append(name)
 
     def _used(self, folder: str) -> int:
-        """Bytes of the recordings in a folder, which is made and held."""
+        """Bytes of the recordings in a folder, which is made and locked."""
         if folder not in self._used_bytes:
             place = self._root / folder
             place.mkdir(parents=True, exist_ok=True)
@@ -162,7 +158,7 @@ class _Download(ExitStack):
 
 
 def _fetch_file(line: Line, address: str, target: Path, size: int, came: Callable[[], None]) -> None:
-    """One file, from where it was cut off; a part of another size is of another version of it."""
+    """Fetch one file, from where it was cut off; a part of another size is of another version of it."""
     part = target.with_name(f".{target.name}.{size}.part")
     for other in target.parent.glob(f".{target.name}.*.part"):
         if other != part or other.stat().st_size > size:

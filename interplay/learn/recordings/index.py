@@ -32,7 +32,7 @@ class Entry:
     Attributes:
         stem: Name of its files without ending.
         task: Published name of its task; None where no folder says it.
-        folder: Where it lies below the base, and is put when it is fetched.
+        folder: Its folder below the base, and after fetching.
         address: Of its files without ending; empty where the list has names only.
     """
 
@@ -50,12 +50,10 @@ def read_list(text: str, source: str) -> list[Entry]:
     """The recordings of a list, sorted by folder and name, each once.
 
     An index of VPT has a base address and paths below it, with `.mp4` or without any ending; a list has an address or a name in
-    each line, in which both files of a recording may stand.
+    each line, in which both files of a recording may stand. Errors show `source`; its name tells the task where no folder does.
 
-    Args:
-        source: What errors call it; its name tells the task where no folder does.
     Raises:
-        RecordingsError: If it is none of both, lists nothing, or holds what cannot be the name of a file.
+        RecordingsError: If it is neither, lists nothing, or holds what cannot be the name of a file.
     """
     base, paths = _index(text, source) if text.lstrip()[:1] in ("{", "[") else ("", text.split("\n"))
     address = address_of(source)
@@ -108,7 +106,7 @@ def _entry(base: str, path: str, named: str, where: str) -> Entry:
 
 
 def address_of(text: str) -> httpx.URL | None:
-    """An address from which something can be fetched; None if a text is none.
+    """An address from which something can be fetched; None for other texts.
 
     >>> str(address_of("https://example.org/a")), address_of("file:///etc/passwd"), address_of("http://a:99999999/b")
     ('https://example.org/a', None, None)
@@ -122,26 +120,20 @@ def address_of(text: str) -> httpx.URL | None:
 
 
 def list_folder(folder: Path) -> list[Entry]:
-    """The recordings below a folder.
-
-    Raises:
-        RecordingsError: If there are none.
-    """
     return [Entry(path.stem, task, path.parent.name, "") for path, task in all_files(folder).items()]
 
 
 @dataclass(frozen=True)
 class Summary:
-    """What a list has of one task.
+    """Numbers of one task of a list.
 
     Attributes:
         task: Published name, or empty for recordings of no known task.
-        num_recordings: All of them.
         num_players, num_sessions: Of names that could be read. A session is a player's: every player has one called
             `f153ac423f61`. Several episodes may share one.
         num_bad: Recordings that are known to be bad.
         num_unnamed: Recordings with names of another pattern.
-        first, last: When the first and the last of them began, UTC; None where no name says it.
+        first, last: Start of the first and the last of them, UTC; None where no name says it.
     """
 
     task: str

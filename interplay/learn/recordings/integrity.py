@@ -1,4 +1,4 @@
-"""Recordings read through: are both files whole, do they fit each other, and is a recording known to be bad."""
+"""Check of recordings: both files are whole and fit each other, and the recording is not known to be bad."""
 
 from __future__ import annotations
 
@@ -17,12 +17,11 @@ from interplay.wording import amount
 
 @dataclass(frozen=True)
 class Checked:
-    """What was found in one recording.
+    """The findings about one recording.
 
     Attributes:
-        path: Of its lines.
         num_lines, num_frames: Of its two files; 0 frames where the video cannot be read.
-        problems: What is wrong with it, and what to do.
+        problems: Each with its remedy.
         known_bad: Why it is known to be bad, or empty.
     """
 
@@ -35,11 +34,7 @@ class Checked:
 
 
 def check(folder: Path, *, on_file: Callable[[int, int], None] = lambda done, total: None) -> list[Checked]:
-    """Read every recording below a folder through; `on_file` is told how many of how many are done.
-
-    Raises:
-        RecordingsError: If there is none.
-    """
+    """Check every recording below a folder, one at least; `on_file` is told how many of how many are done."""
     files = all_files(folder)
     found = []
     for done, (path, task) in enumerate(files.items(), start=1):

@@ -29,22 +29,14 @@ _decode = msgspec.json.Decoder().decode
 
 
 def read_lines(path: Path) -> Iterator[dict[str, Any] | None]:
-    """What each line of a recording says; None for one that is no JSON object. Empty lines are left out.
-
-    Raises:
-        RecordingsError: If the file cannot be read.
-    """
+    """Each line of a recording, None for one that is no JSON object; empty lines are left out."""
     for line in raw_lines(path):
         if line.strip():
             yield _object(line)
 
 
 def raw_lines(path: Path) -> Iterator[bytes]:
-    """Each line as it stands, also empty ones.
-
-    Raises:
-        RecordingsError: If the file cannot be read.
-    """
+    """Each line as it stands, also empty ones; `RecordingsError` if the file cannot be read."""
     try:
         with path.open("rb") as lines:
             yield from lines
@@ -103,7 +95,7 @@ class Label(NamedTuple):
         pressed: Places in `KEYS` of the keys that are held.
         pitch, yaw: Degrees, down and right positive.
         is_null: Whether nothing is done. `bedd` asks before it cuts the camera and before it sees the hotbar, as BEDD does.
-        cursor: Where the mouse points in a menu, pixels of a screen of 720 rows; None while no menu is open.
+        cursor: The mouse's place in a menu, pixels of a screen of 720 rows; None while no menu is open.
     """
 
     pressed: frozenset[int]
@@ -113,19 +105,17 @@ class Label(NamedTuple):
     cursor: tuple[Any, Any] | None
 
     def action(self) -> dict[str, Any]:
-        """As MineRL takes it: each key 0 or 1, and `camera`, (pitch, yaw)."""
+        """MineRL's form: each key 0 or 1, and `camera`, (pitch, yaw)."""
         return {name: int(place in self.pressed) for place, name in enumerate(KEYS)} | {"camera": [self.pitch, self.yaw]}
 
 
 class BrokenOffError(Exception):
-    """BEDD's loader ends here without a word: it stumbles over what a line holds."""
+    """The silent end of BEDD's loader at a line that it cannot take."""
 
 
 def labels_of(lines: Iterable[Line], way: Way) -> Iterator[Label]:
-    """The label of each line.
+    """The label of each line of one recording; with `minerl` also of all parts of an episode, one after the other.
 
-    Args:
-        lines: Of one recording; with `minerl` also those of all parts of an episode, one after the other.
     Raises:
         BrokenOffError: With `bedd`, where BEDD's loader breaks off.
     """
@@ -148,7 +138,7 @@ _NO_LINE: Any = {}
 
 
 class _Bedd:
-    """BEDD's loader. What it would stumble over raises as it does there, and is told apart from a fault of ours by `label`."""
+    """BEDD's loader. A line that it cannot take raises as it does there; `label` tells that apart from a fault of ours."""
 
     def __init__(self) -> None:
         self._slot: Any = 0
@@ -182,7 +172,7 @@ class _Bedd:
 
 
 class _MineRL:
-    """MineRL's converter, which takes the camera from what a line and the next one say."""
+    """MineRL's converter, which takes the camera from a line and the next one."""
 
     def __init__(self) -> None:
         self._is_first, self._is_stuck = True, False
@@ -226,7 +216,7 @@ def _turn(line: Mapping[str, Any], following: Mapping[str, Any], *, is_open: boo
 
 
 def _change(line: Mapping[str, Any], following: Mapping[str, Any], *names: str) -> list[float | None]:
-    """How much these numbers grow until the next line; None where one is missing."""
+    """Growth of these numbers until the next line; None where one is missing."""
     pairs = [(_number(line.get(name)), _number(following.get(name))) for name in names]
     return [None if before is None or after is None else _number(after - before) for before, after in pairs]
 
@@ -247,6 +237,6 @@ def _part(line: Line, name: str) -> Mapping[str, Any] | None:
 
 
 def _items(part: Mapping[str, Any] | None, name: str) -> list[Any]:
-    """A list of keys or buttons, of whatever stands there."""
+    """A list of keys or buttons, of anything that stands there."""
     value = part.get(name) if part else None
     return [item for item in value if isinstance(item, str | int)] if isinstance(value, list) else []

@@ -26,10 +26,9 @@ CHUNK = 64
 
 
 class Steps(NamedTuple):
-    """Some steps of a recording, in order.
+    """Some steps of a recording, in order, from number `first` of all that are handed over.
 
     Attributes:
-        first: Number of the first among those that are handed over.
         frames: uint8, shape (N, 128, 128, 3), or of the video's own size; RGB, with the cursor.
         keys: uint8, shape (N, 23): 0 or 1 in the order of `minerl_actions.KEYS`.
         camera: float64, shape (N, 2): pitch and yaw, degrees.
@@ -60,11 +59,11 @@ _NOTHING = Label(frozenset(), 0.0, 0.0, True, None)
 
 @dataclass
 class Loader:
-    """The steps of one recording, or of the parts of one episode; may be gone through again and again.
+    """The steps of one recording, or of the parts of one episode; every iteration reads them again.
 
     With `bedd` every part is read by itself and to where BEDD's loader reads it: nothing of one with a line that is no JSON,
     and no step from the line on at which that loader breaks off. With `minerl` each frame has its step, and a video of another
-    length than its lines is an error; a line more than frames is none, and one frame more is the last observation.
+    length than its lines is an error; one line more is allowed, and one frame more is the last observation.
 
     Args:
         parts: Recordings (`.jsonl`), in the order of time; the video of each lies beside it.
@@ -73,7 +72,7 @@ class Loader:
         chunk: Steps that are handed over at a time.
         cut: Whether `minerl` takes the shorter of a video and its lines.
     Attributes:
-        remarks: What was left out in the last pass, and why.
+        remarks: Steps left out in the last pass, with reasons.
         last: The last observation, as `frames`, where `minerl` found a video with a frame more than lines in the last pass.
     Raises:
         RecordingsError: If a file is missing or damaged, or a video has another length than its lines. While steps are read.
@@ -185,7 +184,7 @@ class Loader:
 
 
 def _ffmpeg_error() -> type[Exception]:
-    """What FFmpeg's errors are of; imported where one is raised, because an import for each frame takes time."""
+    """The class of FFmpeg's errors; imported where one is raised, because an import for each frame takes time."""
     from av.error import FFmpegError
 
     return FFmpegError
@@ -208,8 +207,6 @@ def _some_at_once(labels: Iterator[Label]) -> Iterator[Label]:
 
 
 class _Lines:
-    """The lines of all parts, one after the other."""
-
     def __init__(self, parts: Sequence[Path]) -> None:
         self._parts = parts
         self.num_unreadable = 0
@@ -242,11 +239,7 @@ def _lines_of_bedd(path: Path) -> list[Any] | None:
 
 
 def _frames(path: Path) -> Iterator[VideoFrame]:
-    """The frames of the video beside a recording.
-
-    Raises:
-        RecordingsError: If it is missing, cut off or damaged.
-    """
+    """The frames of the video beside a recording; `RecordingsError` if it is missing, cut off or damaged."""
     import av
     from av.error import FFmpegError
 

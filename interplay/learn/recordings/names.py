@@ -1,4 +1,4 @@
-"""What published recordings are called, which task they are of, and which of them are known to be bad."""
+"""Names of published recordings, their tasks, and the list of bad ones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import NamedTuple
 from interplay.errors import InterplayError
 from interplay.record.exchange.importer import EPISODE_ID
 from interplay.tasks import builtin_suites
-from interplay.tasks.published import published_name, published_names
+from interplay.tasks.task import published_name, published_names
 
 FOLDERS = {
     "find-cave": "FindCave",
@@ -35,7 +35,7 @@ class RecordingsError(InterplayError):
 
 
 class RecordingName(NamedTuple):
-    """What a published file is called: who played, in which session of theirs (of one or more episodes), and since when."""
+    """The name of a published file: the player, their session (of one or more episodes), and its start."""
 
     alias: str
     session: str
@@ -43,12 +43,10 @@ class RecordingName(NamedTuple):
 
     @classmethod
     def parse(cls, stem: str) -> RecordingName | None:
-        """A file's name without its ending, taken apart; None if it is of another pattern.
+        """Take a file's name without its ending apart; None for another pattern.
 
         >>> RecordingName.parse("lazy-red-fox-0123456789ab-20220716-190015").session
         '0123456789ab'
-        >>> RecordingName.parse("my own recording") is None
-        True
         """
         match = _NAME.fullmatch(stem)
         if match is None:
@@ -101,7 +99,7 @@ def task_of(parts: Iterable[str]) -> str | None:
 
 def own_task_of(folder: Path, path: Path) -> str | None:
     """The id of our task whose folder of exported recordings is `folder` or on the way from it to `path`; those need `--task`,
-    which says so. What lies above `folder` is the user's, and says nothing.
+    which says so. Folders above `folder` are the user's, and say nothing.
 
     >>> own_task_of(Path("recordings"), Path("recordings/first-person-get_log/a.jsonl"))
     'first-person/get_log'

@@ -29,10 +29,10 @@ class OutsideError(Exception):
 
 
 class Place(NamedTuple):
-    """What is drawn of the cursor, and where.
+    """The visible part of the cursor, and its place.
 
     Attributes:
-        top, left: Row and column of the picture where it begins.
+        top, left: First row and column in the picture.
         colour: Times opacity, float64, shape (rows, columns, 1).
         rest: One minus opacity, likewise.
     """
@@ -44,13 +44,9 @@ class Place(NamedTuple):
 
 
 def cursor_place(height: int, width: int, x: Any, y: Any) -> Place | None:
-    """Where the cursor is drawn, as much of it as is inside; the frame always stays.
+    """The part of the cursor inside a picture, or None; the frame always stays.
 
-    Args:
-        height, width: Of the picture.
-        x, y: Its tip in pixels of a screen of `SCREEN_ROWS` rows; what is no number is not drawn.
-    Returns:
-        None where nothing is drawn.
+    Its tip is at `x` and `y` in pixels of a screen of `SCREEN_ROWS` rows; it is not drawn if they are no numbers.
     """
     if not all(isinstance(one, int | float) and abs(one) < 1e6 for one in (x, y)):
         return None
@@ -82,7 +78,6 @@ def cursor_place_as_bedd(height: int, width: int, x: Any, y: Any) -> Place | Non
 
 
 def draw_cursor(picture: np.ndarray, place: Place) -> None:
-    """Draw it into a picture, uint8, shape (H, W, 3)."""
     rows, columns = place.colour.shape[:2]
     region = picture[place.top : place.top + rows, place.left : place.left + columns]
     region[...] = (region * place.rest + place.colour).astype(np.uint8)

@@ -1,6 +1,6 @@
 """Episodes to recordings as VPT and BEDD publish them, for the programs that read those.
 
-A line is what the player did in a step, and the frame beside it what was seen before; the video has one frame more, the last
+A line is the player's action in a step, and the frame beside it the observation before; the video has one frame more, the last
 observation. Lines have what BEDD's have: mouse, keyboard, whether a menu is open, and the slot of the hotbar. No angles: the
 camera is the mouse's. The slot is the one that was last chosen by a key, so that reading the change of it gives that key again.
 """
@@ -26,7 +26,7 @@ from interplay.record import Episode, RecordingError
 from interplay.record.exchange.pseudonyms import Pseudonyms
 from interplay.record.films.film import write_mp4
 from interplay.tasks import Task
-from interplay.tasks.published import published_name
+from interplay.tasks.task import published_name
 
 _SCREEN = (1280, SCREEN_ROWS)
 _GUI_SCALE = 2
@@ -37,7 +37,7 @@ _NAMES = {name: key for key, name in KEYBOARD.items()}
 
 @dataclass
 class ExportedRecordings:
-    """What an export did: files without ending that were written or were there, and episode -> why it cannot be one."""
+    """The result of an export: files without ending, new or existing, and episode -> why it cannot be one."""
 
     written: list[str] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
@@ -49,10 +49,7 @@ def export(
 ) -> ExportedRecordings:
     """Write each episode as `<folder of its task>/<player>-<session>-<YYYYMMDD>-<HHMMSS>` with `.mp4` and `.jsonl`.
 
-    What is there already is kept, so a stopped export goes on.
-
-    Raises:
-        RecordingError: If a file cannot be written; those that are whole stay.
+    Existing files stay, so a stopped export continues; `RecordingError` if a file cannot be written.
     """
     result = ExportedRecordings()
     for episode in episodes:
@@ -95,7 +92,7 @@ def why_not(episode: Episode) -> str:
 
 
 def folder_for(task: Task) -> str:
-    """Where recordings of a task go; those of BEDD's own tasks into the folders that they came from.
+    """The folder for recordings of a task; of BEDD's own tasks the published one.
 
     >>> folder_for(task_of_recordings("FindCave"))
     'find-cave'
@@ -105,7 +102,7 @@ def folder_for(task: Task) -> str:
 
 
 def name_of(episode: Episode, pseudonyms: Pseudonyms) -> RecordingName:
-    """What an episode's files are called; the session is its own."""
+    """The name of an episode's files; the session is its own."""
     player = pseudonyms.player(episode.actor, episode.actor_kind).removeprefix("imported/")
     alias = re.sub(r"[^\w.+]+", "-", player).strip("-.") or "unknown"
     session = hashlib.sha256(episode.id.encode()).hexdigest()[:12]
@@ -151,5 +148,4 @@ def lines_of(episode: Episode) -> Iterator[dict[str, Any]]:
 
 
 def _on_screen(from_middle: float, side: int) -> float:
-    """A place in pixels of the screen, at most at its edge."""
     return min(max(side / 2 + _GUI_SCALE * from_middle, 0.0), float(side - _GUI_SCALE))

@@ -1,7 +1,7 @@
-"""Recordings of people to episodes: their files joined, kept with their pictures as video and with the actions of the labels.
+"""Recordings of people to episodes: their files joined, with their pictures as video and the actions of the labels.
 
 Minecraft was not recorded with a seed and does not play the same twice, so no replay proves them. A recording has a picture
-before each of its T actions; where there is none after the last, the one before it stands twice.
+before each of its T actions; if one is missing after the last, the one before it stands twice.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _UNPROVED = "Minecraft was recorded without a seed"
 
 @dataclass(frozen=True)
 class ImportedRecordings:
-    """What an import did.
+    """The result of an import.
 
     Attributes:
         imported: The episodes, by their first file.
@@ -80,10 +80,10 @@ def import_recordings(
     """Make episodes of the recordings below a folder. Importing again adds nothing.
 
     Args:
-        task: Of all of them, or the published name of theirs; None where folders name the published tasks.
-        labels: How lines become actions.
+        task: Of all of them, or its published name; None where folders name the published tasks.
+        labels: The way from lines to actions.
         with_bad: Whether recordings that are known to be bad become episodes, too.
-        cut: Whether a video and its lines may be of different lengths; then what both have is taken.
+        cut: Whether a video and its lines may be of different lengths; then the common part is taken.
     Raises:
         RecordingsError: If there is no recording, or none whose task is known.
         RecordingError: If nothing can be made of any; an episode is entered whole or not at all.
@@ -155,14 +155,12 @@ def _outcome(parts: Sequence[Recording]) -> str:
 
 
 class _Held(NamedTuple):
-    """One step as it is read."""
-
     picture: np.ndarray
     action: Mapping[str, Any]
 
 
 class _Stream:
-    """The steps of a recording, read one ahead of where they are recorded, so that the last is known; three are held."""
+    """The steps of a recording, read one ahead of the recorder, so that the last is known; three are in memory."""
 
     def __init__(self, loader: Loader, seat: str, outcome: str, advance: Callable[[int], None]) -> None:
         self.outcome = outcome
@@ -179,7 +177,6 @@ class _Stream:
             )
 
     def _reach(self, step: int) -> bool:
-        """Read up to a step; whether there is one."""
         while self.num_steps is None and self._num_read <= step:
             coming = next(self._coming, None)
             if coming is None:
@@ -192,13 +189,12 @@ class _Stream:
         return step in self._held
 
     def picture(self, step: int) -> np.ndarray:
-        """What was seen before a step; after the last, where nothing is recorded, what was seen before it."""
+        """The observation before a step; after the last, where nothing is recorded, the one before it."""
         if self._reach(step):
             return self._held[step].picture
         return self._held[self._num_read - 1].picture if self._loader.last is None else self._loader.last
 
     def taken(self, step: int) -> Taken | None:
-        """A step; None after the last."""
         is_last = not self._reach(step + 1)
         if step not in self._held:
             return None

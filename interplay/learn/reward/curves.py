@@ -1,4 +1,5 @@
-"""The learned reward along games, kept when it is learned, for pages that show it beside a replay; nothing here needs torch."""
+"""The learned reward along games, stored when it is learned, for pages that show it beside a replay; nothing here needs
+torch."""
 
 from __future__ import annotations
 
@@ -31,9 +32,9 @@ class Along:
     """A reward along one game.
 
     Attributes:
-        answers: How many it was learned from, and whose, `judges`.
+        answers, judges: Number and kind of the answers it was learned from.
         correlation: With the game's own score, in games it was not learned from; None where nothing is known.
-        steps: int, shape (P,): where the points lie.
+        steps: int, shape (P,): places of the points.
         rewards, spread: float, shape (P,): the reward, and how far its networks disagree.
     """
 
@@ -47,7 +48,7 @@ class Along:
 
 
 def write_along(folder: Path, games: Iterable[tuple[str, np.ndarray, np.ndarray, np.ndarray]]) -> None:
-    """Keep (episode, steps, rewards, spread) of some games."""
+    """Store (episode, steps, rewards, spread) of some games."""
     rows = list(games)
     columns = [[row[place] for row in rows] for place in range(4)]
     with replacing(folder / FILE) as part:
@@ -55,7 +56,7 @@ def write_along(folder: Path, games: Iterable[tuple[str, np.ndarray, np.ndarray,
 
 
 def read_along(root: Path, episode: str) -> list[Along]:
-    """Every reward of a data folder that is kept along this game, by name. One whose files are damaged is left out."""
+    """Every stored reward of a data folder along this game, by name; one whose files are damaged is left out."""
     found = []
     for path in sorted((root / FOLDER).glob(f"*/{FILE}")):
         try:

@@ -5,7 +5,7 @@ Bradley-Terry over sums of rewards (Christiano et al. 2017, "Deep reinforcement 
 better second and a draw have odds exp(d / 2) : exp(-d / 2) : nu.
 
 Differences: where whole games are compared, a sum is taken over decisions drawn evenly from a game, times its length by the
-mean length; of a segment it is the mean of all its decisions. The reward of a decision is one of what was seen next.
+mean length; of a segment it is the mean of all its decisions. The reward of a decision is one of the next observation.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Compared(NamedTuple):
     """A batch of pairs, as each member draws them.
 
     Attributes:
-        observations: What was seen after some decisions of each game: shape (members, B, 2, samples, ...).
+        observations: After some decisions of each game: shape (members, B, 2, samples, ...).
         lengths: float32, shape (members, B, 2): decisions of each game by the mean.
         outcomes: int64, shape (members, B).
     """
@@ -74,11 +74,7 @@ def log_odds(difference: torch.Tensor, log_nu: torch.Tensor, *, has_draws: bool)
 
 
 class PreferenceLearner:
-    """What a run of the reward model updates.
-
-    Args:
-        pairs: To learn from; each side has a decision.
-    """
+    """The trained state of a run of the reward model, with the pairs to learn from; each side has a decision."""
 
     def __init__(self, config: RewardConfig, data: Transitions, pairs: list[Pair], device: torch.device) -> None:
         self._config, self._data, self.device = config, data, device
@@ -169,7 +165,7 @@ def games_of(data: Transitions) -> dict[str, np.ndarray]:
 
 
 def decisions_of(side: Side, games: Mapping[str, np.ndarray], data: Transitions) -> np.ndarray:
-    """The decisions of what was compared: of a game, or those all of whose steps lie in a segment of it; `games` as of
+    """The decisions of one side of a pair: of a game, or those all of whose steps lie in a segment of it; `games` as of
     `games_of`. None lie in a segment after the end of the seat's game."""
     episode, span = side
     places = games[episode]

@@ -26,11 +26,9 @@ Side = tuple[str, Span | None]
 
 
 class Pair(NamedTuple):
-    """Two episodes, or a segment of each, that somebody compared. Which one was on which side says nothing: the one whose id
-    sorts first comes first.
+    """Two episodes, or a segment of each, that a judge compared; the smaller id comes first, so that the side says nothing.
 
     Attributes:
-        first, second: Ids of the episodes.
         outcome: `FIRST` or `SECOND` for the better one, or `DRAW`.
         seeds: Of their worlds.
         spans: First and last step of each, where segments were compared; None for whole games.
@@ -44,7 +42,6 @@ class Pair(NamedTuple):
 
     @property
     def sides(self) -> tuple[Side, Side]:
-        """What was compared: an episode, and which of its steps, None for all."""
         one, other = self.spans or (None, None)
         return (self.first, one), (self.second, other)
 
@@ -59,7 +56,7 @@ class Split(NamedTuple):
 
 
 def answered_pairs(database: Database, task: str, judges: Judges = "people") -> list[Pair]:
-    """The pairs of every answer that counts, in the order of the log: people's unless told otherwise, no banned judge's."""
+    """The pairs of every answer that counts, in the order of the log: people's by default, no banned judge's."""
     with database.read() as session:
         return [
             pair_of(answer.left_episode, answer.right_episode, answer.outcome, answer.seed)
@@ -83,11 +80,10 @@ class AskedSegments(NamedTuple):
     """A study of segments, as a learner of rewards takes it.
 
     Attributes:
-        task: Its task.
-        seat: Whose play is compared; None for the only seat.
+        seat: The compared seat; None for the only one.
         pairs: Of every answer that counts, in the order of the log.
         held_out: Worlds whose answers measure and teach nothing.
-        sides: All segments of all its versions: what the learned reward is to say something about.
+        sides: All segments of all its versions, which the learned reward is to value.
     """
 
     task: str
@@ -98,7 +94,7 @@ class AskedSegments(NamedTuple):
 
 
 def asked_segments(database: Database, study: str, judges: Judges = "people") -> AskedSegments:
-    """What was asked and answered about the segments of a study: people's answers unless told otherwise, no banned judge's.
+    """The segments of a study and the answers about them: people's by default, no banned judge's.
 
     Raises:
         RunError: If the study compares no segments, or segments of several tasks.
@@ -124,7 +120,6 @@ def asked_segments(database: Database, study: str, judges: Judges = "people") ->
 
 
 def _pair_of_segments(outcome: str, left: store.SegmentRow, right: store.SegmentRow) -> Pair:
-    """A pair from an answer about segments; as of whole games, the sides say nothing."""
     code = {"left": FIRST, "right": SECOND, "draw": DRAW}[outcome]
     one, other = sorted((left, right), key=lambda row: (row.episode_id, row.first_step, row.last_step))
     if one is not left and code != DRAW:
@@ -136,10 +131,8 @@ def _pair_of_segments(outcome: str, left: store.SegmentRow, right: store.Segment
 def split(pairs: Sequence[Pair], share: float, *, rng: np.random.Generator, held_out: frozenset[int] | None = None) -> Split:
     """Hold out a share of the worlds, at least one where there are two: how well answers about unseen worlds are predicted.
 
-    Args:
-        held_out: The worlds that are held out, where they were chosen before; `share` and `rng` say nothing then.
-    Raises:
-        RunError: If nothing is left to learn from, or all answers say the same.
+    `held_out` are worlds that were chosen before; `share` and `rng` then say nothing. `RunError` if nothing is left to learn
+    from, or all answers are draws.
     """
     if held_out is None:
         seeds = sorted({seed for pair in pairs for seed in pair.seeds})

@@ -48,17 +48,13 @@ class KeptReward:
         return rewards.mean(0), rewards.std(0)
 
     def of_seen(self, observations: np.ndarray) -> np.ndarray:
-        """The reward of decisions after which this was seen: float64, shape (N,), of observations, shape (N, ...)."""
+        """The reward of decisions with these next observations: float64, shape (N,), of shape (N, ...)."""
         from interplay.learn.reward.model import rewards_of_seen
 
         return rewards_of_seen(self.ensemble, observations).astype(np.float64).mean(0) * self.description["scale"]
 
     def require_shape(self, found: tuple[int, ...]) -> None:
-        """Refuse observations of another shape than it has learned to look at.
-
-        Raises:
-            RewardError: Naming both.
-        """
+        """Refuse observations of another shape than it has learned from, with a `RewardError` that names both."""
         shape = tuple(self.description["encoder"]["shape"])
         if found != shape:
             raise RewardError(
@@ -67,22 +63,18 @@ class KeptReward:
             )
 
     def origin(self) -> dict[str, Any]:
-        """What a policy that was trained on it keeps in `model.json`."""
+        """Its entry in the `model.json` of a policy that was trained on it."""
         return {name: self.description[name] for name in ("name", "answers", "judges", "weights_sha256")}
 
 
 def reward_folder(archive: Archive, name: str) -> Path:
-    """Where a reward of this name is kept.
-
-    Raises:
-        ConfigError: If the name cannot be a folder.
-    """
+    """The folder of a reward of this name; `ConfigError` if the name cannot be a folder."""
     check_name(name, "reward")
     return archive.root / FOLDER / name
 
 
 def save_reward(folder: Path, ensemble: Ensemble, document: dict[str, Any]) -> dict[str, Any]:
-    """Write a reward model; each file appears whole or not at all. Returns what `reward.json` holds."""
+    """Write a reward model, each file whole or not at all; return the content of `reward.json`."""
     import safetensors.torch
 
     weights = {name: value.detach().cpu().contiguous() for name, value in ensemble.state_dict().items()}
@@ -98,7 +90,7 @@ def load_reward(archive: Archive, name: str) -> KeptReward:
     """Read a reward model.
 
     Raises:
-        NotFoundError: If there is none of this name; the nearest is offered.
+        NotFoundError: For an unknown name; the nearest is offered.
         RewardError: If a file is missing or damaged.
     """
     folder = reward_folder(archive, name)
@@ -128,11 +120,8 @@ def load_reward(archive: Archive, name: str) -> KeptReward:
 def relabelled(data: Transitions, seen: Transitions, reward: KeptReward) -> Transitions:
     """Transitions with the rewards that a model gives them.
 
-    Args:
-        data: What is learned from.
-        seen: The same decisions, as the reward's pipeline sees them; often `data` itself.
-    Raises:
-        RewardError: If they are not the same decisions, or not what the reward has learned to look at.
+    `seen` are the same decisions, as the reward's pipeline sees them, often `data` itself. `RewardError` if they are not the
+    same decisions, or of another shape than the reward has learned from.
     """
     reward.require_shape(seen.observation_shape)
     if len(data) != len(seen) or not np.array_equal(data.steps, seen.steps):

@@ -1,4 +1,4 @@
-"""Training a reward model on what people said, and measuring what it is worth."""
+"""Training a reward model on people's answers, and measuring its worth."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _BEYOND_CHANCE = 1.645
 
 @dataclass(frozen=True)
 class FittedReward:
-    """What came of it."""
+    """The result of `fit`."""
 
     folder: Path
     updates: int
@@ -54,13 +54,13 @@ def fit(
     """Learn a reward from the answers about a task's games; any learner takes it as `--reward name`.
 
     A share of the worlds (seeds) is held out: how well answers about them are predicted, and the rank correlation of the sum of
-    the reward with the game's own score in games that nothing was learned from, is kept with it. With `config.study`, answers
+    the reward with the game's own score in games that nothing was learned from, is stored with it. With `config.study`, answers
     about the segments of a study are learned from, and the reward then says which pairs of them are asked about next.
 
     Raises:
         TransitionError: If the task has several seats and none is chosen, or the seat is not one of its.
         RunError: If no answer counts, all are draws, or none is about a whole decision; the study is of another task; or the
-            run cannot go on.
+            run cannot continue.
         ConfigError: If the name cannot be used, or there is a reward of that name or another process learns it.
     """
     folder = reward_folder(archive, name)
@@ -130,7 +130,7 @@ def fit(
 
 
 def _with_decisions(parts: Split, data: Transitions, config: RewardConfig) -> tuple[Split, int]:
-    """Without pairs of which a side holds no decision, as a segment after the seat's game has ended; and how many."""
+    """The split without pairs of which a side holds no decision, as a segment after the seat's game has ended; and how many."""
     from interplay.learn.reward.model import decisions_of, games_of
 
     games = games_of(data)
@@ -182,7 +182,7 @@ def _train(
 def _measure(
     learner: Any, data: Transitions, unseen: list[Pair], others: list[Episode], learned_from: set[str]
 ) -> dict[str, Any]:
-    """What the reward is worth: answers predicted, order of games, where it is unsure; and its scale."""
+    """The worth of the reward: answers predicted, order of games, pairs it is unsure about; and its scale."""
     import torch
 
     from interplay.learn.reward.model import rewards_of
@@ -212,7 +212,7 @@ def _measure(
 
 
 def _asked(archive: Archive, study: str, task: Task, config: RewardConfig, judges: Judges) -> AskedSegments:
-    """What a study of segments was answered."""
+    """The answers of a study of segments."""
     asked = asked_segments(archive.database, study, judges)
     if asked.task != task.id:
         raise RunError(
@@ -228,7 +228,7 @@ def _asked(archive: Archive, study: str, task: Task, config: RewardConfig, judge
 
 
 def _sums_of_segments(learner: Any, data: Transitions, asked: AskedSegments) -> dict[str, list[float]]:
-    """What each network makes of each segment of a study, in the unit in which the model compares them."""
+    """Each network's value of each segment of a study, in the unit in which the model compares them."""
     import torch
 
     from interplay.learn.reward.model import rewards_of

@@ -1,1 +1,1 @@
-"""What runs beside the games, in processes of low priority: sealing recordings, drawing pictures again, making films."""
+"""Processes of low priority beside the games: sealing recordings, drawing pictures again, making films."""

@@ -1,4 +1,4 @@
-"""A process beside the games that answers requests, as the web process sees it: the sealer and the drawer."""
+"""A process beside the games that answers requests, as the web process sees it: the base of the sealer and the drawer."""
 
 from __future__ import annotations
 
@@ -24,13 +24,7 @@ log = logging.getLogger("interplay.play")
 
 @dataclass
 class Request:
-    """Something asked of the process about an episode.
-
-    Attributes:
-        path: A file of the episode.
-        answer: Where its answer is put.
-        num_tries: How often the process died over it.
-    """
+    """A request about an episode, by one of its files. `num_tries`: how often the process died over it."""
 
     path: Path
     answer: asyncio.Future[Any] = field(init=False, default_factory=lambda: asyncio.get_running_loop().create_future())
@@ -41,11 +35,11 @@ R = TypeVar("R", bound=Request)
 
 
 class AnsweringProcess(ABC, Generic[R]):
-    """The process: started when it is needed, replaced when it dies. What it had not answered goes to the new one.
+    """The process: started when it is needed, replaced when it dies. Open requests go to the new one.
 
     Args:
-        module: What runs in it.
-        deed: What it does, in an error: `seal`.
+        module: Whose `main` runs in it.
+        deed: Its verb in errors: `seal`.
         stop_timeout_s: It is killed if it takes longer to end.
     """
 
@@ -58,11 +52,7 @@ class AnsweringProcess(ABC, Generic[R]):
         self._is_stopping = False
 
     async def start(self) -> None:
-        """Start the process if there is none; it loads behind.
-
-        Raises:
-            OSError: If no process can be started.
-        """
+        """Start the process unless it runs; it loads in the background. Raises `OSError` if no process can be started."""
         async with self._starting:
             if self._is_stopping:
                 raise ConnectionError("the server stops")
@@ -71,7 +61,6 @@ class AnsweringProcess(ABC, Generic[R]):
                 self._link = await processes.connect(_Link(process, self), ours)
 
     async def stop(self) -> None:
-        """End the process, also one that is being started. What is still waiting fails."""
         self._is_stopping = True
         try:
             async with self._starting:
@@ -84,11 +73,8 @@ class AnsweringProcess(ABC, Generic[R]):
             self._is_stopping = False
 
     async def _ask(self, request: R) -> Any:
-        """The answer to a request; it is dropped if who asked no longer waits.
-
-        Raises:
-            RecordingError: If there is none.
-        """
+        """The answer to a request; the request is dropped if its caller no longer waits. Raises `RecordingError` if there is no
+        answer."""
         number = next(self._numbers)
         self._requests[number] = request
         try:
@@ -110,27 +96,26 @@ class AnsweringProcess(ABC, Generic[R]):
 
     @abstractmethod
     def _command(self, request: R) -> Command:
-        """What is sent to the process."""
+        """The command to send to the process."""
 
     @abstractmethod
     def on_message(self, number: int, kind: int, payload: bytes) -> None:
-        """The process answers, or tells how far it is."""
+        """Take an answer of the process, or its progress."""
 
     @abstractmethod
     def _refusal(self, request: R, reason: str) -> RecordingError:
-        """The error for who asked."""
+        """The error for the caller."""
 
     def _drop(self, link: processes.ProcessLink, number: int) -> None:
-        """Nobody waits for this answer any more."""
+        """The caller no longer waits for this answer."""
 
     def _died(self, link: processes.ProcessLink, waiting: Sequence[R]) -> Sequence[R]:
-        """The process is gone; returns the requests over which it may have died."""
+        """Note the death of the process; returns the requests over which it may have died."""
         if waiting:
             log.error("the process %d that %ss died with %d requests waiting", link.process.pid, self._deed, len(waiting))
         return waiting
 
     def on_death(self, link: processes.ProcessLink) -> None:
-        """The process is gone: what it had not answered goes to a new one."""
         if link is not self._link:
             return
         self._link = None
@@ -150,8 +135,6 @@ class AnsweringProcess(ABC, Generic[R]):
 
 
 class _Link(processes.ProcessLink):
-    """Our end of the socket pair."""
-
     def __init__(self, process: Forked, owner: AnsweringProcess[Any]) -> None:
         super().__init__(process)
         self._owner = owner

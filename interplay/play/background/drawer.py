@@ -1,4 +1,4 @@
-"""Pictures of recorded episodes drawn again beside the games, as the web process sees it; `drawing.py` is the process."""
+"""Draws pictures of recorded episodes again, in a process beside the games; `drawing.py` runs in that process."""
 
 from __future__ import annotations
 
@@ -21,17 +21,12 @@ STOP_TIMEOUT_S = 2.0
 
 
 class DrawerBusyError(InterplayError):
-    """Too many wait for pictures."""
+    """Too many requests for pictures wait."""
 
 
 class DrawnFrames(NamedTuple):
-    """Frames as `FrameList` puts them.
-
-    Attributes:
-        body: The messages.
-        palette: In base64, or None.
-        tables: Name of the tables that draw the land (`play.tables`), or None.
-    """
+    """Frames in the form of `FrameList`; `palette` in base64, `tables`: name of the tables that draw the land
+    (`play.tables`)."""
 
     body: bytes
     palette: str | None = None
@@ -46,31 +41,20 @@ class _Request(Request):
 
 
 class Drawer(AnsweringProcess[_Request]):
-    """The process: started when pictures are wanted, ended by itself when it has been idle for long."""
+    """The process: started when pictures are wanted, ended when it has been idle for long."""
 
     def __init__(self) -> None:
         super().__init__(DRAWER_MODULE, deed="draw", stop_timeout_s=STOP_TIMEOUT_S)
         self._preparing: asyncio.Task[None] | None = None
 
     async def draw(self, path: Path, steps: range, *, seat: str | None = None) -> DrawnFrames:
-        """Frames of an episode whose policy is `replay`. Whoever wants them no longer cancels this.
-
-        Args:
-            path: Its sealed file.
-            steps: Which frames, upwards.
-            seat: As `channel.Draw`.
-        Raises:
-            RecordingError: If they cannot be drawn.
-            DrawerBusyError: If too many wait already.
-        """
+        """Frames of an episode whose frame storage is `replay`. Cancel the call when nobody wants them any more. Raises
+        `RecordingError` if they cannot be drawn, `DrawerBusyError` if too many requests wait already."""
         return await self._draw(path, Draw(str(path.resolve()), steps.start, steps.stop, steps.step, seat))
 
     async def land(self, path: Path, folder: Path) -> DrawnFrames:
-        """The land of such an episode, for a browser that draws it; otherwise as `draw`.
-
-        Args:
-            folder: The data folder, where the tables that draw it are kept.
-        """
+        """The land of such an episode, for a browser that draws it; otherwise as `draw`. `folder`: the data folder, where the
+        tables that draw the land are stored."""
         return await self._draw(path, DrawLand(str(path.resolve()), str(folder.resolve())))
 
     async def _draw(self, path: Path, command: Draw | DrawLand) -> DrawnFrames:
@@ -88,11 +72,10 @@ class Drawer(AnsweringProcess[_Request]):
             await self.draw(path, range(1))
 
     def share(self, path: Path) -> float | None:
-        """Of the steps that are played again for a picture of this episode, how many are done, 0 to 1; None if none is."""
+        """Share of the steps already played again for a picture of this episode, 0 to 1; None if no picture is being made."""
         return next((one.share for one in self._requests.values() if one.path == path), None)
 
     def on_message(self, number: int, kind: int, payload: bytes) -> None:
-        """The process has drawn what was asked for, tells how far it is, or that it cannot."""
         request = self._requests.get(number)
         if request is None:
             return

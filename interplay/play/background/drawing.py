@@ -1,11 +1,9 @@
-"""The process that draws the pictures of recorded episodes again, for replays: worlds that keep no pictures are played again,
-which must hold up neither the web process nor the games.
+"""The process that draws the pictures of recorded episodes again, for replays: worlds that store no pictures are played again,
+which must hold up neither the web process nor the games. `main` is started by `drawer.Drawer`.
 
-`main` is started by `drawer.Drawer`.
-
-It works piece by piece (a picture, or some steps that nobody looks at) and listens in between: a request for few pictures
-comes before one for many, and what nobody wants any more is dropped. The worlds of the last episodes stay where they are, so
-going on from there costs nothing.
+It works piece by piece (a picture, or some steps without a picture) and reads messages in between: a request for few pictures
+comes before one for many, and a request that nobody wants any more is dropped. The worlds of the last episodes stay where they
+are, so continuing from there costs nothing.
 """
 
 from __future__ import annotations
@@ -41,8 +39,6 @@ log = logging.getLogger("interplay.play.background.drawing")
 
 @dataclass
 class _Open:
-    """A world that stands somewhere in an episode."""
-
     episode: Episode
     source: ReplaySource
     used_by: int | None = None
@@ -58,16 +54,11 @@ class _Request:
 
     @property
     def turn(self) -> tuple[int, int]:
-        """What has few pictures to draw comes first, then what was asked for first."""
         return len(self.steps) - self.num_drawn, self.number
 
 
 class Drawing:
-    """What is asked for, and the worlds.
-
-    Args:
-        pipe: Where answers go.
-    """
+    """The requests, and the open worlds."""
 
     def __init__(self, pipe: socket.socket) -> None:
         self._pipe = pipe
@@ -79,14 +70,12 @@ class Drawing:
         return not self._requests
 
     def command(self, number: int, command: Draw | DrawLand | channel.Drop) -> None:
-        """Take a request, or drop one."""
         if isinstance(command, channel.Drop):
             self._drop(number)
         else:
             self._requests[number] = _Request(number, command)
 
     def work(self) -> None:
-        """Do the next piece."""
         request = min((one for one in self._requests.values() if self._may_go_on(one)), key=lambda one: one.turn)
         try:
             request.pieces = request.pieces or self._pieces(request)
@@ -141,7 +130,6 @@ class Drawing:
             yield
 
     def _world(self, path: str) -> _Open:
-        """The world of an episode, opened where it is not open yet."""
         world = self._open.pop(path, None)
         if world is None:
             for other in [name for name, one in self._open.items() if one.used_by is None][
@@ -172,7 +160,7 @@ class Drawing:
 
 
 def main(descriptor: int) -> None:
-    """Draw what is asked for until the web process goes away, or asks for nothing for long."""
+    """Draw until the web process goes away, or asks for nothing for long."""
     processes.shield_from_the_terminal()
     give_way(NICENESS)
     logging.basicConfig(format="%(asctime)s drawer %(process)d: %(message)s", level=logging.WARNING)

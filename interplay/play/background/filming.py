@@ -1,11 +1,10 @@
-"""The process that makes films beside the games, in the background: one episode after the other, held whenever it is told to.
+"""The process that makes films beside the games: one episode after the other, held whenever it is told to. `main` is started by
+`films.Films`, on its end of a socket pair.
 
-`main` is started by `films.Films`, on its end of a socket pair.
-
-A line of JSON each way. It is sent first where the archive is (not on a command line, which others can read: the
-database's address may hold a password), then `{"film": ID}`, `{"hold": true}` and `{"hold": false}`; it answers
-`{"done": FRAMES, "of": FRAMES}` now and then, and at the end of each film `{"made": ID}` or `{"made": ID, "error": TEXT}`. The
-process ends when its input does.
+A line of JSON each way. The first line names the archive (not a command line, which others can read: the database's address may
+hold a password). Then come `{"film": ID}`, `{"hold": true}` and `{"hold": false}`; the process answers `{"done": FRAMES, "of":
+FRAMES}` now and then, and at the end of each film `{"made": ID}` or `{"made": ID, "error": TEXT}`. The process ends when its
+input does.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ REPORT_EVERY_S = 0.25
 
 
 class Pace:
-    """How far the work is: told now and then, and held where games need the core."""
+    """The progress of the work: reported now and then, and held where games need the core."""
 
     def __init__(self, say: Callable[[dict[str, Any]], None]) -> None:
         self._say = say
@@ -43,11 +42,9 @@ class Pace:
         self.begin(1)
 
     def begin(self, num_steps: int) -> None:
-        """The next work begins."""
         self._done, self._of, self._next_report = 0, num_steps, 0.0
 
     def advance(self, num_steps: int) -> None:
-        """So many more steps are done; waits while it must."""
         self.may_go_on.wait()
         self._done += num_steps
         if time.monotonic() >= self._next_report:
@@ -56,7 +53,7 @@ class Pace:
 
 
 def make_what_is_asked(make: Callable[[interplay.record.Archive, str, Pace], None], descriptor: int) -> None:
-    """Make it, for one episode after another, until who asks is gone."""
+    """Call `make` for one episode after another, until the web process is gone."""
     shield_from_the_terminal()
     give_way(NICENESS)
     give_way_to_sessions(NICENESS)
@@ -86,12 +83,10 @@ def make_what_is_asked(make: Callable[[interplay.record.Archive, str, Pace], Non
 
 
 def _film(archive: interplay.record.Archive, name: str, pace: Pace) -> None:
-    """Write the film of an episode, or a clip of one, where it is not there yet."""
     film(archive, name, begin=pace.begin, advance=pace.advance)
 
 
 def _listen(orders: Iterable[bytes], wanted: queue.SimpleQueue[str], may_go_on: threading.Event) -> None:
-    """Take orders; end the process with them."""
     with contextlib.suppress(ConnectionError):
         for line in orders:
             order = json.loads(line)

@@ -1,7 +1,7 @@
 """Films of episodes, and clips of them (`record.clips`), made one after the other in a process of low priority, and held while
 games need its core.
 
-Anybody may ask for one from any thread (`Films.wanted`) and how far it is (`Films.progress`); nobody waits for it.
+Any thread may ask for a film (`Films.wanted`) and for its progress (`Films.progress`).
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ FilmState = Literal["made", "waiting", "making", "held", "failed", "missing"]
 
 
 class FilmProgress(NamedTuple):
-    """How far the film of an episode is.
+    """The progress of the film of an episode.
 
     Attributes:
         state: `made`; `waiting` for others before it; `making`; `held` while people play; `failed`; `missing`, if nobody asked.
-        share: Of its frames, how many are done, 0 to 1.
+        share: Share of its frames that are done, 0 to 1.
         reason: Why it failed.
     """
 
@@ -69,13 +69,7 @@ class _Film:
 
 
 class Failure(NamedTuple):
-    """What was not made, though it was tried.
-
-    Attributes:
-        reason: Why, the last time.
-        num: How often it was tried.
-        again_at: When it is tried again, by the clock of the queue, in seconds.
-    """
+    """A film that could not be made: why, how often, and when it is tried again by the clock of the queue, in seconds."""
 
     reason: str
     num: int
@@ -83,14 +77,13 @@ class Failure(NamedTuple):
 
 
 class Films:
-    """The queue, and the process as the web process sees it: started when there is something to do.
+    """The queue, and the process as the web process sees it: started when there is a film to make.
 
     Args:
-        archive: Whose episodes are filmed.
-        cores_needed: How many cores the games being played need now, the server's own work included.
-        num_cores: Cores there are; those of this process by default.
+        cores_needed: Number of cores that the games being played need now, the server's own work included.
+        num_cores: Existing cores; those of this process by default.
         clock: Seconds that pass.
-        later_s: So long a film for `LATER` waits before it is made.
+        later_s: How long a film for `LATER` waits before it is made.
     """
 
     module = FILMER_MODULE
@@ -126,19 +119,14 @@ class Films:
 
     @property
     def is_held(self) -> bool:
-        """Whether what is being made waits while people play."""
         with self._changed:
             return self._is_held
 
     def wanted(self, episode_id: str, turn: int = NOW) -> bool:
-        """Ask for the film of an episode, or for a clip by its name; does nothing if it is there. Safe to call often.
-
-        Args:
-            turn: `NOW`, `SOON` or `LATER`: films of an earlier turn are made first, in the order they were asked for. One that
-                failed is tried again at once for `NOW`, and for the others after a while, each time a longer one.
-        Returns:
-            Whether it is waiting or being made.
-        """
+        """Ask for the film of an episode, or for a clip by its name; returns whether it is waiting or being made. Does nothing
+        if the film exists, so call it as often as you like. `turn`: `NOW`, `SOON` or `LATER`: films of an earlier turn are made
+        first, in the order of asking. A film that failed is tried again at once for `NOW`, and for the others after a while,
+        each time a longer one."""
         if self.is_made(episode_id):
             return False
         with self._changed:
@@ -164,7 +152,7 @@ class Films:
             return True
 
     def later(self, episode_id: str) -> None:
-        """Nobody waits for it any more: it is made when nothing else is. Whoever else waits asks again."""
+        """Nobody waits for it any more: make it when nothing else is wanted."""
         with self._changed:
             for film in (self._waiting.get(episode_id), self._making):
                 if film is not None and film.episode_id == episode_id:
@@ -172,7 +160,6 @@ class Films:
             self._changed.notify_all()
 
     def progress(self, episode_id: str) -> FilmProgress:
-        """How far the film of an episode is."""
         with self._changed:
             if self._making is not None and self._making.episode_id == episode_id:
                 return FilmProgress("held" if self._is_held else "making", self._share)
@@ -183,7 +170,7 @@ class Films:
         return FilmProgress("made", 1.0) if self.is_made(episode_id) else FilmProgress("missing")
 
     def wait(self, episode_id: str, within_s: float) -> FilmProgress:
-        """Wait a moment for a film that was asked for."""
+        """Wait up to `within_s` seconds for a film that was asked for."""
         deadline = time.monotonic() + within_s
         with self._changed:
             while (left := deadline - time.monotonic()) > 0 and self._is_under_way(episode_id):
@@ -191,12 +178,11 @@ class Films:
         return self.progress(episode_id)
 
     def failures(self) -> dict[str, Failure]:
-        """Episode -> why nothing was made of it, of those that were not made since."""
         with self._changed:
             return dict(self._failed)
 
     def close(self) -> None:
-        """End the process; what is being made is not made. A second call does nothing."""
+        """End the process; the film in work is lost. A second call does nothing."""
         with self._changed:
             self._is_closed = True
             self._waiting.clear()
@@ -210,7 +196,6 @@ class Films:
     # The thread
 
     def _work(self) -> None:
-        """Hand one film after the other to the process, until closed."""
         while (film := self._next()) is not None:
             again, reason = False, ""
             try:
@@ -243,7 +228,6 @@ class Films:
         self._end()
 
     def _next(self) -> _Film | None:
-        """The next film to make, after waiting for one; None once closed."""
         with self._changed:
             idle_until = time.monotonic() + IDLE_S
             while not self._is_closed:
@@ -261,7 +245,7 @@ class Films:
             return None
 
     def _queue_again(self) -> float:
-        """Queue what failed and is to be tried again now; how long until the next is, in seconds."""
+        """Queue failed films whose time has come; returns the time until the next one, in seconds."""
         now, wait_s = self._clock(), threading.TIMEOUT_MAX
         for episode_id, failure in self._failed.items():
             if failure.again_at > now:
@@ -272,18 +256,12 @@ class Films:
         return wait_s
 
     def _end(self) -> None:
-        """End the process, if there is one."""
         if self._filmer is not None:
             self._filmer.end()
             self._filmer = None
 
     def _make(self, filmer: _Filmer, film: _Film) -> bool:
-        """One film, from the order to the answer; False if one of an earlier turn came in between.
-
-        Raises:
-            InterplayError: If it cannot be made.
-            _DeadError: If the process died over it.
-        """
+        """Make one film; False if one of an earlier turn interrupts it."""
         filmer.order(film=film.episode_id)
         while True:
             self._hold_or_go(filmer)
@@ -307,12 +285,10 @@ class Films:
 
 
 class _DeadError(InterplayError):
-    """The process ended before it was told to."""
+    """The process ended too soon."""
 
 
 class _Filmer:
-    """The process."""
-
     def __init__(self, archive: Archive, module: str) -> None:
         self._process, self._socket = starting.start(module)
         self._socket.setblocking(True)
@@ -327,17 +303,12 @@ class _Filmer:
             self._died()
 
     def hold(self, is_held: bool) -> None:
-        """Make it wait, or go on; it stays so from film to film."""
         if is_held != self._is_held:
             self._is_held = is_held
             self.order(hold=is_held)
 
     def answers(self, within_s: float) -> list[dict[str, Any]]:
-        """Lines that have come, after waiting for one.
-
-        Raises:
-            _DeadError: If the process has died.
-        """
+        """Lines that have come, after waiting for one."""
         if not select.select([self._socket], [], [], within_s)[0]:
             return []
         try:

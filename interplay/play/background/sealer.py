@@ -1,50 +1,49 @@
-"""Sealing beside the games: a process of low priority, because an episode's fifth of a second of compression is what makes the
-frames of everybody else late. Here is how the web process sees it; `interplay.play.background.sealing` is what runs in it.
-"""
+"""Seals journals in a process of low priority beside the games: compressing an episode takes a fifth of a second, which would
+make everybody's frames late. `main` runs in that process: it takes one path after another, answers with the id or the error,
+and ends when the web process is gone."""
 
 from __future__ import annotations
 
 import logging
+import socket
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import interplay.record
+from interplay.envs import backends
+from interplay.errors import NotFoundError
+from interplay.parallel import give_way
 from interplay.play.background.answering import AnsweringProcess, Request
-from interplay.play.workers.channel import Seal, decode_sealed
+from interplay.play.workers import processes
+from interplay.play.workers.channel import Seal, Sealed, Unpacker, decode_seal, decode_sealed, pack_event
 from interplay.play.workers.processes import ProcessLink
-from interplay.record import RecordingError
+from interplay.record import Episode, RecordingError
+from interplay.record.journal import DAMAGED, episode_of
+from interplay.record.measuring import measure_all
 
-SEALER_MODULE = "interplay.play.background.sealing"
 STOP_TIMEOUT_S = 10.0
+NICENESS = 5
+"""Behind the games, before films: people who have played look for the episode."""
 
 log = logging.getLogger("interplay.play")
 
 
 class Sealer(AnsweringProcess[Request]):
-    """The process, started with the server. What still waits when it stops stays in its journal.
-
-    Args:
-        data, database: The archive.
-
-    Attributes:
-        num_deaths: How often the process died.
-    """
+    """The process, started with the server. Journals that still wait when it stops are left as they are."""
 
     def __init__(self, *, data: Path, database: str) -> None:
-        super().__init__(SEALER_MODULE, deed="seal", stop_timeout_s=STOP_TIMEOUT_S)
+        super().__init__(__name__, deed="seal", stop_timeout_s=STOP_TIMEOUT_S)
         self.num_deaths = 0
         self._place = {"data": str(data), "database": database}
         self._cpu_s = 0.0
         self._cpu_s_of_the_dead = 0.0
 
     async def seal(self, path: Path) -> str | None:
-        """Seal the journal that a segment belongs to; one that was sealed meanwhile is as good.
-
-        Returns:
-            The episode's id; None where no step was made, and the journal is removed.
-        Raises:
-            RecordingError: If it cannot be sealed; the journal then stays.
-        """
+        """Seal the journal that a segment belongs to; a journal that was sealed meanwhile counts as sealed. Returns the
+        episode's id; None where no step was made, and the journal is removed. Raises `RecordingError` if it cannot be sealed;
+        the journal then stays."""
         return await self._ask(Request(path))
 
     def statistics(self) -> dict[str, Any]:
@@ -56,7 +55,6 @@ class Sealer(AnsweringProcess[Request]):
         }
 
     def on_message(self, number: int, kind: int, payload: bytes) -> None:
-        """The process has sealed a journal, or could not."""
         answer = decode_sealed(payload)
         self._cpu_s = answer.cpu_s
         request = self._requests.get(number)
@@ -78,3 +76,58 @@ class Sealer(AnsweringProcess[Request]):
         self._cpu_s_of_the_dead, self._cpu_s = self._cpu_s_of_the_dead + self._cpu_s, 0.0
         log.error("the sealing process %d died with %d journals waiting", link.process.pid, len(waiting))
         return waiting[:1]  # the one in work: they are sealed in order
+
+
+def main(descriptor: int) -> None:
+    processes.shield_from_the_terminal()
+    give_way(NICENESS)
+    logging.basicConfig(format="%(asctime)s sealer %(process)d: %(message)s", level=logging.WARNING)
+    channel = socket.socket(fileno=descriptor)
+    unpacker = Unpacker()
+    archive: interplay.record.Archive | None = None
+    while data := _receive(channel):
+        for number, _, _, payload in unpacker.feed(data):
+            command = decode_seal(payload)
+            try:
+                if archive is None:
+                    archive = interplay.record.open(Path(command.data), database=command.database)
+                episode, failure = _seal(archive, Path(command.path)), None
+            except Exception as error:
+                log.exception("%s was not sealed", command.path)
+                episode, failure = None, str(error) if isinstance(error, RecordingError) else f"{type(error).__name__}: {error}"
+            try:
+                channel.sendall(pack_event(number, Sealed(time.process_time(), episode, failure)))
+            except ConnectionError:
+                return
+
+
+def _seal(archive: interplay.record.Archive, path: Path) -> str | None:
+    """The id of the episode, sealed now or before (by `interplay episodes repair`, or by a sealer that died too soon). None if
+    no step was made."""
+    if not path.exists():
+        try:
+            return archive.get(episode_of(path)).id
+        except NotFoundError:
+            pass
+    episode = archive.keep(path)
+    if episode is None:
+        return None
+    if DAMAGED in episode.statistics:
+        log.warning("the journal of %s is damaged after %d steps; it stays as %s.damaged", episode.id, episode.num_steps, path)
+    _measure(archive, episode)
+    return episode.id
+
+
+def _measure(archive: interplay.record.Archive, episode: Episode) -> None:
+    """Compute the statistics of a game whose process was killed before it reported them, unless that takes minutes."""
+    if episode.header.statistics and not episode.live_measures and not backends.of(episode.task).is_slow:
+        for found in measure_all(archive, [episode]):
+            if found.failed is not None:
+                log.warning("episode %s has no statistics: %s", episode.id, found.failed)
+
+
+def _receive(channel: socket.socket) -> bytes:
+    try:
+        return channel.recv(1 << 16)
+    except ConnectionError:
+        return b""

@@ -1,1 +1,1 @@
-"""Connections of players: messages (docs/protocol.md), pictures, tokens, and what the server asks of a socket."""
+"""Connections of players: messages (docs/protocol.md), pictures, tokens, and limits of sockets."""

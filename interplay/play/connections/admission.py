@@ -1,4 +1,4 @@
-"""What the server asks of every connection: heads of bounded size, requests that come in time, and not too many at once."""
+"""Limits of every connection: heads of bounded size, requests that come in time, and not too many at once."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ DRAIN_S = 1.0
 
 
 class GuardedHttpProtocol(HttpToolsProtocol):
-    """uvicorn's HTTP, which by itself takes a head of any size for any time, and as many connections as there are files."""
+    """uvicorn's HTTP with these limits; by itself it takes a head of any size for any time, and as many connections as there
+    are files."""
 
     _timer: asyncio.TimerHandle | None = None
     _in_body = False
@@ -51,7 +52,6 @@ class GuardedHttpProtocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Take bytes in, as long as something comes of them."""
         while data and not self._is_refused and not self.transport.is_closing():
             room = MAX_HEAD_BYTES - self._pending_bytes
             piece, data = (data, b"") if len(data) <= room else (data[:room], data[room:])
@@ -102,7 +102,6 @@ class GuardedHttpProtocol(HttpToolsProtocol):
             self._timer = None
 
     def _look(self) -> None:
-        """The time for a head, or a window of a body, is over."""
         enough = self._in_body and self._body_bytes >= BODY_MIN_BYTES
         if enough or self.flow.read_paused:  # paused: it is we who do not read
             self._body_bytes = 0
@@ -124,8 +123,8 @@ class GuardedHttpProtocol(HttpToolsProtocol):
         return sum(other is not None and client_of(other[0]) == ours for other in others)
 
     def _refuse(self, status: int, message: str) -> None:
-        """Say why, where nothing was answered yet, and close. What still comes is thrown away for a moment: closing with unread
-        bytes would reset the connection, and nobody would read why."""
+        """Send the reason, if no answer has begun, and close. Closing with unread bytes would reset the connection, and nobody
+        would read the reason: so input is discarded for a moment."""
         self._stop_waiting()
         self._is_refused = True
         self.connections.discard(self)

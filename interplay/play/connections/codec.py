@@ -1,8 +1,7 @@
 """Frames on the wire: palette indices as deflated XOR deltas, or JPEG for pictures with many colours.
 
 A palette frame is lossless and, for Atari, about 100 bytes and 10 us; a JPEG is neither, but natural pictures do not compress
-as deltas. Which one a world gets is decided by looking: at most 256 colours means palette. A world that shows its 257th
-colour later changes over to JPEG in the middle.
+as deltas. A world begins with a palette if its first picture has at most 256 colours, and changes to JPEG at its 257th colour.
 """
 
 from __future__ import annotations
@@ -34,9 +33,8 @@ class FrameEncoder:
             the size of the first.
 
     Attributes:
-        codec: How frames are coded now.
         palette: uint8, shape (256, 3), when the codec is `palette`.
-        height, width: Of the full picture. Smaller ones go as JPEG, which says its own size.
+        height, width: Of the full picture. Smaller ones are sent as JPEG, which says its own size.
     """
 
     codec: Codec
@@ -62,15 +60,13 @@ class FrameEncoder:
             self.codec, self.palette = "palette", self._colours.palette
 
     def welcome(self) -> dict[str, Any]:
-        """What a client must know before the first frame."""
         return {"width": self.width, "height": self.height, "codec": self.codec, "palette": palette_text(self.palette)}
 
     def request_key(self) -> None:
-        """Make the next frame one that stands alone."""
         self._needs_key = True
 
     def take_notices(self) -> list[str]:
-        """JSON messages that must reach the client before the frame just encoded; usually none."""
+        """JSON messages that must reach the client before the frame just encoded; usually empty."""
         if not self._notices:
             return self._notices
         notices, self._notices = self._notices, []
@@ -89,12 +85,12 @@ class FrameEncoder:
         """One frame message.
 
         Args:
-            frame: What the player sees after `step` steps.
+            frame: The view of the player after `step` steps.
             change: Where it differs from the frame one step before; None where this is not known.
             time_ms: Milliseconds since the episode's clock started.
-            reward: Sum since the last frame encoded, finite; sent as the nearest float32 there is.
+            reward: Sum since the last frame encoded, finite; sent as the nearest float32.
         Raises:
-            ValueError: If the frame has another size than the first, and that was not to be expected.
+            ValueError: If the frame has another size than the first, and no `size` was given.
         """
         reward = finite_reward(reward)
         pixels = frame.pixels
@@ -128,8 +124,8 @@ class FrameEncoder:
         return head + payload
 
     def standing(self) -> bytes | None:
-        """The last frame once more as one that stands alone, for somebody who begins to watch; what is encoded next is as if it
-        had not been asked for. None before the first."""
+        """The last frame again as one that stands alone, for a new watcher; it does not change the frames that follow. None
+        before the first."""
         if self.codec == "jpeg":
             return self._last_jpeg
         if self._last_step < 0:
@@ -142,7 +138,7 @@ class FrameEncoder:
         return self._last_jpeg
 
     def _change_palette(self, palette: np.ndarray) -> None:
-        """Announce a new table; indices keep their meaning only if it differs by value, so a key frame follows."""
+        """Announce a new table; indices keep their meaning only if the table's values are the same, so a key frame follows."""
         changed = self.codec != "palette" or self.palette is None or not np.array_equal(palette, self.palette)
         self.palette = palette
         if changed:
@@ -153,13 +149,12 @@ class FrameEncoder:
             self._needs_key = True
 
     def _change_to_jpeg(self) -> None:
-        """From here on every picture is a JPEG."""
         if self.codec != "jpeg":
             self.codec, self.palette = "jpeg", None
             self._notices.append(wire.text("codec", codec="jpeg"))
 
     def _indices(self, rgb: np.ndarray) -> np.ndarray | None:
-        """Palette indices of an RGB picture; None, and a change to JPEG, when its colours are too many."""
+        """Palette indices of an RGB picture; None, and a change to JPEG, when it has too many colours."""
         assert self._colours is not None
         known = self._colours.num_colours
         indices = self._colours.indices(rgb)
@@ -173,18 +168,16 @@ class FrameEncoder:
 
 
 def _deflated(num_pixels: int, change: Change) -> bytes:
-    """A picture XOR the one before."""
     return difference(num_pixels, change, lambda picture: isal_zlib.compress(picture, 1, _RAW_DEFLATE))
 
 
 @functools.cache
 def _nothing(num_pixels: int) -> bytes:
-    """As `_deflated`, where nothing has changed."""
     return isal_zlib.compress(bytes(num_pixels), 1, _RAW_DEFLATE)
 
 
 def picture_alone(frame: Frame, *, step: int, time_ms: int) -> bytes:
-    """A frame message that belongs to no stream: a JPEG, whatever the picture is."""
+    """A frame message that belongs to no stream: always a JPEG."""
     pixels = frame.pixels if frame.palette is None else frame.palette[frame.pixels]
     return wire.pack_header(wire.JPEG_FRAME, 0, 0, step, 0, time_ms, 0.0) + _jpeg(pixels)
 
@@ -206,10 +199,10 @@ def finite_reward(reward: float) -> float:
 
 
 class ColourTable:
-    """Gives each colour it meets an index, up to 256 of them; fast on pictures that change little.
+    """Gives each new colour an index, up to 256 of them; fast on pictures that change little.
 
-    A colour's slot is found by multiplying its 24-bit value and keeping 16 bits: the multiplier is drawn again until no
-    two known colours share a slot, and every look-up is checked, so a wrong answer is impossible.
+    A colour's slot is found by multiplying its 24-bit value and keeping 16 bits: the multiplier is drawn again until no two
+    known colours share a slot, and every look-up is checked, so a wrong answer is impossible.
     """
 
     MAX_COLOURS = 256
@@ -230,11 +223,8 @@ class ColourTable:
         return np.ascontiguousarray(self._values.view(np.uint8).reshape(-1, 4)[:, :3])
 
     def indices(self, rgb: np.ndarray) -> np.ndarray | None:
-        """The index of every pixel, uint8, shape (H, W), reused by the next call; None if a 257th colour appears.
-
-        Args:
-            rgb: uint8, shape (H, W, 3).
-        """
+        """The index of every pixel of an RGB picture, uint8, shape (H, W), reused by the next call; None if a 257th colour
+        appears."""
         self._bytes[..., :3] = rgb
         rows = np.flatnonzero((self._packed != self._previous).any(axis=1))
         if rows.size == 0:
@@ -257,7 +247,6 @@ class ColourTable:
         return self._slots[(packed * self._multiplier) >> np.uint32(16)]
 
     def _learn(self, colours: np.ndarray) -> bool:
-        """Add colours; False when they do not fit."""
         total = self.num_colours + len(colours)
         if total > self.MAX_COLOURS:
             return False
@@ -276,7 +265,7 @@ class ColourTable:
 
 
 class OutOfStepError(ValueError):
-    """A delta whose base is not the frame at hand: ask for a key frame."""
+    """A delta against a frame other than the current one: ask for a key frame."""
 
 
 class FrameDecoder:
@@ -284,7 +273,7 @@ class FrameDecoder:
 
     Attributes:
         pixels: uint8, shape (H, W) palette indices, or (H, W, 3) RGB once a JPEG came; valid after the first message.
-        step: Which step `pixels` shows; -1 before the first message.
+        step: The step of `pixels`; -1 before the first message.
     """
 
     def __init__(self, width: int, height: int, palette: np.ndarray | None) -> None:
@@ -295,12 +284,8 @@ class FrameDecoder:
         self.pixels = self._indices
 
     def apply(self, message: bytes) -> wire.FrameHeader:
-        """Decode one message into `pixels`.
-
-        Raises:
-            OutOfStepError: If it is a delta against a frame that is not at hand.
-            ProtocolError: If it is no frame message of this picture's size.
-        """
+        """Decode one message into `pixels`. Raises `OutOfStepError` if it is a delta against another frame, `ProtocolError` if
+        it is no frame message of this picture's size."""
         header = wire.unpack_header(message)
         if header.kind == wire.JPEG_FRAME:
             import simplejpeg
@@ -333,10 +318,9 @@ class FrameDecoder:
 
 
 def palette_text(palette: np.ndarray | None) -> str | None:
-    """A palette as messages carry it: base64 of 768 bytes."""
+    """A palette in the form of messages: base64 of 768 bytes."""
     return None if palette is None else base64.b64encode(np.ascontiguousarray(palette, np.uint8).tobytes()).decode()
 
 
 def palette_from_text(text: str | None) -> np.ndarray | None:
-    """The inverse of `palette_text`."""
     return None if text is None else np.frombuffer(base64.b64decode(text), np.uint8).reshape(256, 3)

@@ -1,4 +1,4 @@
-"""One player's WebSocket: what waits to be sent, and no more of it than the protocol allows."""
+"""One player's WebSocket, and the bounded queue of messages for it."""
 
 from __future__ import annotations
 
@@ -13,13 +13,11 @@ from interplay.play.connections.sockets import WRITE_NOW
 
 
 class Connection:
-    """Sends in order, from one task, and says when a client is too slow.
+    """Sends in order, from one task, and reports when a client is too slow.
 
     Args:
-        websocket: Accepted.
         on_hold: Called when two frames wait: make no more.
-        on_go: Called when they are sent; the argument says that frames were dropped meanwhile, so that the next one must be
-            a key frame.
+        on_go: Called when they are sent; the argument says that frames were dropped meanwhile, so the next must be a key frame.
     """
 
     def __init__(self, websocket: WebSocket, *, on_hold: Callable[[], None], on_go: Callable[[bool], None]) -> None:
@@ -37,8 +35,8 @@ class Connection:
         self._write_now: Callable[..., bool] | None = websocket.scope.get("extensions", {}).get(WRITE_NOW)
 
     def send_frame(self, message: bytes, *, last: bool = False) -> None:
-        """Queue a frame; one too many is dropped, and so are those after it that build on it, until one stands alone. Parts of
-        the land are never dropped: a client asked for them, and they are not made while it is held."""
+        """Queue a frame. One too many is dropped, with later ones that build on it, until one stands alone. Parts of the land
+        are never dropped: a client asked for them, and they are not made while it is held."""
         if self._closing is not None or self._closed:
             return
         kind = message[0]
@@ -57,7 +55,6 @@ class Connection:
         self._put(message)
 
     def _may_follow(self, kind: int, flags: int, *, last: bool) -> bool:
-        """Whether a frame can be sent; notes when one has to be dropped."""
         is_scene = kind == wire.SCENE_FRAME
         if self._needs_key and (kind == wire.DELTA_FRAME or (is_scene and not flags & wire.FRESH)):
             return False
@@ -68,7 +65,8 @@ class Connection:
         return True
 
     def send_text(self, message: str) -> None:
-        """Queue a JSON message; with nothing before it, it goes at once, so that frames behind it do not count as waiting."""
+        """Queue a JSON message; with nothing before it, it is sent at once, so that frames behind it do not count as
+        waiting."""
         if self._closing is not None or self._closed:
             return
         if self._idle and self._write_now is not None and self._write_now(message.encode(), is_text=True):
@@ -76,13 +74,12 @@ class Connection:
         self._put(message)
 
     def close(self, code: int, reason: str = "") -> None:
-        """Close once everything queued is sent; a client that reads nothing also misses its pings, which ends the socket."""
+        """Close once the queue is sent; a client that reads nothing also misses its pings, which ends the socket."""
         if self._closing is None:
             self._closing = (code, reason[:120])
             self._awake()
 
     async def run(self) -> None:
-        """Send until closed; cancel it when the client is gone."""
         loop = asyncio.get_running_loop()
         send = self._websocket.send
         queue = self._queue
@@ -112,7 +109,6 @@ class Connection:
 
     @property
     def _idle(self) -> bool:
-        """Whether the sending task waits for something to do."""
         return self._wake is not None and not self._queue
 
     def _put(self, message: str | bytes) -> None:

@@ -1,4 +1,4 @@
-"""Frames of a recorded episode as `frames`, `scenes` and `land` of `/api/episodes/{id}` are sent: each after its length."""
+"""Frames of a recorded episode in the form of `frames`, `scenes` and `land` of `/api/episodes/{id}`: each after its length."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LENGTH = struct.Struct("<I")
 
 
 class FrameList:
-    """Takes frames in the order of their steps, of one kind; the first picture becomes a key frame."""
+    """Takes frames of one kind in the order of their steps; the first picture becomes a key frame."""
 
     def __init__(self, episode: Episode) -> None:
         header = episode.header
@@ -28,14 +28,12 @@ class FrameList:
         self._palette = None
 
     def add(self, step: int, frame: Frame) -> None:
-        """Append the frame that shows the world after `step` steps."""
         self._encoder = encoder = self._encoder or FrameEncoder(frame, self._size)
         time_ms, reward, flags = self._head(step)
         self._put(encoder.encode(frame, step=step, time_ms=time_ms, reward=reward, flags=flags))
         self._palette = encoder.palette if encoder.palette is not None else self._palette
 
     def add_scene(self, step: int, payload: bytes, *, fresh: bool) -> None:
-        """Append what a browser needs to draw the world after `step` steps; `fresh` where it needs nothing before."""
         time_ms, reward, flags = self._head(step)
         head = pack_header(SCENE_FRAME, flags | (FRESH if fresh else 0), 0, step, 0, time_ms, finite_reward(reward))
         self._put(head + payload)
@@ -44,7 +42,6 @@ class FrameList:
         self._put(pack_header(LAND_FRAME, 0, 0, 0, 0, 0, 0.0) + payload)
 
     def _head(self, step: int) -> tuple[int, float, int]:
-        """Time in ms, the rewards since the frame before this one, and flags."""
         first = max(0, step - 1) if self._rewarded is None else self._rewarded
         self._rewarded = step
         reward = total_of(self._rewards[first:step])
@@ -59,5 +56,5 @@ class FrameList:
 
     @property
     def palette(self) -> str | None:
-        """In base64. One serves all frames: colours that a world shows later are only ever added to it."""
+        """In base64. One serves all frames: later colours are only ever added to it."""
         return palette_text(self._palette)

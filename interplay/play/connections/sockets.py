@@ -1,4 +1,4 @@
-"""What live play asks of the socket: nothing hidden in buffers, small messages only, a reason with every close."""
+"""Sockets for live play: nothing hidden in buffers, small messages only, a reason with every close."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _TCP_NOTSENT_LOWAT = getattr(socket, "TCP_NOTSENT_LOWAT", 25)  # Linux; Python n
 
 
 class ListenError(InterplayError):
-    """An address that cannot be listened on."""
+    """An address on which the server cannot listen."""
 
 
 class _SmallMessages(ServerProtocol):
@@ -62,11 +62,11 @@ class _SmallMessages(ServerProtocol):
 
 
 class PlaySocketProtocol(WebSocketsSansIOProtocol):
-    """uvicorn's WebSocket with an honest buffer.
+    """uvicorn's WebSocket without hidden buffers.
 
     The transport asks its writer to wait as soon as anything is left unsent, so frames wait where they can be counted. After a
-    failed connection what the client still sends is read and thrown away for a second: closing with unread bytes would reset
-    the connection, and the client would never see the close code.
+    failed connection input is read and discarded for a second: closing with unread bytes would reset the connection, and the
+    client would never see the close code.
     """
 
     _draining = False
@@ -88,23 +88,19 @@ class PlaySocketProtocol(WebSocketsSansIOProtocol):
                 raw.setsockopt(socket.IPPROTO_TCP, _TCP_NOTSENT_LOWAT, _NOT_SENT_BYTES)
 
     def handle_connect(self, event: Request) -> None:
-        """Accept or refuse the handshake; what serves the socket finds the short ways to write and read in its scope."""
         super().handle_connect(event)
         if self.response.status_code == HTTPStatus.SWITCHING_PROTOCOLS:
             cast(dict[str, Any], self.scope)["extensions"] |= {WRITE_NOW: self.write_now, READ_NOW: self.read_now}
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The connection is gone; what it leaves is freed without a collection."""
+        """Break the circle of references, so that the memory is freed without a collection."""
         super().connection_lost(exc)
         for key in (WRITE_NOW, READ_NOW):
             cast(dict[str, Any], getattr(self, "scope", None) or {}).get("extensions", {}).pop(key, None)
 
     def write_now(self, message: bytes, *, is_text: bool = False) -> bool:
-        """Write one message at once, past the layers of events and tasks: a frame then costs half.
-
-        Returns:
-            False, with nothing written, if the transport has bytes left to send or the socket is closing.
-        """
+        """Write one message at once, past the layers of events and tasks, which halves the cost of a frame. False, with nothing
+        written, if the transport has bytes left to send or the socket is closing."""
         if not self.writable.is_set() or self.close_sent or self.disconnected or self.transport.is_closing():
             return False
         size = len(message)
@@ -119,15 +115,12 @@ class PlaySocketProtocol(WebSocketsSansIOProtocol):
         return True
 
     def read_now(self, take: Callable[[bytes], bool] | None) -> None:
-        """Hand binary messages over at once, past the queue and the task that waits for it; None ends that.
-
-        Args:
-            take: Returns False for a message that shall go the long way after all.
-        """
+        """Pass binary messages to `take` at once, past the queue and the task that waits for it; None ends that. A message for
+        which `take` returns False takes the long way."""
         self._take = take
 
     def handle_bytes(self, event: Frame) -> None:
-        """A binary message, or its first piece. What waits in the queue came before it."""
+        """Take a binary message, or its first piece. Messages in the queue came before it."""
         is_next = event.fin and self.queue.empty() and not self.close_sent
         if not (is_next and self._take is not None and self._take(bytes(event.data))):
             super().handle_bytes(event)
@@ -143,7 +136,6 @@ class PlaySocketProtocol(WebSocketsSansIOProtocol):
             self.transport.close()
 
     def handle_parser_exception(self) -> None:
-        """Close after a message that breaks the rules."""
         assert self.conn.close_sent is not None
         closing = {"type": "websocket.disconnect", "code": self.conn.close_sent.code, "reason": self.conn.close_sent.reason}
         self.queue.put_nowait(cast(Any, closing))
@@ -157,7 +149,7 @@ class PlaySocketProtocol(WebSocketsSansIOProtocol):
 
 
 def host_of_origin(origin: str) -> str | None:
-    """The host (and port) that an `Origin` header names; None of a page that hides where it is from (`null`).
+    """The host (and port) of an `Origin` header; None for a page that hides its origin (`null`).
 
     >>> host_of_origin("https://lab.example"), host_of_origin("null"), host_of_origin("http://[")
     ('lab.example', None, None)
@@ -170,7 +162,8 @@ def host_of_origin(origin: str) -> str | None:
 
 @functools.lru_cache(4096)
 def client_of(address: str) -> str:
-    """Who counts as one: an IPv4 address, and of IPv6 the 64 bits of a network, all of which one subscriber has.
+    """The network that counts as one client: an IPv4 address, or the 64 bits of an IPv6 network, all of which one subscriber
+    has.
 
     >>> client_of("192.0.2.7"), client_of("2001:db8::1:2:3:4")
     ('192.0.2.7', '2001:db8::/64')
@@ -185,11 +178,7 @@ def client_of(address: str) -> str:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A listening socket.
-
-    Raises:
-        ListenError: If the port is in use or the address is not this machine's.
-    """
+    """A listening socket. Raises `ListenError` if the port is in use or the address is not this machine's."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
     except (socket.gaierror, OverflowError) as error:

@@ -23,17 +23,11 @@ class TokenError(ValueError):
 
 
 class ExpiredTokenError(TokenError):
-    """A token that was good once."""
+    """A token whose time is over."""
 
 
 class SeatTokens:
-    """Signs and checks the tokens that bind a socket to a seat.
-
-    Args:
-        secret: The signing key.
-        ttl_s: How long a token is good for, seconds.
-        clock: Seconds since the epoch.
-    """
+    """Signs and checks the tokens that bind a socket to a seat; `ttl_s` and `clock` (of the epoch) in seconds."""
 
     def __init__(self, secret: bytes, *, ttl_s: float, clock: Callable[[], float] = time.time) -> None:
         self._signer = URLSafeSerializer(secret, salt="interplay.seat")
@@ -46,12 +40,8 @@ class SeatTokens:
         return self._signer.dumps([session, round(expires, 3)]), datetime.fromtimestamp(expires, UTC)
 
     def verify(self, token: str) -> str:
-        """The session a token is for.
-
-        Raises:
-            ExpiredTokenError: If its time is over.
-            TokenError: If this server did not sign it.
-        """
+        """The session of a token. Raises `ExpiredTokenError` if its time is over, `TokenError` if this server did not sign
+        it."""
         try:
             session, expires = self._signer.loads(token)
         except (BadSignature, ValueError, TypeError):
@@ -67,7 +57,7 @@ def server_secret(root: Path) -> bytes:
 
 
 def operator_token(root: Path) -> str:
-    """The operator's bearer token of a data folder, made on first use, readable by its owner only."""
+    """The operator's bearer token, likewise."""
     return _kept(root / OPERATOR_FILE, lambda: secrets.token_urlsafe(32).encode() + b"\n").decode().strip()
 
 
@@ -78,7 +68,8 @@ def is_operator(authorization: str | None, token: str) -> bool:
 
 
 def _kept(path: Path, make: Callable[[], bytes]) -> bytes:
-    """What a file of its owner alone holds; written whole under another name first: two processes starting at once agree."""
+    """Content of a file that only its owner may read. A new one is written whole under another name first: two processes that
+    start at once agree."""
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")

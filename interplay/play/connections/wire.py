@@ -74,19 +74,16 @@ class FrameHeader(NamedTuple):
 
 
 class PlayerInput(NamedTuple):
-    """What a player holds down and how far they turned: bit i of `buttons` is button i. It is read once, from the player's
-    message, and stays this record until a step uses it.
+    """The buttons that a player holds, and how far they turned: bit i of `buttons` is button i.
 
     Attributes:
         painted_step: The newest frame on their screen.
-        turn: (pitch, yaw) in degrees since the last message, each from -180 to 180; None in a message that tells of none.
-        look: (pitch, yaw) in degrees that the player shall look at, pitch from -90 to 90 and yaw from -360 to 360; None in a
-            message that tells of none.
-        press: (buttons, number): a press of these buttons, and how many presses there were with it since the welcome; None in a
-            message that tells of none.
-        pointed: (x, y), the values that the pointer asks for, finite; None in a message that tells of none.
-        pressed: The buttons that it presses, of which the seat has not heard before; known once the seat has read it.
-        received_us: When the server received it, microseconds since 1970; known once the seat has read it.
+        turn: (pitch, yaw) in degrees since the last message, each from -180 to 180; None in messages of other kinds.
+        look: (pitch, yaw) in degrees of the wanted view, pitch from -90 to 90 and yaw from -360 to 360; None likewise.
+        press: (buttons, number): a press of these buttons, and the number of presses since the welcome; None likewise.
+        pointed: (x, y), the values that the pointer asks for, finite; None likewise.
+        pressed: Newly pressed buttons; set once the seat has read the message.
+        received_us: When the server received it, microseconds since 1970; set once the seat has read it.
     """
 
     buttons: int
@@ -105,11 +102,6 @@ class ProtocolError(ValueError):
 
 
 def unpack_header(message: bytes) -> FrameHeader:
-    """The head of a frame message.
-
-    Raises:
-        ProtocolError: If it is shorter than a header.
-    """
     if len(message) < HEADER_BYTES:
         raise ProtocolError(f"a frame message has at least {HEADER_BYTES} bytes, got {len(message)}")
     return FrameHeader._make(_HEADER.unpack_from(message))
@@ -125,12 +117,11 @@ def pack_input(
     pointed: tuple[float, float] | None = None,
 ) -> bytes:
     """An input message: the 16 bytes of kind 1; or the 28 bytes of kind 2 with a turn, 3 with a look, 4 with a press, or 5 with
-    what the pointer asks for.
+    the values that the pointer asks for.
 
     Raises:
-        ValueError: If the turn is not within -180 to 180 degrees on each axis: a client sends the rest with the next message.
-            If the look is not within -90 to 90 degrees of pitch and -360 to 360 of yaw. If what the pointer asks for is not
-            finite.
+        ValueError: If the turn is not within -180 to 180 degrees on each axis (send the rest with the next message), the look
+            not within -90 to 90 degrees of pitch and -360 to 360 of yaw, or the pointer's values not finite.
 
     >>> parse_input(pack_input(0b101, 7, 12.5)).buttons
     5
@@ -161,11 +152,8 @@ def pack_input(
 
 
 def parse_input(message: bytes) -> PlayerInput:
-    """Read an input message of any kind; turns beyond 180 degrees are clipped, looks beyond their bounds are refused.
-
-    Raises:
-        ProtocolError: If it is anything else.
-    """
+    """Read an input message of any kind; turns beyond 180 degrees are clipped, looks beyond their bounds are refused. Raises
+    `ProtocolError` if it is anything else."""
     if len(message) == INPUT_BYTES:
         kind, zero, buttons, painted_step, client_ms = _INPUT.unpack(message)
         if kind == HELD and zero == 0 and math.isfinite(client_ms):
@@ -203,19 +191,7 @@ KeyCode = Annotated[str, msgspec.Meta(pattern="^[A-Za-z0-9]{1,24}\\Z")]
 
 
 class ClientCommand(msgspec.Struct):
-    """A JSON message of a client; each type has some of these fields.
-
-    Attributes:
-        token: Of a `hello`.
-        drawn, gui_width, gui_height: Of a `scene`: who draws from now on, and how large the bars and screens are.
-        parts: Of a `land`: how many parts to send.
-        who: Of a `wheel`: who acts from now on, the player or the agent that they asked for.
-        yaw, pitch, width, height, fps, input_ms: Of a `painted`: where the last picture looked (degrees), its size, pictures
-            a second, and the milliseconds from a press until the first picture of a step that used it.
-        sensitivity, is_inverted, fov, gui_scale, keys: Of `options`: how much the mouse turns, times what the task says, and
-            whether up and down change places; degrees from bottom to top and the size of bars and screens, where the browser
-            draws; button -> its key, in place of the task's.
-    """
+    """A JSON message of a client; each type has some of these fields, with the meaning that docs/protocol.md gives."""
 
     type: str
     token: str = ""
@@ -237,7 +213,7 @@ class ClientCommand(msgspec.Struct):
     keys: dict[str, KeyCode] = {}
 
     def options(self, buttons: Iterable[str]) -> str:
-        """What an `options` says, as JSON; keys of buttons that the task does not have are left out."""
+        """The content of an `options` message as JSON; keys of buttons that the task does not have are left out."""
         keys = {button: self.keys[button] for button in buttons if button in self.keys}
         values = {name: getattr(self, name) for name in ("sensitivity", "is_inverted", "fov", "gui_scale")}
         return _encode(values | {"keys": keys}).decode()
@@ -247,11 +223,8 @@ _decode_command = msgspec.json.Decoder(ClientCommand).decode
 
 
 def parse_command(message: str | bytes) -> ClientCommand:
-    """Read a JSON message of a client.
-
-    Raises:
-        ProtocolError: If it is not a JSON object of a known type, or a value is out of its bounds.
-    """
+    """Read a JSON message of a client. Raises `ProtocolError` if it is not a JSON object of a known type, or a value is out of
+    its bounds."""
     try:
         command = _decode_command(message)
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:

@@ -1,1 +1,1 @@
-"""Games as the web process sees them: one live world each, with its seats, its seed, and what is left of it after a crash."""
+"""Games as the web process sees them: one live world each, with its seats and its seed, and its recovery after a crash."""

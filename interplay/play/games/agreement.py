@@ -1,8 +1,12 @@
-"""May a person's game be compared with others? They are asked when it ends, and on the page of the episode from then on; until
-they say yes, and after they have taken it back, no judge sees it."""
+"""Games that are compared with others: they are played on held-out seeds, now and then, and their people must agree.
+
+May a person's game be compared with others? They are asked when it ends, and on the page of the episode from then on. No
+judge sees it before they say yes, or after they have withdrawn.
+"""
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterable
 from datetime import datetime
 from typing import NamedTuple
@@ -12,15 +16,39 @@ from interplay.record import Owner
 from interplay.store import Database, EpisodeRow, entrants
 from interplay.tasks import Task
 
+HELD_OUT_SHARE = 0.25
+"""Of people's games: on these seeds a game can be judged beside those of others, and is not a demonstration."""
+_SEEDS = 2**31
+_FINENESS = 2**20
+
+
+def held_out_share(task: Task, of_server: float | None) -> float:
+    """Share of a task's games of people that are on held-out seeds: that of the operator, else of the task, else one in four. A
+    task that says 1 has no other seeds, whatever the operator says."""
+    if task.held_out_share == 1:
+        return 1.0
+    chosen = task.held_out_share if of_server is None else of_server
+    return HELD_OUT_SHARE if chosen is None else chosen
+
+
+def draw_seed(task: Task, *, held_out_share: float = 0.0) -> int:
+    """A seed for one game. `held_out_share`: how often it is one of the task's held-out seeds, 0 to 1; otherwise it is never
+    one of them."""
+    if secrets.randbelow(_FINENESS) < held_out_share * _FINENESS:
+        return secrets.choice(task.held_out_seeds)
+    while (seed := secrets.randbelow(_SEEDS)) in task.held_out_seeds:
+        pass
+    return seed
+
 
 class AgreementError(InterplayError):
-    """Nothing that could be agreed to."""
+    """An agreement about a game that cannot be compared."""
 
 
 def can_be_compared(task: Task, seed: int, outcome: str, owners: Iterable[Owner]) -> bool:
-    """Whether a game may be compared once everybody in it agrees, so that they should be asked.
+    """Whether a game may be compared once everybody in it agrees: then they should be asked.
 
-    Every person in it must be one whom the database knows, or they could never agree.
+    Every person in it must be known to the database, or they could never agree.
     """
     if seed not in task.held_out_seeds or outcome in entrants.NOT_ENDED:
         return False
@@ -28,19 +56,14 @@ def can_be_compared(task: Task, seed: int, outcome: str, owners: Iterable[Owner]
 
 
 class Said(NamedTuple):
-    """What a person has said about a game of theirs.
-
-    Attributes:
-        agreed: Their last answer; None before the first.
-        is_compared: Whether everybody in the game agreed, so that judges may be shown it.
-    """
+    """The answer of a person about a game of theirs: None before the first; `is_compared` if everybody in it agreed."""
 
     agreed: bool | None
     is_compared: bool
 
 
 def said(database: Database, *, episode_id: str, participant_id: int | None) -> Said | None:
-    """What a person has said about an episode; None where they are not asked: it is not theirs, or cannot be compared."""
+    """The answer of a person about an episode; None where they are not asked: it is not theirs, or cannot be compared."""
     with database.read() as session:
         row = session.get(EpisodeRow, episode_id)
         people = [] if row is None else [seat.participant_id for seat in row.seats if seat.actor_kind == "human"]
@@ -53,16 +76,9 @@ def said(database: Database, *, episode_id: str, participant_id: int | None) -> 
 
 
 def agree(database: Database, *, episode_id: str | None, participant_id: int | None, agreed: bool, now: datetime) -> bool:
-    """Keep what a person said about a game of theirs; the last answer counts.
-
-    Args:
-        episode_id: Of the game; None where nothing was recorded.
-        participant_id: Of the person; None where a program played for the operator.
-    Returns:
-        Whether judges may be shown the game from now on.
-    Raises:
-        AgreementError: If there is no recorded game, or no person.
-    """
+    """Store a person's answer about a game of theirs, the last one counts; returns whether judges may see the game from now on.
+    Raises `AgreementError` if there is no recorded game (`episode_id` None), or no person (a program played for the
+    operator)."""
     if episode_id is None:
         raise AgreementError("this game was not recorded, so there is nothing to compare")
     if participant_id is None:

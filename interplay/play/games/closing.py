@@ -1,4 +1,4 @@
-"""How a game ends: what was played is sealed, and everybody in it is told."""
+"""The end of a game: the recording is sealed, and everybody in the game is told."""
 
 from __future__ import annotations
 
@@ -9,21 +9,15 @@ from typing import Any
 
 from interplay.play.connections import wire
 from interplay.play.games import agreement
-from interplay.play.games.interfaces import GameServer, PlayedGame
+from interplay.play.games.interfaces import GameServer, PlayedGame, State
 from interplay.play.games.seat import Seat
-from interplay.play.games.state import State
 from interplay.play.workers import channel
 
 log = logging.getLogger("interplay.play")
 
 
 class Closing:
-    """The end of one game.
-
-    Attributes:
-        ended_by: The seat whose player ended it for all.
-        sealed_id: Of the episode, once it is sealed.
-    """
+    """The end of one game; `ended_by` is the seat whose player ended it for all, `sealed_id` the sealed episode."""
 
     def __init__(self, game: PlayedGame, server: GameServer) -> None:
         self._game = game
@@ -32,11 +26,9 @@ class Closing:
         self.sealed_id: str | None = None
 
     def ended(self, event: channel.Ended) -> None:
-        """The worker has closed the journal."""
         self._end_with(self._seal(event))
 
     def failed(self, code: str, message: str) -> None:
-        """The game ends with an error: what was recorded is kept."""
         self._end_with(self._seal_what_is_left(code, message))
 
     def unanswered(self, outcome: str, seat: Seat) -> None:
@@ -45,7 +37,6 @@ class Closing:
         self._end_with(self._seal_for_worker(outcome))
 
     def _end_with(self, sealing: Coroutine[Any, Any, None]) -> None:
-        """Nothing is played any more; what is left to do takes a while."""
         with self._server.granting:  # nobody joins a game that is ending
             self._game.state = State.ENDING
         self._game.stop_timers()
@@ -92,7 +83,6 @@ class Closing:
             await self._seal(event)
 
     async def _seal_what_is_left(self, code: str, message: str) -> None:
-        """Keep what was recorded, then say so."""
         is_kept = await self._server.seal_what_is_left(self._game.episode_id)
         episode_id = self._game.episode_id if is_kept else None
         message += "\nYour game until then is kept." if is_kept else ""
@@ -100,14 +90,12 @@ class Closing:
         self._is_over(dict.fromkeys(self._game.seats, words), state="interrupted", episode_id=episode_id)
 
     def _is_over(self, words: dict[Seat, str], *, state: str, episode_id: str | None = None) -> None:
-        """Tell everybody, and write it down."""
         self.part(words)
         for seat in self._game.seats:
             if seat.session is not None and not seat.is_gone:
                 self._server.note_over(seat, state=state, episode_id=episode_id)
 
     def part(self, words: dict[Seat, str]) -> None:
-        """Send everybody a last message and close their sockets, those of watchers too."""
         self._game.state = State.ENDED
         self._game.stop_timers()
         self._game.watchers.end()

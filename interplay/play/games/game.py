@@ -13,10 +13,9 @@ from interplay.play.connections import wire
 from interplay.play.games.closing import Closing
 from interplay.play.games.for_study import ForStudy
 from interplay.play.games.hosting import Hosting
-from interplay.play.games.interfaces import GameServer
+from interplay.play.games.interfaces import OVER, UNBEGUN, GameServer, State
 from interplay.play.games.lobby import Lobby
 from interplay.play.games.seat import Seat
-from interplay.play.games.state import OVER, UNBEGUN, State
 from interplay.play.games.takeover import Takeover
 from interplay.play.games.watching import Watchers
 from interplay.play.tables import address as tables_address
@@ -32,27 +31,18 @@ if TYPE_CHECKING:
 class Game:
     """The state machine of one game; every method runs on the event loop.
 
-    It begins when every seat is taken and every player has said start. The clock is on while at least one of them looks at it:
-    with one seat a pause stops the game, with several it only lets go of what that player holds.
+    It begins when every seat is taken and every player has said start. The clock runs while at least one of them looks at it:
+    with one seat a pause stops the game, with several it only releases the keys of that player.
 
     Args:
         number: Its number on the channel to the worker.
         episode_id: Of the episode that is or will be recorded.
         countdown_s: Before the first step, once every player has said start.
-        study: What a study says about it; None for a game that is for itself.
         is_counted: Whether a place for a process of its own was counted when it was granted.
-        company: Who play again together; None: whoever comes.
+        company: The earlier episode whose players meet again; None: anybody may come.
 
     Attributes:
-        is_blind: Whether its players are not told of agents.
         invitation: Names the game to friends whom its players invite.
-        company: As the argument.
-        seats: In the task's order.
-        hosting: Where its world is.
-        takeover: The agents in its seats.
-        lobby: How its players wait for one another, until the first step.
-        closing: How it ends.
-        watchers: Who watches and does not play.
     """
 
     def __init__(
@@ -94,7 +84,6 @@ class Game:
 
     @property
     def is_opened(self) -> bool:
-        """Whether the worker has the world."""
         return self.hosting.is_opened
 
     @property
@@ -103,7 +92,6 @@ class Game:
 
     @property
     def owners(self) -> dict[str, Owner]:
-        """Seat -> who sits there."""
         return {seat.name: seat.owner for seat in self.seats if seat.owner is not None}
 
     @property
@@ -113,28 +101,25 @@ class Game:
         return next((seat for seat in self.seats if seat.is_open), None) if may_join else None
 
     def seat_for_one_more(self, may_move: bool) -> Seat | None:
-        """The open seat; or else, where asked for, one whose player has not come and may move to another game."""
+        """The open seat; else, with `may_move`, one whose player has not come and may move to another game."""
         is_asked = may_move and self.state in (State.EMPTY, State.WAITING)
         return self.open_seat or next((seat for seat in self.seats if is_asked and seat.may_move), None)
 
     @property
     def is_waited_in(self) -> bool:
-        """Whether one of its players has come and is there."""
         return any(seat.connection is not None for seat in self.seats)
 
     def has_participant(self, participant_id: int) -> bool:
-        """Whether this participant has one of the seats."""
         return any(seat.owner is not None and seat.owner.participant_id == participant_id for seat in self.seats)
 
     @property
     def pending(self) -> list[asyncio.Task[None]]:
-        """Work under way in the background, such as sealing."""
+        """Unfinished work in the background, such as sealing."""
         return [task for task in self._tasks if not task.done()]
 
     # The players' side
 
     def attach(self, seat: Seat, connection: Connection) -> None:
-        """A player's socket takes a seat; one that sat there before is closed."""
         is_first = not seat.has_come
         seat.take(connection)
         if self.state in OVER or seat.last_words is not None:
@@ -155,7 +140,7 @@ class Game:
         self.tell_seats()
 
     def detach(self, seat: Seat, connection: Connection) -> None:
-        """A socket is gone; the seat is kept a while."""
+        """A socket has closed; the seat stays theirs for a while."""
         if not seat.lose(connection) or seat.last_words is not None:
             return
         self.look_away(seat)
@@ -165,7 +150,6 @@ class Game:
         self.tell_seats()
 
     def on_input(self, seat: Seat, message: wire.PlayerInput) -> None:
-        """A player holds other buttons, or gives a sign of life."""
         if not self.is_opened or seat.last_words is not None or (seat.is_away and self.state is State.PLAYING):
             return
         held = seat.read(message, time.time_ns() // 1000)
@@ -174,7 +158,6 @@ class Game:
         self.hosting.send(seat, ToWorker.INPUT, pack_input(held))
 
     def on_command(self, seat: Seat, command: wire.ClientCommand) -> None:
-        """A player's page says something."""
         if seat.last_words is not None:
             return
         match command.type, self.state:
@@ -215,15 +198,13 @@ class Game:
         self.tell_seats()
 
     def hold(self, seat: Seat) -> None:
-        """A client reads too slowly."""
         self.hosting.send(seat, ToWorker.HOLD)
 
     def go(self, seat: Seat, dropped: bool) -> None:
-        """A client has read everything."""
         self.hosting.send(seat, ToWorker.GO, b"\x01" if dropped else b"")
 
     def tell_seats(self) -> None:
-        """Where there are several seats: tell every player who is there, when that has changed."""
+        """Where there are several seats: tell every player the states of all seats, when one has changed."""
         if len(self.seats) == 1 or self.state in OVER:
             return
         said = [{"seat": seat.name} | self.state_of(seat) for seat in self.seats]
@@ -233,7 +214,6 @@ class Game:
                 seat.text("seats", you=seat.name, seats=said)
 
     def state_of(self, seat: Seat) -> dict[str, str]:
-        """How a seat stands, as its players are told."""
         if seat.is_open or (self.state in UNBEGUN and seat.is_vacant):
             return {"state": "open"}
         is_agents = seat.agent is not None and not seat.is_playing and (seat.acting is not None or seat.session is None)
@@ -263,21 +243,18 @@ class Game:
             self.command(channel.Finish(outcome))
 
     def give_up(self) -> None:
-        """Wait no longer for anybody."""
         self.stop_timers()
         self._give_up(self.seats[0])
 
     def give_up_on(self, seat: Seat) -> None:
-        """Wait no longer for one of the players, whether they are there or not."""
+        """Stop waiting for one of the players, connected or not."""
         if seat.last_words is None:
             self._give_up(seat)
 
     def leave(self, words: str) -> None:
-        """Send everybody a last message and close their sockets: the server ends."""
         self.closing.part(dict.fromkeys(self.seats, words))
 
     def _give_up(self, seat: Seat) -> None:
-        """This player is not coming."""
         if self.takeover.can_go_on_without(seat) or (self.state is State.RECOVERING and self.hosting.link is not None):
             self.takeover.gone(seat, "left")
         elif self.state is State.HELD:
@@ -298,7 +275,6 @@ class Game:
         self.watchers.frame(seat_index, message, last=last)
 
     def on_watched(self, seat_index: int, message: bytes) -> None:
-        """Pass a frame on to those who watch a seat."""
         self.watchers.picture(seat_index, message)
 
     def on_text(self, seat_index: int, message: str) -> None:
@@ -343,7 +319,7 @@ class Game:
             self._fail("world_failed", message, has_worker=False)
 
     def _fail(self, code: str, message: str, *, has_worker: bool = True) -> None:
-        """The game cannot go on. One that a player has ended ends as they wanted, where the worker cannot say so any more."""
+        """The game cannot continue. A game that a player has ended still ends as they wanted."""
         if self._ends and not (has_worker and self.state is State.ENDING):
             (seat, outcome), *_ = self._ends.items()
             self.closing.unanswered(outcome, seat)
@@ -374,7 +350,8 @@ class Game:
         self.tell_seats()
 
     def _welcome(self, seat: Seat, event: channel.Welcomed) -> None:
-        """Tell the client what it will see, unless its socket went meanwhile: the timer of a lost socket then runs on."""
+        """Tell the client the format of its pictures, unless its socket has closed: the timer of a lost socket then
+        continues."""
         if seat.connection is None:
             return
         seat.is_welcomed = True
@@ -405,7 +382,6 @@ class Game:
     # Who looks at the game
 
     def start_clock(self) -> None:
-        """Play from now on: the first step, or the next."""
         is_first = self.state is State.COUNTDOWN
         self.state = State.PLAYING
         if is_first:
@@ -418,7 +394,7 @@ class Game:
         self.tell_seats()
 
     def look_away(self, seat: Seat) -> None:
-        """A player does not look at the game from now on; the clock stops with the last of them."""
+        """A player no longer looks at the game; the clock stops with the last of them."""
         match self.state:
             case State.EMPTY | State.WAITING | State.COUNTDOWN:
                 self.lobby.unready(seat)
@@ -435,7 +411,6 @@ class Game:
                 seat.is_restored = any(one.is_restored for one in self.seats)
 
     def _look_again(self, seat: Seat) -> None:
-        """A player is back."""
         self._has_not_left(seat)
         seat.stop_waiting()
         seat.is_away = seat.is_restored = False
@@ -449,13 +424,12 @@ class Game:
         self.hosting.note_who_draws(seat)  # a socket that came back is sent pictures until it asks for scenes
 
     def _has_not_left(self, seat: Seat) -> None:
-        """A player who was given up while the world was being rebuilt is back before it is."""
         if self.state is State.RECOVERING and self._ends.get(seat) == "left":
             del self._ends[seat]
 
     def go_on(self) -> bool:
-        """End a pause if somebody looks at the game, and nobody is missing of those who were there before the server was
-        killed; returns whether the game goes on."""
+        """End a pause if a player looks at the game, and nobody is missing of those who played before the server was killed;
+        returns whether the game continues."""
         is_missing = any(seat.is_restored for seat in self.seats)
         if self.state is not State.PAUSED or is_missing or not any(seat.is_playing for seat in self.seats):
             return False
@@ -463,20 +437,19 @@ class Game:
         return True
 
     def wait_for_player(self, seat: Seat) -> None:
-        """A player who is connected but does nothing keeps the seat only so long."""
+        """Limit how long a player who is connected but does nothing has the seat."""
         seat.wait(self.server.idle_s, self._give_up)
 
     # After the server was killed
 
     def hold_for(self, seconds: float) -> None:
-        """Wait for the players of a game that a killed server has left."""
         for seat in self.seats:
             if seat.has_person:
                 seat.wait(seconds, self._give_up)
 
     def _restore(self) -> None:
-        """The first of them is back. Whoever an agent acted for at the end was away, and is not waited for; the others are, for
-        a while. They may still come back, as long as their seats are held."""
+        """Rebuild the world for the first player who is back, and wait a while for the others. A player for whom an agent acted
+        at the end was away, and is not waited for. All may still come back, as long as their seats are held."""
         for seat in self.seats:
             seat.is_away = seat.has_person
             seat.is_restored = seat.has_person and seat.agent is None
@@ -484,7 +457,8 @@ class Game:
         self._restoring = asyncio.get_running_loop().call_later(self.server.seat_kept_s, self._wait_no_longer)
 
     def _wait_no_longer(self) -> None:
-        """Who is there and does not go on has paused. For who is not there an agent acts; where none can, the game waits on."""
+        """A player who is connected and does not resume has paused. For the others an agent acts; without an agent the game
+        still waits."""
         for seat in self.seats:
             if seat.connection is None:
                 self.takeover.lost_socket(seat)
@@ -496,11 +470,9 @@ class Game:
     # Small things
 
     def command(self, command: channel.Command, seat: Seat | None = None) -> None:
-        """Tell the worker something about the game, or about a seat."""
         self.hosting.command(command, seat)
 
     def leave_worker(self) -> None:
-        """The world is not needed any more."""
         self.hosting.leave()
 
     def stop_timers(self) -> None:
@@ -511,7 +483,7 @@ class Game:
             seat.stop_waiting()
 
     def run(self, work: Coroutine[Any, Any, None]) -> None:
-        """Run to the end in the background; the set keeps it from being collected."""
+        """Run to the end in the background; the set protects it from garbage collection."""
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)

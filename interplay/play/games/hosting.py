@@ -1,4 +1,4 @@
-"""Where a game's world is: in which worker, how it comes back after that one died, and how it moves to a worker of its own."""
+"""The worker of a game's world: how the world comes back after its worker died, and how it moves to a worker of its own."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import asyncio
 import logging
 
 from interplay.envs import backends
-from interplay.play.games.interfaces import GameServer, PlayedGame
+from interplay.play.games.interfaces import OVER, GameServer, PlayedGame, State
 from interplay.play.games.seat import Seat
-from interplay.play.games.state import OVER, State
 from interplay.play.workers import channel
 from interplay.play.workers.channel import ToWorker
 from interplay.play.workers.pool import WorkerLink
@@ -22,16 +21,7 @@ deaths that are rare."""
 
 
 class Hosting:
-    """The world of one game, as the web process knows it.
-
-    Args:
-        is_counted: Whether a place for a process was counted when the game was granted.
-
-    Attributes:
-        link: The worker; None while there is none.
-        is_opened: Whether it has the world.
-        is_moving: Whether the world goes to another worker although nothing happened to the one it was in.
-    """
+    """The world of one game, as the web process knows it. `is_moving`: the world moves although its worker is alive."""
 
     def __init__(self, game: PlayedGame, server: GameServer, *, is_counted: bool) -> None:
         self._game = game
@@ -46,7 +36,7 @@ class Hosting:
     @property
     def holds_world(self) -> bool:
         """Whether it has, or will have, a process to itself because it is slow; a game that is held for its players has a place
-        too. One that browsers draw needs none, though it may have got one that was ready."""
+        too. A game that browsers draw needs none, though it may have got one that was ready."""
         return (self.link is not None and self.link.alone and not self.is_drawn_here) or self._needs_process
 
     @property
@@ -78,11 +68,10 @@ class Hosting:
         return channel.Open(self._game.task.to_json(), self._game.seed, for_people)
 
     def restore(self) -> None:
-        """Rebuild the world from its journal, after the server was killed."""
         self._go_on(alone=self._needs_process)
 
     def _go_on(self, *, alone: bool) -> None:
-        """Rebuild the episode from its journal on another worker; begin again where there is none yet."""
+        """Rebuild the episode from its journal on another worker; begin again where there is no journal yet."""
         self._game.state = State.RECOVERING
         self.is_opened = False
         owners = {seat.name: name for seat in self._game.seats if (name := seat.acted_by) is not None}
@@ -116,11 +105,7 @@ class Hosting:
     # From a worker
 
     def lost(self) -> str | None:
-        """The worker died; the world comes back in another one.
-
-        Returns:
-            Why it does not, for its players; None where it does.
-        """
+        """Move the world of a worker that died to another one. If that is impossible, returns the reason, for its players."""
         game = self._game
         self.link = None
         self.is_opened = self.is_moving = False
@@ -139,7 +124,6 @@ class Hosting:
         return None
 
     def leave(self) -> None:
-        """The world is not needed any more."""
         self.is_opened = False
         if self.link is not None:
             self._server.pool.leave(self.link, self._game.number)
@@ -148,13 +132,12 @@ class Hosting:
     # To a worker of its own
 
     def note_who_draws(self, seat: Seat) -> None:
-        """A game that is to be sent pictures from now on is moved, where there is room."""
+        """Move a game that is sent pictures from now on, where there is room."""
         if backends.of(self._game.task).sends_scenes:
             seat.is_drawn_here = seat.drawn_by is not None and seat.drawn_by.here
             self._move_if_slow()
 
     def note_slow(self, event: channel.Slow) -> None:
-        """The world turned out to be slow."""
         self._server.limits.mark_slow(self._game.task, event.step_ms)
         for seat in self._game.seats:
             seat.is_drawn_here = seat.is_drawn_here and seat.drawn_by is not None and seat.drawn_by.here
@@ -162,7 +145,7 @@ class Hosting:
             self._move_if_slow()
 
     def _move_if_slow(self) -> None:
-        """Go on in a worker alone, where that is needed and there is room; what is recorded goes along."""
+        """Continue in a worker alone, where that is needed and there is room; the recording moves, too."""
         if self.link is None or self.link.alone or self._game.state is not State.PLAYING or not self._needs_process:
             return
         self._is_counted = False  # it was granted as one that shares a worker
@@ -172,7 +155,6 @@ class Hosting:
             self.command(channel.Release())
 
     def released(self) -> None:
-        """The worker has let go of the world."""
         self.leave()
         self._go_on(alone=True)
 
@@ -183,6 +165,5 @@ class Hosting:
             self.link.send(self._game.number, kind, payload, seat=seat.index)
 
     def command(self, command: channel.Command, seat: Seat | None = None) -> None:
-        """Tell the worker something about the game, or about a seat."""
         if self.link is not None:
             self.link.command(self._game.number, command, seat=0 if seat is None else seat.index)

@@ -1,15 +1,15 @@
-"""What the parts of a game (its hosting, lobby, takeover and closing) ask of it and of the server."""
+"""The states of a game, and the interfaces through which its parts (hosting, lobby, takeover, closing) use game and server."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Coroutine
+from enum import StrEnum
 from pathlib import Path
 from typing import Any, Protocol
 
 from interplay.play.games.for_study import ForStudy
 from interplay.play.games.seat import Seat
-from interplay.play.games.state import State
 from interplay.play.games.watching import Watchers
 from interplay.play.limits import Limits
 from interplay.play.workers import channel
@@ -18,17 +18,33 @@ from interplay.record import Owner
 from interplay.tasks import Task
 
 
-class GameServer(Protocol):
-    """What a game asks of the server it is played on.
+class State(StrEnum):
+    """The state of a game."""
 
-    Attributes:
-        granting: Held while somebody is given a seat.
-        pool: Where its worker is from.
-        limits: How many processes there may be.
-        seat_kept_s: How long a seat waits for a socket that was lost.
-        idle_s: How long it waits for a connected player who does not start or resume.
-        partner_after_s: How long a player waits for people before they may choose an agent, where no study says otherwise.
-    """
+    EMPTY = "empty"
+    """No world yet: nobody has come."""
+    WAITING = "waiting"
+    """The world is there, or being built; not every player has said start."""
+    COUNTDOWN = "countdown"
+    PLAYING = "playing"
+    PAUSED = "paused"
+    """No player looks at it."""
+    HELD = "held"
+    """The server was killed and started again; the journal waits for the players."""
+    RECOVERING = "recovering"
+    """The worker died; another one rebuilds the world from its journal."""
+    ENDING = "ending"
+    """The journal is closed and being sealed."""
+    ENDED = "ended"
+
+
+OVER = (State.ENDING, State.ENDED)
+UNBEGUN = (State.EMPTY, State.WAITING, State.COUNTDOWN)
+BEGUN = (State.PLAYING, State.PAUSED, State.RECOVERING)
+
+
+class GameServer(Protocol):
+    """The server of a game. `PlayServer` describes the methods. `granting`: held while a seat is granted."""
 
     granting: threading.Lock
     pool: WorkerPool
@@ -37,57 +53,29 @@ class GameServer(Protocol):
     idle_s: float
     partner_after_s: float
 
-    def partner(self, task: Task) -> str | None:
-        """The agent that acts for a person who is gone, and plays where no second person comes; None where nobody can."""
-        ...
+    def partner(self, task: Task) -> str | None: ...
 
-    def expect(self, agent: str) -> None:
-        """An agent may be needed soon."""
-        ...
+    def expect(self, agent: str) -> None: ...
 
-    async def seal(self, path: Path) -> str | None:
-        """Seal a finished journal; returns the episode's id, or None if nothing was played."""
-        ...
+    async def seal(self, path: Path) -> str | None: ...
 
-    async def seal_what_is_left(self, episode_id: str) -> bool:
-        """Seal the journal of an episode that failed; returns whether anything of it is kept."""
-        ...
+    async def seal_what_is_left(self, episode_id: str) -> bool: ...
 
-    async def end_journal(self, episode_id: str, outcome: str) -> channel.Ended:
-        """Write down how an episode ended whose worker died before it could; what the worker would have answered."""
-        ...
+    async def end_journal(self, episode_id: str, outcome: str) -> channel.Ended: ...
 
-    def has_journal(self, episode_id: str) -> bool:
-        """Whether an episode whose worker died can go on from its recording."""
-        ...
+    def has_journal(self, episode_id: str) -> bool: ...
 
     def note_waited(self, session: str, seconds: float, came: str) -> None:
-        """Write down how long a player waited, and who came: see `PlaySession.came`."""
+        """Record how long a player waited, and who came: see `PlaySession.came`."""
         ...
 
-    def note_started(self, game: PlayedGame) -> None:
-        """Write down that a game is played."""
-        ...
+    def note_started(self, game: PlayedGame) -> None: ...
 
-    def note_over(self, seat: Seat, *, state: str, episode_id: str | None = None) -> None:
-        """Write down that it is over for a seat."""
-        ...
+    def note_over(self, seat: Seat, *, state: str, episode_id: str | None = None) -> None: ...
 
 
 class PlayedGame(Played, Protocol):
-    """What the parts ask of their game.
-
-    Attributes:
-        number: Its number on the channel to the worker.
-        episode_id: Of its episode.
-        task, seed: What is played.
-        study: What a study says about it; None for a game that is for itself.
-        is_blind: Whether its players are not told of agents.
-        invitation: Names the game to friends whom its players invite.
-        state: Where it stands.
-        seats: Its seats.
-        watchers: Who watches and does not play.
-    """
+    """The game, for its parts. `Game` describes the attributes and methods."""
 
     number: int
     episode_id: str
@@ -101,55 +89,29 @@ class PlayedGame(Played, Protocol):
     watchers: Watchers
 
     @property
-    def is_opened(self) -> bool:
-        """Whether the worker has its world."""
-        ...
+    def is_opened(self) -> bool: ...
 
     @property
-    def owners(self) -> dict[str, Owner]:
-        """Seat -> who sits there."""
-        ...
+    def owners(self) -> dict[str, Owner]: ...
 
-    def command(self, command: channel.Command, seat: Seat | None = None) -> None:
-        """Tell the worker something about the game, or about a seat."""
-        ...
+    def command(self, command: channel.Command, seat: Seat | None = None) -> None: ...
 
-    def on_orphaned(self) -> None:
-        """It has no worker any more."""
-        ...
+    def on_orphaned(self) -> None: ...
 
-    def start_clock(self) -> None:
-        """Play from now on."""
-        ...
+    def start_clock(self) -> None: ...
 
-    def run(self, work: Coroutine[Any, Any, None]) -> None:
-        """Do something to the end in the background."""
-        ...
+    def run(self, work: Coroutine[Any, Any, None]) -> None: ...
 
-    def wait_for_player(self, seat: Seat) -> None:
-        """Wait only so long for a player who is connected and does nothing."""
-        ...
+    def wait_for_player(self, seat: Seat) -> None: ...
 
-    def look_away(self, seat: Seat) -> None:
-        """A player does not look at the game from now on."""
-        ...
+    def look_away(self, seat: Seat) -> None: ...
 
-    def go_on(self) -> bool:
-        """End a pause if nobody is missing."""
-        ...
+    def go_on(self) -> bool: ...
 
-    def end(self, outcome: str, seat: Seat) -> None:
-        """End the episode, because of one of its players; at once, or when its world is back."""
-        ...
+    def end(self, outcome: str, seat: Seat) -> None: ...
 
-    def leave_worker(self) -> None:
-        """Its world is not needed any more."""
-        ...
+    def leave_worker(self) -> None: ...
 
-    def stop_timers(self) -> None:
-        """Wait for nothing any more."""
-        ...
+    def stop_timers(self) -> None: ...
 
-    def tell_seats(self) -> None:
-        """Tell every player who is there, when that has changed."""
-        ...
+    def tell_seats(self) -> None: ...

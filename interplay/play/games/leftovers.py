@@ -1,4 +1,4 @@
-"""What a server that was killed has left: games whose players may come back, seats nobody took, and journals to seal."""
+"""Remains of a server that was killed: games whose players may come back, seats nobody took, and journals to seal."""
 
 from __future__ import annotations
 
@@ -24,13 +24,8 @@ log = logging.getLogger("interplay.play")
 
 
 class LeftGame(NamedTuple):
-    """A game that can go on.
-
-    Attributes:
-        header: Of its journal.
-        people: The sessions of those who sat there, in the order of the seats.
-        acting: Seat -> the agent that acted there last, and since when: of seats that nobody has, and of people who were away.
-    """
+    """A game that can continue: the sessions of its people in the order of the seats, and seat -> the agent that acted there
+    last, of seats without a person and of people who were away."""
 
     header: Header
     people: list[PlaySession]
@@ -38,11 +33,11 @@ class LeftGame(NamedTuple):
 
 
 class Leftovers(NamedTuple):
-    """What was found.
+    """The result of `find`.
 
     Attributes:
-        games: Those that can go on when their players come back.
-        untaken: Sessions in which nothing was played yet, and their tasks: their worlds are made anew.
+        games: Games that can continue when their players come back.
+        untaken: Sessions in which nothing was played yet, and their tasks: their worlds are made again.
         ended: First segment of every other abandoned journal that can be opened.
         lost: Every other session that was open -> its episode, where there is one.
     """
@@ -54,8 +49,8 @@ class Leftovers(NamedTuple):
 
 
 def study_of(rows: Sequence[PlaySession]) -> ForStudy | None:
-    """What a study says about the game of these sessions. Of one that an earlier release left it is not known any more which
-    study it was: nobody joins, and nobody is told of agents who may not be told."""
+    """The study of the game of these sessions. An earlier release did not store it: then nobody joins, and no player is told of
+    agents."""
     for row in rows:
         if row.for_study is not None:
             return ForStudy.from_json(row.for_study)
@@ -63,7 +58,8 @@ def study_of(rows: Sequence[PlaySession]) -> ForStudy | None:
 
 
 def open_sessions(archive: Archive) -> dict[str, PlaySession]:
-    """Sessions that are not over, by id: those of the server that was killed, as long as nobody opens a new one."""
+    """Sessions that are not over, by id. Call it before the server opens new ones: all are then of the server that was
+    killed."""
     with archive.database.read() as database:
         return {row.id: row for row in sessions.open_sessions(database)}
 
@@ -77,15 +73,8 @@ def find(
     is_agent: Callable[[str], bool],
     partner: Callable[[Task], str | None],
 ) -> Leftovers:
-    """Look through the journals that no running process writes, and through the sessions.
-
-    Args:
-        left_open: From `open_sessions`.
-        tasks: On offer now, by id.
-        taken_within_s: The player of an older game or seat does not come back.
-        is_agent: Whether an agent of this name can act in a game.
-        partner: Who acts for a person who is gone.
-    """
+    """Search the journals that no running process writes, and the sessions `left_open`; a player whose game or seat is older
+    than `taken_within_s` does not come back."""
     found = Leftovers([], [], [], dict.fromkeys(left_open))
     if left_open:
         _wait_for_writers(archive.journal_folder)
@@ -128,7 +117,7 @@ def find(
 
 
 def _goes_on(paths: list[Path], written_within_s: float) -> bool:
-    """Whether something was recorded, not long ago, and not the end."""
+    """Whether a step was recorded, not long ago, and not the end."""
     try:
         age_s = time.time() - max(path.stat().st_mtime for path in paths)
         record = journal.Journal(paths)
@@ -145,12 +134,7 @@ def _acting(
     is_agent: Callable[[str], bool],
     stand_in: str | None,
 ) -> dict[str, Acting] | None:
-    """Seat -> the agent that acts there when the game goes on, where one does; None if it cannot go on.
-
-    Args:
-        people: Seat -> name of the person who has it.
-        stand_in: Who acts for a person who is gone.
-    """
+    """Seat -> the agent that acts there when the game continues, where one does; None if it cannot continue."""
     found = {}
     for seat, last in last_acting(paths, header).items():
         if last.owner == people.get(seat):
@@ -166,7 +150,6 @@ def _acting(
 
 
 def last_acting(paths: list[Path], header: Header) -> dict[str, Acting]:
-    """Seat -> who acted there last, since which step, and what the seat had earned until then."""
     columns = [f"{what}.{seat}" for seat in header.seats for what in ("owner", "reward")]
     steps = journal.Journal(paths).table(columns).slice(1)  # the first row is the first observation
     found = {}
@@ -180,13 +163,8 @@ def last_acting(paths: list[Path], header: Header) -> dict[str, Acting]:
 
 
 def end_journal(folder: Path, episode: str, outcome: str) -> Ended:
-    """Write down how an episode ended whose worker was killed before it could; one that says so already stays as it is.
-
-    Returns:
-        What the worker would have answered.
-    Raises:
-        RecordingError: If the disk is full, or the journal cannot be read or is in use.
-    """
+    """Record how an episode ended whose worker was killed before it could; an ended journal is not changed. Returns what the
+    worker would have answered. Raises `RecordingError` if the disk is full, or the journal cannot be read or is in use."""
     paths = journal.segments(folder, episode)
     if not journal.holds_observations(paths):
         return Ended(outcome, None, (), 0)

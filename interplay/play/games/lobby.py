@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 
 from interplay.play.games.closing import unplayed
-from interplay.play.games.interfaces import GameServer, PlayedGame
+from interplay.play.games.interfaces import UNBEGUN, GameServer, PlayedGame, State
 from interplay.play.games.seat import Seat
-from interplay.play.games.state import UNBEGUN, State
 from interplay.play.games.takeover import Takeover
 from interplay.play.workers import channel
 
@@ -18,13 +17,9 @@ _MOST_TOLD, _TOLD_WITHIN_S = 20, 10.0
 
 
 class Lobby:
-    """Who waits in a game, how long, and what for. It asks nothing of games with one seat.
+    """The players who wait in a game. It does little for games with one seat.
 
-    Args:
-        countdown_s: Before the first step, once every player has said start.
-
-    Attributes:
-        waits: How long players of this task waited at this hour on the last days: seconds, and whether a person came.
+    `waits`: waiting times of players of this task at this hour on the last days, seconds, and whether a person came.
     """
 
     def __init__(self, game: PlayedGame, server: GameServer, takeover: Takeover, *, countdown_s: int) -> None:
@@ -41,7 +36,8 @@ class Lobby:
     # Waiting
 
     def _missing(self, seat: Seat) -> list[Seat]:
-        """Whom a player waits for: open seats, and, who is ready, others who have not said start."""
+        """The seats for which a player waits: open ones and, once this player is ready, those whose people have not said
+        start."""
         if self._game.state is not State.WAITING:
             return []
         others = [one for one in self._game.seats if one is not seat]
@@ -52,17 +48,16 @@ class Lobby:
 
     @property
     def _partner(self) -> str | None:
-        """Who may be chosen to play; in a study whom the study names."""
         study = self._game.study
         return self._server.partner(self._game.task) if study is None else study.fallback
 
     @property
     def _wait_s(self) -> float:
-        """How long a player waits before there is a choice. People who sit down and do not start change nothing about it."""
+        """How long a player waits before there is a choice. People who sit down and do not start do not change it."""
         return self._server.partner_after_s if self._game.study is None else self._game.study.wait_s
 
     def may_tell(self) -> bool:
-        """Whether players who wait are told of a change now. Of many they are told the last."""
+        """Whether waiting players are told of a change now. Of many changes they are told the last."""
         loop = asyncio.get_running_loop()
         self._told_at = [at for at in self._told_at if loop.time() - at < _TOLD_WITHIN_S]
         if len(self._told_at) < _MOST_TOLD:
@@ -78,8 +73,8 @@ class Lobby:
             self.tell()
 
     def tell(self) -> None:
-        """Tell players who wait for others how long that may take, and when there is a choice. Where players are not told of
-        agents there is none: the agent comes by itself."""
+        """Tell players who wait for others how long that may take, and when there is a choice. There is no choice where players
+        are not told of agents: there the agent comes without being asked."""
         if self._game.state is not State.WAITING or len(self._game.seats) == 1 or not self.may_tell():
             return
         by_itself = self._game.is_blind and self._partner is not None
@@ -98,8 +93,8 @@ class Lobby:
                 asyncio.get_running_loop().call_later(self._wait_s - seat.held_s, self._time_has_come, seat)
 
     def _time_has_come(self, seat: Seat) -> None:
-        """A player has waited long enough. That nobody has come is written down now: a study may pay for it, also if the server
-        is killed meanwhile."""
+        """A player has waited long enough. That nobody has come is recorded now: a study may pay for it, also if the server is
+        killed meanwhile."""
         if seat not in self._game.seats or seat.connection is None or not self._has_choice(seat):
             return
         if self._game.is_blind and self._partner is not None:
@@ -108,8 +103,8 @@ class Lobby:
             self._note(seat, "nobody")
 
     def choose_agent(self, seat: Seat) -> None:
-        """A player who has waited long enough plays with agents, also in place of somebody who is there and not ready; a choice
-        that comes too early changes nothing."""
+        """Let agents play with a player who has waited long enough, also in place of somebody who is connected and not ready; a
+        choice that comes too early changes nothing."""
         agent = self._partner
         if agent is None or not self._has_choice(seat):
             return
@@ -126,7 +121,7 @@ class Lobby:
         self._note(seat, "agent")
 
     def joined(self, seat: Seat) -> None:
-        """A player came, perhaps with an agent at their wheel. Who has the last seat ends the others' wait."""
+        """A player came, perhaps with an agent that shares their seat. The last player to come ends the others' wait."""
         if seat.agent is not None:
             self._takeover.let_agent(seat, seat.agent)
         if not any(one.is_vacant for one in self._game.seats):
@@ -142,8 +137,8 @@ class Lobby:
     # Leaving
 
     def leave(self, seat: Seat, outcome: str) -> None:
-        """A player leaves before the first step: there is nothing to keep. It ends with `no_partner` for who has waited long
-        enough."""
+        """A player leaves before the first step: there is nothing to save. It ends with `no_partner` for a player who has
+        waited long enough."""
         if self._missing(seat):
             outcome = "no_partner" if self._has_choice(seat) else outcome
             self._note(seat, "nobody")
@@ -152,7 +147,6 @@ class Lobby:
         self._server.note_over(seat, state="ended")
 
     def free(self, seat: Seat) -> None:
-        """Somebody else may have a seat, or the world goes with the last player."""
         game = self._game
         was_counting = game.state is State.COUNTDOWN
         self.stop()
@@ -180,7 +174,7 @@ class Lobby:
         self.tell()
 
     def unready(self, seat: Seat) -> None:
-        """A player looks away, or their socket is gone: a countdown begins anew when they are back."""
+        """A countdown begins again when the player is back."""
         if not seat.unready():
             return
         if self._game.state is State.COUNTDOWN:
@@ -190,7 +184,6 @@ class Lobby:
         self.tell()
 
     def begin_when_all_are_ready(self) -> None:
-        """Count down, if nobody is missing."""
         if self._game.state is State.WAITING and all(seat.is_ready for seat in self._game.seats):
             for seat in self._game.seats:
                 seat.stop_waiting()
@@ -224,7 +217,7 @@ class Lobby:
             self._timer = None
 
     def _wait_for_connected(self, *, but: Seat | None = None) -> None:
-        """A countdown was broken: the others keep their seats only so long again."""
+        """Limit again how long the others have their seats without a start."""
         for seat in self._game.seats:
             if seat is not but and seat.connection is not None:
                 self._game.wait_for_player(seat)

@@ -1,4 +1,4 @@
-"""A place in a game as the web process sees it: who sits there, and their socket."""
+"""A place in a game as the web process sees it: its owner, and their socket."""
 
 from __future__ import annotations
 
@@ -25,30 +25,24 @@ class Seat:
     """One place in a game; every method runs on the event loop.
 
     Args:
-        name: Of the task's seats.
-        index: Its place among them.
         session: Its player's, as the token names it; None while the seat is open.
-        owner: Who sits there, as the recording names them.
-        client: Whose it counts as, see `sockets.client_of`; None for nobody's.
+        client: See `sockets.client_of`; None for a seat that no limit counts.
 
     Attributes:
         granted_at: When its player was granted it, seconds of the monotonic clock; later by the time without a socket.
         lost_at: Likewise, when their last socket was lost; None while there is one.
-        connection: The player's socket.
-        has_come: Whether there ever was one.
         may_move: Its player has not come yet and asked for no game of their own, so any place in such a game will do.
-        is_welcomed: Whether the player has been told what they will see.
-        is_ready: The player has said start, and is there.
-        is_away: They paused since, or their socket is gone.
-        is_restored: The server was killed meanwhile, and the player has not gone on yet.
-        drawn_by: Who draws for this player, since they have said it.
+        is_welcomed: Whether the player has been told the format of the pictures.
+        is_ready: The player has said start, and is connected.
+        is_away: They paused since, or their socket has closed.
+        is_restored: The server was killed meanwhile, and the player has not resumed yet.
         is_drawn_here: Whether the game counts as drawn by this player's page: it said so when it asked, or does it.
-        hud: The last `hud` message about it, score and time as JSON; empty before the first.
+        hud: The last `hud` message about it, as JSON; empty before the first.
         last_words: The `ended` or `error` message, for a client that comes back too late.
-        agent: Who acts here in the place of a person, or shall as soon as there is a world: a name for `interplay.agents.find`.
-        acting: What the worker said last of who acts; None before the first agent did.
-        wheel: The agent with which the person here shares the wheel.
-        leaving: How their part ends, of a person who is gone for good and of whom nobody has taken over yet.
+        agent: The agent that acts here, or shall as soon as there is a world: a name for `interplay.agents.find`.
+        acting: The worker's last message about who acts; None before the first agent did.
+        wheel: The agent with which the person here shares the control.
+        leaving: How their part ends, of a person who has left for good and for whom no agent acts yet.
         is_gone: Whether that has happened.
     """
 
@@ -82,7 +76,6 @@ class Seat:
 
     @property
     def is_open(self) -> bool:
-        """Whether nobody has been granted it."""
         return self.session is None and self.agent is None
 
     @property
@@ -92,33 +85,28 @@ class Seat:
 
     @property
     def is_left(self) -> bool:
-        """Whether its player had come and is not there now."""
         return self.has_come and self.connection is None
 
     @property
     def has_person(self) -> bool:
-        """Whether it is a person's who plays, or may come back."""
         return self.session is not None and self.leaving is None and not self.is_gone
 
     @property
     def held_s(self) -> float:
-        """How long its player has had it and was there, seconds."""
+        """How long its player has had it and was connected, seconds."""
         return (time.monotonic() if self.lost_at is None else self.lost_at) - self.granted_at
 
     @property
     def acted_by(self) -> str | None:
-        """Who acts here, as the recording names them."""
         if self.agent is not None and self.acting is not None and self.acting.agent is not None:
             return self.acting.owner
         return None if self.owner is None else self.owner.name
 
     @property
     def is_playing(self) -> bool:
-        """Whether its player looks at the game."""
         return self.connection is not None and not self.is_away
 
     def take(self, connection: Connection) -> None:
-        """A socket takes the seat; one that sat there before is closed."""
         self.stop_waiting()
         before, self.connection = self.connection, connection
         if self.lost_at is not None:
@@ -129,21 +117,20 @@ class Seat:
             before.close(wire.CLOSE_TAKEN_OVER, "this seat was taken over by another socket")
 
     def unready(self) -> bool:
-        """The player must say start again; returns whether they had."""
         was_ready, self.is_ready = self.is_ready, False
         return was_ready
 
     def trade(self, other: Seat) -> None:
-        """Exchange whom two seats were granted to, before either has come."""
+        """Exchange the grants of two seats, before either player has come."""
         for name in _GRANTED:
             ours, theirs = getattr(self, name), getattr(other, name)
             setattr(self, name, theirs)
             setattr(other, name, ours)
 
     def read(self, message: wire.PlayerInput, received_us: int) -> wire.PlayerInput:
-        """An input message with what it presses, and when it came.
+        """An input message with the buttons it newly presses, and when it came.
 
-        A press that was told before, by its number, presses nothing. Messages without a number press what was not held before.
+        A press whose number is known presses nothing. Messages without a number press what was not held before.
         """
         if message.press is not None:
             pressed, number = message.press
@@ -155,46 +142,41 @@ class Seat:
         return message._replace(press=None, pressed=pressed, received_us=received_us)
 
     def lose(self, connection: Connection) -> bool:
-        """A socket is gone; returns whether it was the one that sat here."""
+        """A socket has closed; returns whether it was the one of this seat."""
         if connection is not self.connection:
             return False
         self.connection, self.is_welcomed, self.lost_at = None, False, time.monotonic()
         return True
 
     def note(self, message: str) -> None:
-        """Remember the newest facts that the worker has told of this seat."""
         if message.startswith('{"type":"hud"'):
             self.hud = message
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What its player was told last of score, time and rate, as `hud` of docs/protocol.md; empty before."""
+        """The last score, time and rate its player was told, as `hud` of docs/protocol.md; empty before."""
         return msgspec.json.decode(self.hud) if self.hud else {}
 
     def text(self, kind: str, **fields: Any) -> None:
-        """Say something, once the player has been welcomed."""
         if self.is_welcomed:
             self.pass_on(wire.text(kind, **fields))
 
     def pass_on(self, message: str) -> None:
-        """Send a JSON message that is finished."""
         if self.connection is not None:
             self.connection.send_text(message)
 
     def part(self, words: str) -> None:
-        """Send the last message, then close the socket."""
         self.stop_waiting()
         self.last_words = words
         self.say_last_words()
 
     def say_last_words(self) -> None:
-        """Tell a client how it ended, and close its socket."""
         if self.connection is not None and self.last_words is not None:
             self.connection.send_text(self.last_words)
             self.connection.close(1000)
 
     def wait(self, seconds: float, give_up: Callable[[Seat], None]) -> None:
-        """Wait for the player to come back, start or go on, only so long."""
+        """Limit how long the seat waits for its player to come back, start or resume."""
         self.stop_waiting()
         self._timer = asyncio.get_running_loop().call_later(seconds, give_up, self)
 

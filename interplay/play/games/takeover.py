@@ -1,7 +1,7 @@
-"""Agents in the seats of a game: from the start, in the place of a person who is gone, and at a wheel that a person shares.
+"""Agents in the seats of a game: from the start, in the place of a person who has left, and in a seat that a person shares.
 
 A seat is an agent's while `Seat.agent` names one. The worker lets the agent act and answers `Acting`; the recording has its
-name from the step on that the answer tells. A game whose worker died asks for its agents again once its world is back.
+name from the step in that answer. A game whose worker died asks for its agents again once its world is back.
 """
 
 from __future__ import annotations
@@ -11,9 +11,8 @@ import secrets
 from typing import Any
 
 from interplay.play.connections import wire
-from interplay.play.games.interfaces import GameServer, PlayedGame
+from interplay.play.games.interfaces import BEGUN, OVER, GameServer, PlayedGame
 from interplay.play.games.seat import Seat
-from interplay.play.games.state import BEGUN, OVER
 from interplay.play.partners.driving import NOBODY
 from interplay.play.workers import channel
 from interplay.record import Owner
@@ -31,14 +30,12 @@ class Takeover:
     # What the game asks for
 
     def let_agent(self, seat: Seat, agent: str) -> None:
-        """An agent acts for a seat from the start of the game, or from now on."""
         seat.agent = agent
         if self._game.is_opened:
             self._seat(seat)
         self._game.tell_seats()
 
     def let_person(self, seat: Seat) -> None:
-        """The person in a seat acts again, if an agent did."""
         if seat.agent is None:
             return
         seat.agent = None
@@ -46,7 +43,6 @@ class Takeover:
             self._seat_person(seat)
 
     def on_opened(self) -> None:
-        """The worker has the world, perhaps again."""
         partner = self._partner if len(self._game.seats) > 1 else None
         if partner is not None:
             self._server.expect(partner)
@@ -59,7 +55,7 @@ class Takeover:
     # People who go and come back
 
     def can_go_on_without(self, seat: Seat) -> bool:
-        """Whether others play on when this person is gone: there is another person, and somebody who acts for this one."""
+        """Whether others continue to play without this person: there is another person, and an agent that acts for this one."""
         return (
             self._game.state in BEGUN
             and any(other.has_person for other in self._game.seats if other is not seat)
@@ -77,16 +73,13 @@ class Takeover:
         self._game.go_on()
 
     def came_back(self, seat: Seat) -> None:
-        """A person goes on: the seat is theirs again, but for one who has let an agent drive."""
+        """A person resumes: the seat is theirs again, unless they have let an agent drive."""
         if seat.wheel is None and seat.leaving is None:
             self.let_person(seat)
 
     def gone(self, seat: Seat, outcome: str) -> None:
-        """A person is gone for good: an agent has the seat from now on, or the game ends for all.
-
-        Args:
-            outcome: `left` or `quit`.
-        """
+        """A person has left for good: an agent has the seat from now on, or the game ends for all. `outcome`: `left` or
+        `quit`."""
         agent = self._stand_in(seat)
         if agent is None or not self.can_go_on_without(seat):
             self._game.end(outcome, seat)
@@ -109,19 +102,17 @@ class Takeover:
         self._server.note_over(seat, state="ended", episode_id=self._game.episode_id)
 
     def _stand_in(self, seat: Seat) -> str | None:
-        """Who acts for this person."""
         return seat.wheel or self._partner
 
     @property
     def _partner(self) -> str | None:
-        """Who acts for people who are gone: whom the study names, or else the partner of the task."""
+        """The agent that acts for people who have left: that of the study, or else the partner of the task."""
         study = self._game.study
         return (study.fallback if study else None) or self._server.partner(self._game.task)
 
     # The wheel
 
     def turn_over(self, seat: Seat, who: str) -> None:
-        """A person takes the wheel (`me`), or lets the agent have it that they asked for (`agent`)."""
         if seat.wheel is None or seat.leaving is not None:
             return
         if who == "me":
@@ -132,7 +123,6 @@ class Takeover:
     # The worker's side
 
     def on_acting(self, seat: Seat, event: channel.Acting) -> None:
-        """Somebody acts for a seat from now on."""
         if self._game.state in OVER:
             return
         before = seat.acting
@@ -147,7 +137,6 @@ class Takeover:
         self._game.tell_seats()
 
     def on_lost(self, seat: Seat, event: channel.AgentLost) -> None:
-        """An agent cannot act for a seat, or no longer."""
         if event.agent != seat.agent or self._game.state in OVER:
             return
         log.warning("agent %r lost seat %s: %s", event.agent, seat.name, event.message)
@@ -170,7 +159,6 @@ class Takeover:
         self._game.tell_seats()
 
     def _lost_before_the_start(self, seat: Seat) -> None:
-        """The seat is open for somebody else, or its person plays alone."""
         if seat.session is None:
             self._game.look_away(seat)  # a countdown stops
         with self._server.granting:  # or who is given the seat meanwhile would lose it
@@ -185,7 +173,7 @@ class Takeover:
         self._game.command(channel.AgentActs(seat.agent, secrets.randbits(63)), seat)
 
     def no_agent(self, seat: Seat) -> None:
-        """Before the start: the agent that was in a seat does not act for whoever comes next."""
+        """Before the start: the agent of a seat does not act for its next player."""
         if self._game.is_opened:
             self._game.command(channel.PersonActs("" if seat.owner is None else seat.owner.name), seat)
 
@@ -194,7 +182,6 @@ class Takeover:
             self._game.command(channel.PersonActs(seat.owner.name), seat)
 
     def tell_wheel(self, seat: Seat) -> None:
-        """Tell a person who has the wheel, where they share it."""
         if seat.wheel is not None and seat.acting is not None:
             who = "me" if seat.acting.agent is None else "agent"
             seat.text("wheel", who=who, agent=seat.wheel, step=seat.acting.step)

@@ -1,4 +1,4 @@
-"""Who watches the seats of a game: they are passed frames that are encoded already, and are no players.
+"""Watchers of the seats of a game: they get encoded frames, and are no players.
 
 A watcher gets what the worker sends to the player of the seat, after the player. Where that cannot be shown (the player's page
 draws the world itself, or an agent has the seat, or its player has stopped reading), the worker makes pictures for watchers in
@@ -21,33 +21,22 @@ _PICTURES = frozenset((wire.KEY_FRAME, wire.DELTA_FRAME, wire.JPEG_FRAME))
 
 
 class WatchedGame(Protocol):
-    """What watching needs of a game."""
+    """The game, as `Game` describes it."""
 
     task: Task
 
     @property
-    def is_opened(self) -> bool:
-        """Whether its worker has the world."""
-        ...
+    def is_opened(self) -> bool: ...
 
-    def command(self, command: channel.Command, seat: Seat | None = None) -> None:
-        """Tell its worker something about a seat."""
-        ...
+    def command(self, command: channel.Command, seat: Seat | None = None) -> None: ...
 
     @property
-    def seats(self) -> list[Seat]:
-        """In the task's order."""
-        ...
+    def seats(self) -> list[Seat]: ...
 
 
 class Watcher:
-    """One who watches a seat.
-
-    Attributes:
-        connection: Their socket.
-        waits: Whether they wait to be told what they will see, and for a picture that stands alone.
-        step: Of the last picture they were sent; None before the first.
-    """
+    """A person who watches a seat. `waits`: for the welcome, and a picture that stands alone. `step`: of the last picture they
+    got."""
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
@@ -58,7 +47,7 @@ class Watcher:
         self.waits, self.step = True, None
 
     def send(self, message: bytes, *, last: bool = False) -> bool:
-        """Send a picture; False if it builds on one that they have not got."""
+        """Send a picture; False if it builds on one that they do not have."""
         header = wire.unpack_header(message)
         if header.kind == wire.DELTA_FRAME and header.base_step != self.step:
             return False
@@ -68,7 +57,7 @@ class Watcher:
 
 
 class Watchers:
-    """Everybody who watches one game; every method runs on the event loop."""
+    """All watchers of one game; every method runs on the event loop."""
 
     def __init__(self, game: WatchedGame) -> None:
         self._game = game
@@ -78,7 +67,6 @@ class Watchers:
         return sum(map(len, self._of_seat.values()))
 
     def add(self, seat: Seat, watcher: Watcher) -> None:
-        """Somebody begins to watch a seat; what stands there now comes as soon as there is a world."""
         self._of_seat.setdefault(seat.index, []).append(watcher)
         self._ask(seat.index)
 
@@ -90,19 +78,16 @@ class Watchers:
             self._game.command(channel.Watch(is_watched=False), self._game.seats[seat.index])
 
     def again(self, watcher: Watcher, seat: Seat) -> None:
-        """They have lost the thread: frames were dropped."""
         watcher.wait()
         self._ask(seat.index)
 
     def on_opened(self) -> None:
-        """There is a world, perhaps on another worker than before."""
         for index, watchers in self._of_seat.items():
             for watcher in watchers:
                 watcher.wait()
             self._ask(index)
 
     def welcome(self, seat_index: int, event: channel.Watched) -> None:
-        """Tell those who wait what they will see; the picture follows."""
         task = self._game.task
         for watcher in [one for one in self._of_seat.get(seat_index, ()) if one.waits]:
             watcher.waits = False
@@ -122,7 +107,6 @@ class Watchers:
             )
 
     def frame(self, seat_index: int, message: bytes, *, last: bool = False) -> None:
-        """Pass on a frame that the player of the seat was sent."""
         if not (watchers := self._of_seat.get(seat_index)) or message[0] not in _PICTURES:
             return
         missed = [one for one in watchers if not one.waits and not one.send(message, last=last)]
@@ -132,14 +116,14 @@ class Watchers:
             self._ask(seat_index)
 
     def picture(self, seat_index: int, message: bytes) -> None:
-        """Pass on a picture that was made for watchers alone, and stands alone; who has this one is not sent it again."""
+        """Pass on a picture that was made for watchers alone, and stands alone; watchers who have this one do not get it
+        again."""
         step = wire.unpack_header(message).step
         for watcher in self._of_seat.get(seat_index, ()):
             if not watcher.waits and watcher.step != step:
                 watcher.send(message)
 
     def text(self, seat_index: int, message: str) -> None:
-        """Pass on what the worker tells the player of a seat."""
         for watcher in self._of_seat.get(seat_index, ()):
             if not watcher.waits:
                 watcher.connection.send_text(message)

@@ -1,8 +1,8 @@
-"""A worker's side of agents that decide in a process beside: what they see is sent there after a step, and the action they
-decided on is taken for the next one.
+"""A worker's side of agents that decide in another process: observations are sent there after a step, and the decided action is
+taken for the next one.
 
-An action that is not there in time is late: the last one is held, and the late one counts from when it is there. While an
-answer is awaited, nothing new is asked. When the process dies, its seats hold their last actions until there is another one.
+An action that does not come in time is late: the last one is held, and the late one counts from its arrival. While an answer is
+awaited, no new question is sent. When the process dies, its seats hold their last actions until there is another one.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 
 from interplay.agents import AgentError, Decision, SeatedAgent
 from interplay.envs import PlayableEnv
-from interplay.play.partners import messages, values
+from interplay.play.partners import messages
 from interplay.play.partners.driving import as_agents_see, decided_on
 from interplay.play.partners.messages import ToAsker, ToDecider
 from interplay.play.workers.channel import Unpacker, pack
@@ -34,15 +34,7 @@ _CONNECT_EVERY_US = 100_000
 
 
 class Helper:
-    """A worker's socket to the deciding process.
-
-    Args:
-        address: Where it listens.
-
-    Attributes:
-        num_decisions: How many were due.
-        num_late: How many of them were not there in time.
-    """
+    """A worker's socket to the deciding process. `num_late`: decisions of all that were due that did not come in time."""
 
     def __init__(self, address: str) -> None:
         self.num_decisions = self.num_late = 0
@@ -60,7 +52,6 @@ class Helper:
 
     @property
     def writable(self) -> list[socket.socket]:
-        """What to wait for if something is left to send."""
         return [] if self._socket is None or not self._unsent else [self._socket]
 
     def add(self, driver: HelperDriver) -> None:
@@ -75,7 +66,7 @@ class Helper:
             self.send(driver.key, ToDecider.LEAVE)
 
     def connect(self, now: int) -> None:
-        """Connect if anybody needs it; again after a while if nobody listens yet."""
+        """Connect if an agent needs it; again after a while if the process does not listen yet."""
         if self._socket is not None or not self._drivers or now < self._connect_at_us:
             return
         self._connect_at_us = now + _CONNECT_EVERY_US
@@ -92,8 +83,8 @@ class Helper:
             driver.begin()
 
     def send(self, key: tuple[int, int], kind: ToDecider, payload: bytes = b"") -> bool:
-        """Send a message without waiting; returns False, with nothing sent, if the socket is full or there is none. What is not
-        a question is always sent in the end."""
+        """Send a message without waiting; returns False, with nothing sent, if there is no socket, or if a question would have
+        to wait."""
         if self._socket is None or (kind == ToDecider.ASK and self._unsent):
             return False
         self._unsent += pack(key[0], kind, payload, seat=key[1])
@@ -101,7 +92,6 @@ class Helper:
         return True
 
     def flush(self) -> None:
-        """Send what is left, as much as the socket takes."""
         if self._socket is None or not self._unsent:
             return
         try:
@@ -112,7 +102,6 @@ class Helper:
             self._lost()
 
     def read(self) -> None:
-        """Take in the answers that are there."""
         if self._socket is None:
             return
         try:
@@ -131,11 +120,10 @@ class Helper:
                 driver.take(kind, payload)
 
     def is_silent(self, now: int) -> bool:
-        """Whether it has said nothing for too long, or is gone."""
+        """Whether the process has said nothing for too long, or has died."""
         return self._socket is None or now - self._heard_us > SILENT_US
 
     def watch(self, now: int) -> None:
-        """Refuse agents that have not begun for too long."""
         for driver in list(self._drivers.values()):
             driver.watch(now)
 
@@ -150,7 +138,7 @@ class Helper:
 
 
 class _Shown:
-    """What `SeatedAgent` needs to know of an agent that decides elsewhere."""
+    """The name and pipeline of an agent that decides elsewhere, for `SeatedAgent`."""
 
     def __init__(self, begun: messages.Begun) -> None:
         self.name, self.observation = begun.name, begun.observation
@@ -159,19 +147,14 @@ class _Shown:
         """It has begun."""
 
     def decide(self, observations: Any, states: Any) -> Any:
-        """Never called."""
         raise NotImplementedError
 
 
 class HelperDriver:
-    """An agent that decides in the process beside.
+    """An agent that decides in the other process.
 
     Args:
-        helper: The way there.
         key: Number of the game, index of the seat.
-        agent: As `interplay.agents.find` takes it.
-        world, seat: Where it plays.
-        seed: Of its generator.
         on_begun: Called when it has begun and may `sit`.
         on_failed: Called with the reason if it cannot begin.
     """
@@ -206,18 +189,13 @@ class HelperDriver:
         self._decided_step: int | None = None
 
     def begin(self) -> None:
-        """Ask the process to let the agent begin, again if it is a new one."""
+        """Ask the process to let the agent begin, again if it is a new process."""
         self._is_beginning = True
         self._asked_step, self._asked_us = None, now_us()
         begin = messages.Begin(self.agent, self._world.task.to_json(), self._seed)
         self._helper.send(self.key, ToDecider.BEGIN, messages.pack_struct(begin))
 
     def sit(self, info: Mapping[str, Any], step: int, due_us: int) -> None:
-        """Look at the world for the first time.
-
-        Raises:
-            NotFoundError: If there is no such pipeline.
-        """
         assert self._begun is not None
         seated = SeatedAgent(_Shown(self._begun), self._world.task, rng=np.random.default_rng(0))
         with as_agents_see(self._world):
@@ -227,15 +205,10 @@ class HelperDriver:
 
     @property
     def has_decided(self) -> bool:
-        """Whether no answer is awaited."""
         return self._failure is not None or (self._asked_step is None and not self._is_beginning)
 
     def act(self, step: int) -> tuple[Any, InputTiming | None]:
-        """The action that was decided last; a decision that is not there is counted, once.
-
-        Raises:
-            AgentError: If the agent has failed, or hangs.
-        """
+        """The last decided action; a late decision is counted, once. Raises `AgentError` if the agent has failed, or hangs."""
         if self._failure is not None:
             raise self._failure
         assert self._seated is not None
@@ -250,7 +223,6 @@ class HelperDriver:
         return action, None if self._decided_step is None else decided_on(self._decided_step)
 
     def see(self, info: Mapping[str, Any], step: int, due_us: int) -> None:
-        """Look, and ask for a decision when it is time for one."""
         assert self._seated is not None
         with as_agents_see(self._world):
             self._seated.see(info)
@@ -268,7 +240,7 @@ class HelperDriver:
         now = now_us()
         is_free = self._asked_step is None and not self._is_beginning
         if is_free:
-            question = messages.pack_question(step, now, max(due_us, now), values.encode(observation))
+            question = messages.pack_question(step, now, max(due_us, now), messages.encode_value(observation))
             is_free = self._helper.send(self.key, ToDecider.ASK, question)
         if is_free:
             self._asked_step, self._asked_us, self._is_late = step, now, False
@@ -278,7 +250,7 @@ class HelperDriver:
     # What the process answers
 
     def take(self, kind: int, payload: bytes) -> None:
-        """An answer has come; one that is nonsense is this agent's failure."""
+        """Take an answer; one that cannot be read is this agent's failure."""
         try:
             if kind == ToAsker.BEGUN:
                 self._take_begun(messages.unpack_begun(payload))
@@ -288,7 +260,7 @@ class HelperDriver:
                 step, packed = messages.unpack_answer(payload)
                 if step == self._asked_step:
                     self._asked_step = None
-                    self._seated.take(Decision(*values.decode(packed)))
+                    self._seated.take(Decision(*messages.decode_value(packed)))
                     self._decided_step = step
         except Exception as error:
             self._fail(error)
@@ -300,7 +272,7 @@ class HelperDriver:
             self._on_begun(self)
 
     def watch(self, now: int) -> None:
-        """Fail if nothing was heard of this agent for too long, and others were heard of."""
+        """Fail if nothing was heard of this agent for too long, while its process answers others."""
         if self._helper.is_silent(now):
             return
         if self._is_beginning and now - self._asked_us > LOADS_US:
@@ -309,7 +281,6 @@ class HelperDriver:
             self._fail(AgentError(f"agent {self.agent!r} has not decided for {HANGS_US // 1_000_000} s"))
 
     def helper_died(self) -> None:
-        """The process is gone: another one is asked when there is one."""
         self._is_beginning, self._asked_step = True, None
 
     def _fail(self, error: Exception) -> None:

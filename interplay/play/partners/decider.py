@@ -1,5 +1,5 @@
 """The process that decides for agents, as the web process sees it: started for the first agent that needs it, watched, and
-started again when it dies or falls silent. Games go on meanwhile; their agents hold their last actions."""
+started again when it dies or falls silent. Games continue meanwhile; their agents hold their last actions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from interplay.play.partners import board, messages
+from interplay.play.partners import messages
 from interplay.play.workers import processes, starting
 
 DECIDING_MODULE = "interplay.play.partners.deciding"
@@ -33,15 +33,7 @@ log = logging.getLogger("interplay.play")
 
 
 class Decider:
-    """The process.
-
-    Args:
-        data, database: The archive.
-
-    Attributes:
-        address: Of the socket to which workers connect.
-        num_deaths: How often it died.
-    """
+    """The process. Workers connect to the socket at `address`."""
 
     def __init__(self, *, data: Path, database: str) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="interplay-"))  # short, as the path of a socket must be
@@ -76,7 +68,6 @@ class Decider:
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def statistics(self) -> dict[str, Any] | None:
-        """How it is doing; None where it was never needed."""
         if self._running is None:
             return None
         link = self._link
@@ -84,7 +75,6 @@ class Decider:
         return {"pid": None if link is None else link.process.pid, "deaths": self.num_deaths} | report
 
     async def _run(self) -> None:
-        """Keep one process running."""
         while True:
             try:
                 process, ours = await asyncio.to_thread(starting.start, DECIDING_MODULE)
@@ -105,14 +95,13 @@ class Decider:
             lived_s = time.monotonic() - link.born_at
             if lived_s > FORGIVEN_AFTER_S:
                 self._deaths_of.clear()
-            self._deaths_of.update(board.busy(self._folder))
+            self._deaths_of.update(messages.busy_agents(self._folder))
             is_quick = lived_s < QUICK_DEATH_S
             self._num_quick_deaths = self._num_quick_deaths + 1 if is_quick else 0
             if self._num_quick_deaths > 1:
                 await asyncio.sleep(min(0.1 * 2.0 ** min(self._num_quick_deaths, 10), MAX_RESPAWN_DELAY_S))
 
     async def _watch(self, link: _Link) -> None:
-        """Until it has ended; kill it if it says nothing."""
         silent_s = 0.0
         while not link.gone.done():
             heard = link.num_heard
@@ -125,8 +114,6 @@ class Decider:
 
 
 class _Link(processes.ProcessLink):
-    """Our end of the socket pair."""
-
     num_heard = 0
     report: messages.Decisions | None = None
 

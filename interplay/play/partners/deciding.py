@@ -1,11 +1,10 @@
-"""The process that decides for agents in live games: trained policies, and agents of users' own.
+"""The process that decides for agents in live games: trained policies, and agents of users' own. `main` is started by
+`decider`.
 
 One thread reads the sockets, and each agent has a thread of its own, so that one that hangs costs only its own seats. An agent
 decides for all games that ask at about the same moment in one call: the first question waits for others, but not longer than
-half of the time until its action is due, less what a call takes on a machine as busy as this one is now. Games come first: the
-process has a lower priority.
-
-`main` is started by `interplay.play.partners.decider`.
+half of the time until its action is due, less the time of a call on a machine as busy as now. Games come first: the process has
+a lower priority.
 """
 
 from __future__ import annotations
@@ -29,9 +28,8 @@ import numpy as np
 import interplay.record
 from interplay.agents import Agent, AgentError, Decision, find
 from interplay.agents.base import Insider, as_agent
-from interplay.play.partners import messages, values
-from interplay.play.partners.board import Board
-from interplay.play.partners.messages import ToAsker, ToDecider
+from interplay.play.partners import messages
+from interplay.play.partners.messages import Board, ToAsker, ToDecider
 from interplay.play.workers import processes
 from interplay.play.workers.channel import Unpacker, pack, pack_event
 from interplay.tasks import Task
@@ -57,7 +55,7 @@ class Asker:
         self._lock = threading.Lock()
 
     def say(self, key: Key, kind: ToAsker, payload: bytes = b"") -> None:
-        """Send a message. Answers are small: a worker that has no room for one more reads nothing, and is let go."""
+        """Send a message. Answers are small: a worker that has no room for one more reads nothing, and is disconnected."""
         message = pack(key.number, kind, payload, seat=key.seat)
         with self._lock:
             try:
@@ -96,15 +94,7 @@ class Seated:
 
 @dataclass
 class Shared:
-    """What all players of the process have in common.
-
-    Attributes:
-        archive: Where trained policies are found.
-        board: Where they say that they are at work.
-        suspects: Agents that work one at a time, and the lock that sees to it.
-        refused: Agents that are not let in.
-        num_decisions, num_calls: What was done, for the report.
-    """
+    """State that all players of the process share: `suspects` decide one at a time, `refused` ones never."""
 
     archive: interplay.record.Archive
     board: Board
@@ -117,7 +107,7 @@ class Shared:
 
 @dataclass
 class Work:
-    """What an agent's thread is to do; guarded by the condition."""
+    """The work that waits for an agent's thread; guarded by the condition."""
 
     changed: threading.Condition = field(default_factory=threading.Condition)
     begins: list[tuple[Key, messages.Begin]] = field(default_factory=list)
@@ -127,16 +117,8 @@ class Work:
 
 
 class Player:
-    """One agent, its games, and the thread in which it decides.
-
-    Args:
-        name: As `interplay.agents.find` takes it.
-        shared: With other players.
-
-    Attributes:
-        keys: The seats it has or is about to have.
-        has_failed: Whether it could not be loaded: another try needs another player.
-    """
+    """One agent, its games, and the thread in which it decides. `keys`: the seats it has or is about to have. `has_failed`: it
+    could not be loaded, and another try needs another player."""
 
     def __init__(self, name: str, shared: Shared) -> None:
         self.name = name
@@ -156,19 +138,17 @@ class Player:
 
     @property
     def hangs(self) -> bool:
-        """Whether its call takes too long."""
         since = self._busy_since
         return since is not None and time.monotonic() - since > HANGS_S
 
     def begin(self, key: Key, begin: messages.Begin) -> None:
-        """Take a seat, and say so once it has."""
         with self._work.changed:
             self.keys.add(key)
             self._work.begins.append((key, begin))
             self._work.changed.notify()
 
     def give_up_begins(self) -> list[tuple[Key, messages.Begin]]:
-        """Of a player who hangs in a game: the seats that wait for it, for another one."""
+        """Of a player that hangs in a game: the seats that wait for it, for another player."""
         with self._work.changed:
             if not (self.hangs and self._seated):
                 return []
@@ -177,7 +157,7 @@ class Player:
             return begins
 
     def ask(self, key: Key, question: Question) -> None:
-        """Decide; a question that was not answered yet is forgotten."""
+        """Decide; an earlier question without an answer is dropped."""
         with self._work.changed:
             self._work.questions[key] = question
             if self._latest_us(question) < self._work.wakes_at_us or len(self._work.questions) >= len(self._seated):
@@ -223,7 +203,6 @@ class Player:
                 self._deviation_us += (abs(error_us) - self._deviation_us) / 4
 
     def _next(self) -> tuple[list[tuple[Key, messages.Begin]], dict[Key, Question]]:
-        """What to do next, after waiting for it."""
         work = self._work
         with work.changed:
             work.wakes_at_us = math.inf
@@ -249,13 +228,12 @@ class Player:
                     work.changed.wait()
 
     def _wait_us(self, questions: Sequence[Question]) -> float:
-        """How long to wait for questions of other games; 0 where everybody has asked."""
+        """How long to wait for questions of other games; 0 where all have asked."""
         if len(questions) >= min(len(self._seated), MAX_GAMES_OF_CALL):
             return 0.0
         return min(map(self._latest_us, questions)) - _now_us()
 
     def _latest_us(self, question: Question) -> float:
-        """When a call with this question should begin."""
         return (question.asked_us + question.due_us) / 2 - self._taken_us - _DEVIATIONS * self._deviation_us
 
     def _sit(self, key: Key, begin: messages.Begin, shared: Agent | None) -> None:
@@ -299,7 +277,7 @@ class Player:
             try:
                 if not isinstance(decision, Decision):
                     raise AgentError(f"agent {self.name!r} answered {decision!r:.80}, expected a Decision(action, hold_steps)")
-                packed = values.encode([decision.action, decision.hold_steps])
+                packed = messages.encode_value([decision.action, decision.hold_steps])
             except Exception as error:
                 self._lose(key, error)
                 continue
@@ -307,7 +285,6 @@ class Player:
 
     @contextlib.contextmanager
     def _at_work(self) -> Iterator[None]:
-        """While code of the agent runs."""
         with self._alone:
             self._busy_since = time.monotonic()
             self._shared.board.mark(self._place, is_busy=True)
@@ -328,11 +305,7 @@ class Player:
 
 
 class Decider:
-    """The thread that reads: the web process on one side, workers on the other.
-
-    Args:
-        channel: To the web process.
-    """
+    """The thread that reads: the web process on one side, workers on the other."""
 
     def __init__(self, channel: socket.socket) -> None:
         self._channel = channel
@@ -404,7 +377,7 @@ class Decider:
                 self._begin(key, messages.unpack_begin(payload))
             elif kind == ToDecider.ASK and key in self._player_of:
                 step, asked_us, due_us, observation = messages.unpack_question(payload)
-                self._player_of[key].ask(key, Question(step, asked_us, due_us, values.decode(observation)))
+                self._player_of[key].ask(key, Question(step, asked_us, due_us, messages.decode_value(observation)))
             elif kind == ToDecider.LEAVE:
                 self._leave(key)
 
@@ -413,7 +386,7 @@ class Decider:
         player.begin(key, begin)
 
     def _player(self, agent: str) -> Player:
-        """The one of this name; another one if it hangs or could not be loaded."""
+        """The player of this name; a new one if it hangs or could not be loaded."""
         player = self._players.get(agent)
         if player is None or player.hangs or player.has_failed:
             assert self._shared is not None
@@ -431,7 +404,7 @@ def _now_us() -> float:
 
 
 def _listen(address: str) -> socket.socket:
-    """Where workers connect; a process before this one may have left its socket there."""
+    """Listen for workers; an earlier process may have left its socket there."""
     path = Path(address)
     path.unlink(missing_ok=True)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -448,7 +421,6 @@ def _receive(channel: socket.socket) -> bytes:
 
 
 def main(descriptor: int) -> None:
-    """Decide until the web process goes away."""
     processes.shield_from_the_terminal()
     os.nice(NICENESS)
     logging.basicConfig(format="%(asctime)s agents %(process)d: %(message)s", level=logging.WARNING)

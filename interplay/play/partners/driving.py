@@ -1,8 +1,8 @@
-"""Who acts for the seats of a live episode: the people who sit there, or agents that were let act for them.
+"""The actors in the seats of a live episode: people, or agents that act for them.
 
-An agent that looks into its world acts in the worker that holds the world (`InsideDriver`); all others decide in a process
-beside (`interplay.play.partners.asking`). Whatever an agent does wrong costs its own seat only: from then on the built-in agent
-`noop` acts there, and is recorded so.
+An agent that looks into its world acts in the worker that holds the world (`InsideDriver`); all others decide in another
+process (`asking`). A failure of an agent costs its own seat only: from then on the built-in agent `noop` acts there, and is
+recorded so.
 """
 
 from __future__ import annotations
@@ -26,20 +26,13 @@ NOBODY = "noop"
 
 
 class Driver(Protocol):
-    """An agent in a seat of a live episode.
-
-    Attributes:
-        agent: Its name as `interplay.agents.find` takes it.
-        name: Its name in recordings.
-    """
+    """An agent in a seat of a live episode: its name as `interplay.agents.find` takes it, and in recordings."""
 
     agent: str
     name: str
 
     @property
-    def has_decided(self) -> bool:
-        """Whether its next action is there, or will never be."""
-        ...
+    def has_decided(self) -> bool: ...
 
     def act(self, step: int) -> tuple[Any, InputTiming | None]:
         """The action for the step that is made now, and the observation it was decided on."""
@@ -49,24 +42,11 @@ class Driver(Protocol):
         """Look at the world after a step; its next action is due at this moment of the monotonic clock, microseconds."""
         ...
 
-    def leave(self) -> None:
-        """Somebody else acts from now on."""
-        ...
+    def leave(self) -> None: ...
 
 
 class InsideDriver:
-    """An agent that acts in this process, as it comes: it looks into the world, and takes little time.
-
-    Args:
-        agent: A built-in agent.
-        world: Its game, at any step.
-        seat: Its seat.
-        info: Of the last step, or of the reset.
-        step: Steps made.
-        seed: Of its generator.
-    Raises:
-        AgentError: If it cannot play the task.
-    """
+    """A built-in agent that acts in this process: it looks into the world, and takes little time. `step`: steps made."""
 
     def __init__(self, agent: str, world: PlayableEnv, seat: str, info: Mapping[str, Any], *, step: int, seed: int) -> None:
         self.agent = agent
@@ -79,11 +59,9 @@ class InsideDriver:
 
     @property
     def has_decided(self) -> bool:
-        """It decides when it acts."""
         return True
 
     def act(self, step: int) -> tuple[Any, InputTiming | None]:
-        """Decide, or hold what was decided."""
         if self._seated.observation is not None:
             self._seen_step = step
         return self._seated.act(), decided_on(self._seen_step)
@@ -97,7 +75,7 @@ class InsideDriver:
 
 
 def decided_on(step: int) -> InputTiming:
-    """What is recorded of an agent's action: the step of the observation it was decided on."""
+    """The recorded timing of an agent's action: the step of the observation it was decided on."""
     return InputTiming(step, None, None, None, None)  # type: ignore[arg-type]  (the columns take null, as of seats without input)
 
 
@@ -116,15 +94,7 @@ def as_agents_see(world: PlayableEnv) -> Iterator[None]:
 
 
 class Driving:
-    """Who acts for each seat of one live episode.
-
-    Args:
-        world: The world.
-        tell: Takes the index of a seat and what there is to say of it.
-
-    Attributes:
-        owners: Seat -> name of who acts for it, for the recording.
-    """
+    """The actors in the seats of one live episode. `tell` takes the index of a seat and an event about it."""
 
     def __init__(self, world: PlayableEnv, tell: Callable[[int, Event], object]) -> None:
         self.owners: dict[str, str] = {}
@@ -135,35 +105,31 @@ class Driving:
         self._coming: dict[str, Driver] = {}
 
     def sit(self, owners: Mapping[str, str]) -> None:
-        """These act from now on, but where an agent was let act before."""
+        """These act from now on, except in seats where an agent acts already."""
         self.owners = dict(owners) | {seat: driver.name for seat, driver in self._drivers.items()}
 
     def has_agent(self, seat: str) -> bool:
-        """Whether an agent acts for this seat."""
         return seat in self._drivers
 
     def expect(self, seat: str, driver: Driver) -> None:
-        """An agent will act for a seat when it has begun; until then who acts there goes on."""
+        """An agent will act for a seat when it has begun; until then the present actor continues."""
         self.forget(seat)
         self._coming[seat] = driver
 
     def is_expected(self, seat: str, driver: Driver) -> bool:
-        """Whether nobody else was wanted for the seat meanwhile."""
+        """Whether no other actor was wanted for the seat meanwhile."""
         return self._coming.get(seat) is driver
 
     def has_decided(self, seat: str) -> bool:
-        """Whether the agent in this seat need not be waited for."""
         return self._drivers[seat].has_decided
 
     @property
     def awaits_agents(self) -> bool:
-        """Whether the next action of an agent is not there."""
         if not self._drivers:  # as in most games: asked at every step
             return False
         return not all(driver.has_decided for driver in self._drivers.values())
 
     def let_agent(self, seat: str, driver: Driver, *, step: int, total_reward: float) -> None:
-        """An agent acts from the next step on."""
         if self.is_expected(seat, driver):
             del self._coming[seat]
         self._leave(seat)
@@ -172,13 +138,12 @@ class Driving:
         self._tell(self._seats.index(seat), Acting(driver.name, driver.agent, step, total_reward))
 
     def let_person(self, seat: str, owner: str, *, step: int, total_reward: float) -> None:
-        """The person in this seat acts from the next step on."""
         self._leave(seat)
         self.owners[seat] = owner
         self._tell(self._seats.index(seat), Acting(owner, None, step, total_reward))
 
     def act(self, seat: str, step: int) -> tuple[Any, InputTiming | None]:
-        """The action of the agent in this seat for the step that is made now; of one that fails, no key."""
+        """The action of the agent in this seat for the step that is made now; if it fails, the action of no keys."""
         try:
             return self._drivers[seat].act(step)
         except Exception as error:
@@ -186,7 +151,6 @@ class Driving:
             return self._world.task.keys.of(seat).noop, None
 
     def see(self, info: Mapping[str, Any], *, step: int, due_us: int) -> None:
-        """Let the agents look at the world after a step."""
         if not self._drivers:
             return
         for seat, driver in list(self._drivers.items()):
@@ -196,7 +160,7 @@ class Driving:
                 self.lose(seat, error, step=step)
 
     def lose(self, seat: str, error: Exception, *, step: int) -> None:
-        """The agent in a seat has failed: nobody presses a key there from now on, and who plays is told."""
+        """The agent in a seat has failed: nobody presses a key there from now on, and the players are told."""
         driver = self._drivers[seat]
         log.error("task %s, step %d: agent %r loses seat %s", self._world.task.id, step, driver.agent, seat, exc_info=error)
         self._leave(seat)
@@ -210,7 +174,6 @@ class Driving:
             self._leave(seat)
 
     def forget(self, seat: str) -> None:
-        """An agent that was expected does not come."""
         driver = self._coming.pop(seat, None)
         if driver is not None:
             driver.leave()
@@ -223,6 +186,6 @@ class Driving:
 
 
 def reason_of(error: Exception) -> str:
-    """Why an agent failed, for who plays: one line."""
+    """Why an agent failed, for players: one line."""
     text = " ".join(str(error).splitlines()[:1])
     return (text or type(error).__name__)[:300]

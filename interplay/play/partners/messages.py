@@ -1,15 +1,20 @@
-"""What is said around the process that decides for agents: by the web process over its channel, by workers over a socket.
+"""Messages of the process that decides for agents: to and from the web process over its channel, and workers over a socket. The
+values in them are MessagePack with arrays; a file shows which agents are at work, and outlives the process.
 
-Both streams have the messages of `interplay.play.workers.channel`: the game, the seat and the kind, then the payload.
+Both streams have the form of `interplay.play.workers.channel`: the game, the seat and the kind, then the payload.
 """
 
 from __future__ import annotations
 
+import mmap
 import struct
+from collections.abc import Mapping
 from enum import IntEnum
+from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 
 from interplay.play.workers.channel import Command, Event
 
@@ -39,13 +44,7 @@ class ToAsker(IntEnum):
 
 
 class Begin(msgspec.Struct):
-    """An agent takes a seat.
-
-    Attributes:
-        agent: As `interplay.agents.find` takes it.
-        task: As `Task.to_json` writes it.
-        seed: Of its generator.
-    """
+    """An agent takes a seat."""
 
     agent: str
     task: dict[str, Any]
@@ -53,7 +52,7 @@ class Begin(msgspec.Struct):
 
 
 class Begun(msgspec.Struct):
-    """It has: its name in recordings, and the pipeline that it sees the world through."""
+    """It has: its name in recordings, and its pipeline of observations."""
 
     name: str
     observation: str
@@ -64,7 +63,7 @@ _ANSWER = struct.Struct("<I")
 
 
 def pack_question(step: int, asked_us: int, due_us: int, observation: bytes) -> bytes:
-    """An observation to decide on: its step, when it was asked and is due on the monotonic clock, and `values.encode` of it."""
+    """An observation to decide on: its step, when it was asked and is due on the monotonic clock, and `encode_value` of it."""
     return _QUESTION.pack(step, asked_us, due_us) + observation
 
 
@@ -73,7 +72,7 @@ def unpack_question(payload: bytes) -> tuple[int, int, int, memoryview]:
 
 
 def pack_answer(step: int, decision: bytes) -> bytes:
-    """What was decided on the observation of a step: `values.encode` of the action and for how many steps it holds."""
+    """The decision on the observation of a step: `encode_value` of the action and for how many steps it holds."""
     return _ANSWER.pack(step) + decision
 
 
@@ -92,12 +91,8 @@ unpack_begun = msgspec.msgpack.Decoder(Begun).decode
 class Listen(Command):
     """The first command.
 
-    Attributes:
-        address: Where workers connect.
-        data, database: The archive, in which trained policies are.
-        suspects: Agents that were at work when a process before this one died: they work one at a time, so that the next time
-            tells which of them it was.
-        refused: Agents over which it died too often.
+    `suspects` were at work when an earlier process died: they work one at a time, so that the next death tells which of them it
+    was. Over the `refused` agents it died too often.
     """
 
     address: str
@@ -114,14 +109,7 @@ class Load(Command):
 
 
 class Decisions(Event):
-    """How it is doing, twice a second.
-
-    Attributes:
-        num_decisions: Made so far.
-        num_calls: In how many calls of an agent.
-        num_seats: Agents in seats now.
-        cpu_s: Processor time it has used.
-    """
+    """A report, twice a second, with what was done so far; `num_seats`: agents in seats now."""
 
     num_decisions: int
     num_calls: int
@@ -131,3 +119,69 @@ class Decisions(Event):
 
 decode_command = msgspec.json.Decoder(Listen | Load).decode
 decode_event = msgspec.json.Decoder(Decisions).decode
+
+
+_ARRAY, _SCALAR = 1, 2
+"""Extensions: u8 length of the dtype's name, the name, u8 number of axes, u32 of each, then the values, row-major."""
+
+
+def _unknown(value: Any) -> Any:
+    if isinstance(value, np.generic | np.ndarray):
+        array = np.asarray(value)
+        if array.dtype.hasobject or array.dtype.names is not None:
+            raise TypeError(f"an array of {array.dtype} cannot be sent")
+        name = array.dtype.str.encode()
+        head = struct.pack(f"<B{len(name)}sB{array.ndim}I", len(name), name, array.ndim, *array.shape)
+        return msgspec.msgpack.Ext(_SCALAR if isinstance(value, np.generic) else _ARRAY, head + array.tobytes())
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"{type(value).__name__} cannot be sent")
+
+
+def _extension(code: int, data: memoryview) -> Any:
+    length = data[0]
+    dtype = np.dtype(bytes(data[1 : 1 + length]).decode())
+    num_axes = data[1 + length]
+    begin = 2 + length
+    shape = struct.unpack_from(f"<{num_axes}I", data, begin)
+    array = np.frombuffer(data, dtype, offset=begin + 4 * num_axes).reshape(shape).copy()
+    return array[()] if code == _SCALAR else array
+
+
+encode_value = msgspec.msgpack.Encoder(enc_hook=_unknown).encode
+"""Of observations and actions: numbers, texts, arrays, and mappings and lists of them; TypeError for anything else."""
+decode_value = msgspec.msgpack.Decoder(ext_hook=_extension).decode
+
+
+_MAX_AGENTS = 4096
+
+
+class Board:
+    """The agents at work, in files that outlive the process, so that the agent over which it died is known."""
+
+    def __init__(self, folder: Path) -> None:
+        self._names = folder / "names"
+        self._names.write_text("")
+        flags = folder / "flags"
+        flags.write_bytes(bytes(_MAX_AGENTS))
+        with flags.open("r+b") as file:
+            self._flags = mmap.mmap(file.fileno(), _MAX_AGENTS)
+        self._num = 0
+
+    def enter(self, name: str) -> int:
+        with self._names.open("a") as file:
+            file.write(name.replace("\n", " ") + "\n")
+        self._num += 1
+        return (self._num - 1) % _MAX_AGENTS
+
+    def mark(self, place: int, *, is_busy: bool) -> None:
+        self._flags[place] = is_busy
+
+
+def busy_agents(folder: Path) -> set[str]:
+    try:
+        names = (folder / "names").read_text().splitlines()
+        flags = (folder / "flags").read_bytes()
+    except OSError:
+        return set()
+    return {name for place, name in enumerate(names) if flags[place % _MAX_AGENTS]}

@@ -1,15 +1,25 @@
-"""Who can be a partner for a task: the scripted player that was written for it, or the agent that the operator names."""
+"""The possible partners for a task: the scripted player that was written for it, or the agent that the operator names.
+An agent is tried before anybody plays with it: it begins a game, in a process of its own (`main`), because its imports may be
+large, or may fail."""
 
 from __future__ import annotations
 
+import json
+import logging
+import socket
 from collections.abc import Mapping
 from importlib.util import find_spec
+from pathlib import Path
 
-from interplay.agents import AgentError, names
+import numpy as np
+
+import interplay.record
+from interplay.agents import AgentError, SeatedAgent, find, names
 from interplay.agents.find import BUILTIN
 from interplay.agents.scripted import has_player
-from interplay.errors import unknown_name
-from interplay.play.partners.trying import require_player
+from interplay.errors import InterplayError, unknown_name
+from interplay.play.partners.driving import reason_of
+from interplay.play.workers import processes, starting
 from interplay.record import Archive
 from interplay.tasks import Task
 
@@ -22,11 +32,9 @@ class Roster:
     """The agents that may act in live games.
 
     Args:
-        archive: Where trained policies are found by name.
-        given: Task id -> name of an agent as `interplay.agents.find` takes it, or `none`: it goes before the scripted player.
-        tasks: Every task on offer, by id.
+        given: Task id -> name of an agent as `interplay.agents.find` takes it, or `none`; overrides the scripted player.
     Raises:
-        NotFoundError: For a task that is not on offer, or an agent that is not there; the nearest is offered.
+        NotFoundError: For a task that is not on offer, or an agent that does not exist; the nearest is offered.
         AgentError: For an agent that cannot begin a game of the task, with its reason.
     """
 
@@ -41,30 +49,26 @@ class Roster:
         self._given = dict(given)
 
     def partner(self, task: Task) -> str | None:
-        """Who acts for a person who is gone, and plays where no second person comes; None where nobody can."""
+        """The agent that acts for a person who has left, and plays where no second person comes; None if nobody does."""
         given = self._given.get(task.id)
         if given is not None:
             return None if given == NO_PARTNER else given
         return SCRIPTED if has_player(task) else None
 
     def choices(self, task: Task) -> list[str]:
-        """Every agent that people may have beside them in a task, its `partner` first."""
+        """Every agent that people may have as a partner in a task, its `partner` first."""
         policies = [one.name for one in names(self._archive) if one.kind == "policy" and one.task == task.id]
         scripted = [SCRIPTED] if has_player(task) else []
         partner = self.partner(task)
         return list(dict.fromkeys([*([] if partner is None else [partner]), *scripted, *policies, "random", "noop"]))
 
     def has(self, agent: str) -> bool:
-        """Whether there is an agent of this name; a `module:factory` is none."""
+        """Whether an agent of this name exists; a `module:factory` does not count."""
         return any(one.name == agent for one in names(self._archive))
 
     def check(self, agent: str) -> None:
-        """Refuse the name of an agent that is not there; what is wrong with one that is there is found when it begins.
-
-        Raises:
-            NotFoundError: With the nearest name.
-            AgentError: If its module is not there.
-        """
+        """Refuse the name of an agent that does not exist (`NotFoundError`) or whose module is missing (`AgentError`); faults
+        of an existing one are found when it begins."""
         known = [one.name for one in names(self._archive)]
         module, colon, factory = agent.partition(":")
         if agent in known:
@@ -83,6 +87,62 @@ class Roster:
 
 
 def acts_inside(agent: str) -> bool:
-    """Whether an agent acts in the worker that holds the world: the built-in ones do, which look into it and take little
-    time. All others decide in a process beside."""
+    """Whether an agent acts in the worker that holds the world: built-in ones do, which look into it and take little time. All
+    others decide in another process."""
     return agent in BUILTIN
+
+
+BEGINS_WITHIN_S = 120.0
+
+
+def require_player(agent: str, task: Task, archive: Archive, *, beside: bool) -> None:
+    """Raise `AgentError` for an agent that cannot begin a game of a task. `beside`: try it in a process of its own."""
+    reason = _tried_beside(agent, task, archive) if beside else _tried(agent, task, archive)
+    if reason:
+        raise AgentError(
+            f"agent {agent!r} cannot be the partner of {task.id}: {reason}\n"
+            f"Name another one, or nobody:  --partner {task.id}=none    All agents:  interplay agents list"
+        )
+
+
+def _tried(agent: str, task: Task, archive: Archive | None) -> str:
+    try:
+        SeatedAgent(find(agent, archive), task, rng=np.random.default_rng(0))
+    except InterplayError as error:
+        return str(error).splitlines()[0].removeprefix(f"agent {agent!r}: ")
+    except Exception as error:
+        return reason_of(error)
+    return ""
+
+
+def _tried_beside(agent: str, task: Task, archive: Archive) -> str:
+    process, ours = starting.start(__name__)
+    with ours:
+        try:
+            ours.settimeout(BEGINS_WITHIN_S)
+            asked = {
+                "agent": agent,
+                "task": task.to_json(),
+                "data": str(archive.root.resolve()),
+                "database": archive.database.address,
+            }
+            ours.sendall(json.dumps(asked).encode() + b"\n")
+            with ours.makefile("rb") as answers:
+                answer = answers.readline()
+        except TimeoutError:
+            return f"it has not begun a game within {BEGINS_WITHIN_S:g} s"
+        finally:
+            process.kill()
+    return json.loads(answer)["reason"] if answer else "its process died"
+
+
+def main(descriptor: int) -> None:
+    processes.shield_from_the_terminal()
+    logging.basicConfig(format="%(asctime)s trying %(process)d: %(message)s", level=logging.WARNING)
+    with socket.socket(fileno=descriptor) as channel:
+        channel.setblocking(True)
+        with channel.makefile("rb") as questions:
+            asked = json.loads(questions.readline())
+        archive = interplay.record.open(Path(asked["data"]), database=asked["database"])
+        reason = _tried(asked["agent"], Task.from_json(asked["task"]), archive)
+        channel.sendall(json.dumps({"reason": reason}).encode() + b"\n")

@@ -1,7 +1,7 @@
-"""The pipe between the web process and a child (a worker, the sealer, the drawer): a Unix socket, and the messages on it.
+"""The pipe between the web process and a child (a worker, the sealer, the drawer): a Unix socket, and its messages.
 
-An encoded Atari frame is about 100 bytes, so frames travel in the same stream as everything else, many to a read: there is
-no shared memory to clean up after a process that was killed. Each message says its game, its seat in the game and its kind;
+An encoded Atari frame is about 100 bytes, so frames travel in the same stream as everything else, many to a read: there is no
+shared memory to clean up after a process that was killed. Each message has its game, its seat in the game and its kind;
 commands and events are JSON of the structs below, everything else is bytes.
 """
 
@@ -22,7 +22,7 @@ _INPUT = struct.Struct("<IIdQBffI")
 
 
 def pack_input(held: wire.PlayerInput) -> bytes:
-    """The payload of `ToWorker.INPUT`, of what a seat has read."""
+    """The payload of `ToWorker.INPUT`, for an input that a seat has read."""
     kind, pair = wire.HELD, (0.0, 0.0)
     if held.turn is not None:
         kind, pair = wire.TURNED, held.turn
@@ -70,24 +70,20 @@ class ToWeb(IntEnum):
 
 
 class Command(msgspec.Struct, tag_field="do", tag=str.lower):
-    """What the web process wants of a child."""
+    """A command of the web process to a child."""
 
 
 class Event(msgspec.Struct, tag_field="event", tag=str.lower):
-    """What a child has to say."""
+    """A report of a child."""
 
 
 # To a worker; all but the first three are about one game
 
 
 class Configure(Command):
-    """The first command: where to record, and which of the shared workers this is.
+    """The first command: where to record, and which of the shared workers this is, from 0; one that is alone is 0 of 1.
 
-    Attributes:
-        data, database: The archive.
-        place: From 0; of a worker that is alone 0 of 1.
-        statistics: Computed in every game, see `Archive.statistics`.
-        agents: Where the process listens that decides for agents.
+    `statistics` are computed in every game; `agents` is the address of the process that decides for agents.
     """
 
     data: str
@@ -110,11 +106,7 @@ class Stop(Command):
 
 
 class Open(Command):
-    """Build a world; the answer is `Opened`.
-
-    Attributes:
-        for_people: Whether a person will look at it.
-    """
+    """Build a world; the answer is `Opened`. `for_people`: whether a person will look at it."""
 
     task: dict[str, Any]
     seed: int
@@ -122,11 +114,8 @@ class Open(Command):
 
 
 class GoOn(Command):
-    """Rebuild a world from the journal of its episode; the answer is `Opened`.
-
-    Attributes:
-        owners: Seat -> name of who acts for it from here on; `AgentActs` follows where that is an agent.
-    """
+    """Rebuild a world from the journal of its episode; the answer is `Opened`. `owners`: seat -> name of its owner from here
+    on; `AgentActs` follows where that is an agent."""
 
     task: dict[str, Any]
     episode: str
@@ -134,29 +123,20 @@ class GoOn(Command):
 
 
 class Welcome(Command):
-    """A player has come to a seat; the answer is `Welcomed` and a key frame.
-
-    Attributes:
-        is_shown: Whether the key frame comes at once; otherwise once their page has said who draws.
-    """
+    """A player has come to a seat; the answer is `Welcomed` and a key frame. `is_shown`: whether the key frame comes at once;
+    otherwise once their page has said who draws."""
 
     is_shown: bool = True
 
 
 class Watch(Command):
-    """Somebody watches a seat, or nobody any more; the answer to the first is `Watched`, and the picture that stands there."""
+    """A seat has its first watcher, or no longer one; the answer to the first is `Watched`, and the current picture."""
 
     is_watched: bool
 
 
 class Start(Command):
-    """Turn the clock on; the first time this begins the recording.
-
-    Attributes:
-        episode, session: Its ids.
-        seed: Of its world.
-        owners: Seat -> who sits there.
-    """
+    """Turn the clock on; the first time this begins the recording."""
 
     episode: str
     session: str
@@ -169,7 +149,7 @@ class Pause(Command):
 
 
 class Away(Command):
-    """The player of a seat looks away while others play on: let go of what they hold."""
+    """The player of a seat looks away while others play on: release what they hold."""
 
 
 class Back(Command):
@@ -177,11 +157,8 @@ class Back(Command):
 
 
 class DrawnBy(Command):
-    """Who draws for a seat from now on: its player's browser, or this worker.
-
-    Attributes:
-        gui_width, gui_height: Of what the browser draws over the world, GUI pixels.
-    """
+    """The side that draws for a seat from now on: its player's browser, or this worker. `gui_width`, `gui_height`: size of the
+    GUI that the browser draws over the world, GUI pixels."""
 
     here: bool
     gui_width: int
@@ -189,41 +166,33 @@ class DrawnBy(Command):
 
 
 class AgentActs(Command):
-    """An agent acts for a seat from now on; the answer is `Acting` when it does, or `AgentLost`.
-
-    Attributes:
-        agent: As `interplay.agents.find` takes it.
-        seed: Of its generator.
-    """
+    """An agent, as `interplay.agents.find` takes it, acts for a seat from now on; the answer is `Acting` when it does, or
+    `AgentLost`."""
 
     agent: str
     seed: int
 
 
 class PersonActs(Command):
-    """The person in a seat acts for it from now on; the answer is `Acting`.
-
-    Attributes:
-        owner: Their name, for the recording.
-    """
+    """The person in a seat acts for it from now on; the answer is `Acting`. `owner` is their name in the recording."""
 
     owner: str
 
 
 class Land(Command):
-    """The player of a seat wants so many parts of the land more."""
+    """The player of a seat asks for so many more parts of the land."""
 
     parts: int
 
 
 class Painted(Command):
-    """What the browser of a seat has painted, for the recording."""
+    """The last picture that the browser of a seat has painted, for the recording."""
 
     painted: PaintedPicture
 
 
 class Options(Command):
-    """What the player of a seat has set on their page, as JSON, for the recording."""
+    """The options that the player of a seat has set on their page, as JSON, for the recording."""
 
     options: str
 
@@ -270,15 +239,11 @@ WorkerCommand = (
 
 
 class Statistics(Event):
-    """How it is doing, twice a second.
+    """A report, twice a second.
 
-    Attributes:
-        num_games: Whose world it has, or makes.
-        num_stalls: How often a clock of a running game skipped frame times.
-        late_0_1ms: Lateness of steps in tenths of a millisecond -> how many steps.
-        cpu_s: Processor time it has used.
-        num_decisions: Of agents in the process beside that were due.
-        num_late: How many of them were not there in time.
+    `num_stalls`: how often a clock of a running game skipped frame times. `late_0_1ms`: lateness of steps in tenths of a
+    millisecond -> how many steps. `num_decisions`, `num_late`: decisions of agents in the other process that were due, and
+    late.
     """
 
     num_steps: int
@@ -292,14 +257,14 @@ class Statistics(Event):
 
 
 class Ready(Event):
-    """The world that `Prepare` asked for stands ready."""
+    """The world of `Prepare` is ready."""
 
     task: str
     seed: int
 
 
 class Preparing(Event):
-    """Something takes long before a world can be built; `share` of it is done, 0 to 1."""
+    """A world has to wait for a long preparation; `share` of it is done, 0 to 1."""
 
     share: float
 
@@ -309,11 +274,8 @@ class Opened(Event):
 
 
 class Welcomed(Event):
-    """What a player who has come to a seat will see.
-
-    Attributes:
-        tables: Name of the tables with which a browser can draw this world; None where it cannot.
-    """
+    """The format of the pictures, for a player who has come to a seat. `tables`: name of the tables with which a browser can
+    draw this world; None where it cannot."""
 
     width: int
     height: int
@@ -324,7 +286,7 @@ class Welcomed(Event):
 
 
 class Watched(Event):
-    """What those who watch a seat will see; fields as in `Welcomed`."""
+    """The format of the pictures, for watchers of a seat; fields as in `Welcomed`."""
 
     width: int
     height: int
@@ -334,14 +296,8 @@ class Watched(Event):
 
 
 class Acting(Event):
-    """Who acts for a seat from the next step on.
-
-    Attributes:
-        owner: Their name in the recording.
-        agent: As `AgentActs` named it; None of a person.
-        step: Steps made until then.
-        total_reward: Of the seat until then.
-    """
+    """The actor of a seat from the next step on: `owner` in the recording, `agent` as in `AgentActs`, None for a person. Steps
+    and reward of the seat until then."""
 
     owner: str
     agent: str | None
@@ -350,19 +306,14 @@ class Acting(Event):
 
 
 class AgentLost(Event):
-    """An agent cannot act for a seat; if it did until now, nobody presses a key there any more.
-
-    Attributes:
-        agent: As `AgentActs` named it.
-        message: Why, in one line.
-    """
+    """An agent cannot act for a seat, or no longer: nobody presses a key there any more. `message` is one line."""
 
     agent: str
     message: str
 
 
 class Slow(Event):
-    """The world turns out to be slow; `movable` says whether another worker can rebuild it."""
+    """The world turned out to be slow; `movable` says whether another worker can rebuild it."""
 
     step_ms: float
     movable: bool
@@ -373,12 +324,7 @@ class Released(Event):
 
 
 class Ended(Event):
-    """The episode is over and its journal closed.
-
-    Attributes:
-        path: The journal; None when it never began.
-        total_rewards: Of each seat.
-    """
+    """The episode is over and its journal, None if it never began, is closed."""
 
     outcome: str
     path: str | None
@@ -387,7 +333,7 @@ class Ended(Event):
 
 
 class Failed(Event):
-    """The game cannot go on; `code` and `message` are for its players."""
+    """The game cannot continue; `code` and `message` are for its players."""
 
     code: str
     message: str
@@ -410,7 +356,7 @@ class Seal(Command):
 
 
 class Sealed(Event):
-    """What came of it: the id of the episode, or why it was not sealed; neither of a game in which no step was made."""
+    """The result: the id of the episode, or why it was not sealed; neither for a game in which no step was made."""
 
     cpu_s: float
     episode: str | None = None
@@ -421,13 +367,8 @@ class Sealed(Event):
 
 
 class Draw(Command):
-    """Draw some frames of a sealed episode again; the answer is `Drawn` and the frames, as one `ToWeb.FRAME`.
-
-    Attributes:
-        path: Its file.
-        start, stop, step: Which frames.
-        seat: Send what a browser needs to draw what was seen from this seat, instead of pictures; None for pictures.
-    """
+    """Draw some frames of the sealed episode in a file again; the answer is `Drawn` and the frames, as one `ToWeb.FRAME`. With
+    a `seat`, scenes for a browser as seen from there, in place of pictures."""
 
     path: str
     start: int
@@ -437,12 +378,8 @@ class Draw(Command):
 
 
 class DrawLand(Command):
-    """Send the land of a sealed episode as it was generated; the answer is `Drawn` and land frames, as one `ToWeb.FRAME`.
-
-    Attributes:
-        path: Its file.
-        folder: The data folder, where the tables that draw the land are kept.
-    """
+    """Send the generated land of such an episode; the answer is `Drawn` and land frames, as one `ToWeb.FRAME`. The tables that
+    draw it are stored in the data folder `folder`."""
 
     path: str
     folder: str
@@ -453,13 +390,13 @@ class Drop(Command):
 
 
 class Drawing(Event):
-    """Of the steps that are played again before the next picture, so many are done, 0 to 1."""
+    """Share of the steps already played again before the next picture, 0 to 1."""
 
     share: float
 
 
 class Drawn(Event):
-    """Of the frames that come next: the palette in base64, or None; of the land, the name of the tables that draw it."""
+    """About the frames that come next: the palette in base64, or None; for the land, the name of the tables that draw it."""
 
     palette: str | None = None
     tables: str | None = None
@@ -481,7 +418,6 @@ decode_drawn = msgspec.json.Decoder(Drawing | Drawn | Undrawable).decode
 
 
 def pack(number: int, kind: int, payload: bytes, *, seat: int = 0) -> bytes:
-    """One message about a game, or about one of its seats."""
     return _HEAD.pack(number, seat, kind, len(payload)) + payload
 
 
@@ -494,7 +430,7 @@ def pack_event(number: int, event: Event, *, seat: int = 0) -> bytes:
 
 
 class Unpacker:
-    """Cuts a byte stream back into messages, whatever pieces it arrives in."""
+    """Cuts a byte stream into messages, in whatever pieces it arrives."""
 
     def __init__(self) -> None:
         self._rest = b""

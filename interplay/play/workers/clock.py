@@ -1,6 +1,11 @@
-"""The clock of one episode: due times on an absolute grid, and what to do when late. Pure arithmetic, in microseconds."""
+"""The clock of one episode: due times on an absolute grid, rules for late steps, and smaller pictures before fewer steps. Pure
+arithmetic, in microseconds."""
 
 from __future__ import annotations
+
+import statistics
+from collections import deque
+from collections.abc import Sequence
 
 MAX_CATCH_UP_US = 100_000
 """A clock later than this skips the frame times it missed."""
@@ -14,12 +19,9 @@ last of a slot waits too long."""
 class EpisodeClock:
     """Due times of the steps of one episode.
 
-    A step that is late runs at once and the next keeps its place on the grid, so small delays leave no trace in the frame
-    rate. After a delay of more than a tenth of a second the missed frame times are skipped: a world that was stalled goes on at
-    its own pace, it never runs fast for long.
-
-    Args:
-        rate_hz: Steps per second.
+    A step that is late runs at once and the next stays on the grid, so small delays leave no trace in the frame rate. After a
+    delay of more than a tenth of a second the missed frame times are skipped: a world that was stalled continues at its own
+    pace, it never runs fast for long.
 
     Attributes:
         due_us: When the next step is due.
@@ -30,7 +32,7 @@ class EpisodeClock:
     1000000
     >>> clock.advance(1_000_100), clock.due_us  # 0.1 ms late: runs, and the grid stays
     (100, 1020000)
-    >>> clock.advance(1_127_000), clock.due_us, clock.num_stalls  # five frames late: runs once, and goes on with the next
+    >>> clock.advance(1_127_000), clock.due_us, clock.num_stalls  # five frames late: runs once, then continues with the next
     (107000, 1140000, 1)
     """
 
@@ -42,24 +44,15 @@ class EpisodeClock:
         self.num_stalls = 0
 
     def start(self, now_us: int, *, phase: float = 0.0) -> int:
-        """Start, or start again after a pause.
-
-        Args:
-            phase: Where in the frame interval it steps, from 0 to 1.
-        Returns:
-            When the first step is due: within one interval from now.
-        """
+        """Start, or start again after a pause; returns when the first step is due: within one interval from now. `phase`: where
+        in the frame interval it steps, from 0 to 1."""
         self._anchor_us = now_us + (phase * self.period_us - now_us) % self.period_us
         self._ticks = 0
         self.due_us = round(self._anchor_us)
         return self.due_us
 
     def advance(self, now_us: int) -> int:
-        """A step runs at `now_us`: moves `due_us` to the next one.
-
-        Returns:
-            How late this step is, microseconds.
-        """
+        """A step runs at `now_us`: moves `due_us` to the next one. Returns how late this step is, microseconds."""
         late = now_us - self.due_us
         self._ticks += 1
         if late > MAX_CATCH_UP_US:
@@ -101,27 +94,23 @@ class TurnClock:
         self._free_us, self.due_us = now_us, None
 
     def ask(self, now_us: int) -> None:
-        """The players have chosen; to say so again changes nothing."""
+        """The players have chosen; another call changes nothing."""
         if self.due_us is None:
             self.due_us = max(now_us, self._free_us)
 
     def take_back(self) -> None:
-        """Somebody has not chosen after all."""
+        """A player has not chosen after all."""
         self.due_us = None
 
     def advance(self, now_us: int) -> int:
-        """A step runs at `now_us`.
-
-        Returns:
-            How late it is, microseconds.
-        """
+        """A step runs at `now_us`. Returns how late it is, microseconds."""
         late_us = now_us - (now_us if self.due_us is None else self.due_us)
         self._free_us, self.due_us = now_us + self._period_us, None
         return late_us
 
 
 class Lateness:
-    """A histogram of how late things were, in steps of 0.1 ms up to 100 ms: cheap to add to, exact enough to report.
+    """A histogram of delays, in steps of 0.1 ms up to 100 ms: cheap to add to, exact enough to report.
 
     >>> lateness = Lateness()
     >>> for late_us in (50, 150, 250, 9_000):
@@ -150,3 +139,88 @@ class Lateness:
             if count and seen >= target:
                 return (index + 1) / 10
         return (self.BINS + 1) / 10
+
+
+LATE_SHARE = 0.5
+"""Of a frame interval: a step that begins later than this is late. Frame times are skipped from two intervals on."""
+_NUM_RECENT = 5
+"""Steps whose median cost counts, so that one hiccup says nothing."""
+_HURRY_SHARE, _HURRY_STEPS = 0.9, 3
+"""So many late steps in a row are enough for a smaller picture, where a step costs nearly the whole interval ..."""
+_PATIENCE_S = 1.0
+"""... and so long otherwise: then it is the other games of this worker that take the time."""
+_ROOM_SHARE = 0.85
+"""A larger picture is tried when a step with it should cost less than this share of the interval."""
+CALM_S = 5.0
+"""How long steps must have been in time before a larger picture is tried; twice as long after each try that failed ..."""
+_MAX_CALM_S = 80.0
+"""... up to this."""
+
+
+class Pace:
+    """Chooses the height of the pictures of one game, step by step.
+
+    Args:
+        rate_hz: Steps per second.
+        heights: Rows of the pictures that can be drawn, the largest first.
+
+    Attributes:
+        level: Index into `heights` of the size to draw.
+
+    >>> pace = Pace(20, (360, 270, 180))
+    >>> for late_us in (0, 10_000, 20_000, 30_000, 40_000, 50_000):  # each step takes 60 ms of its 50
+    ...     pace.add(cost_us=60_000, late_us=late_us)
+    >>> pace.height
+    270
+    """
+
+    def __init__(self, rate_hz: float, heights: Sequence[int]) -> None:
+        self.level = 0
+        self._heights = heights
+        self._rate_hz = rate_hz
+        self._period_us = 1e6 / rate_hz
+        self._costs_us: deque[int] = deque(maxlen=_NUM_RECENT)
+        self._num_late = 0
+        self._num_calm = 0
+        self._num_since_try = 0
+        self._calm_s = CALM_S
+        self._tried = False
+
+    @property
+    def height(self) -> int:
+        return self._heights[self.level]
+
+    def add(self, cost_us: int, late_us: int) -> None:
+        """A step was made; its successor may be drawn at another size. `cost_us`: from its beginning to its picture's end, real
+        time. `late_us`: how late it began."""
+        self._costs_us.append(cost_us)
+        self._num_since_try += 1
+        is_late = late_us > LATE_SHARE * self._period_us
+        self._num_late = self._num_late + 1 if is_late else 0
+        if len(self._costs_us) < _HURRY_STEPS:
+            return
+        usual_us = statistics.median(self._costs_us)
+        in_a_hurry = usual_us > _HURRY_SHARE * self._period_us
+        if self._num_late >= (_HURRY_STEPS if in_a_hurry else _PATIENCE_S * self._rate_hz):
+            if self.level + 1 < len(self._heights):
+                self._go_down()
+            return
+        if not self.level:
+            return
+        # The cost of a step grows with the rows of its picture, not with its pixels: 14, 25 and 32 ms at 180, 270 and 360.
+        growth = self._heights[self.level - 1] / self.height
+        self._num_calm = self._num_calm + 1 if not is_late and usual_us * growth < _ROOM_SHARE * self._period_us else 0
+        if self._num_calm >= self._calm_s * self._rate_hz:
+            self._change(-1)
+            self._tried = True
+
+    def _go_down(self) -> None:
+        if self._tried and self._num_since_try < self._calm_s * self._rate_hz:
+            self._calm_s = min(_MAX_CALM_S, 2 * self._calm_s)
+        self._change(1)
+        self._tried = False
+
+    def _change(self, by: int) -> None:
+        self.level += by
+        self._costs_us.clear()
+        self._num_late = self._num_calm = self._num_since_try = 0

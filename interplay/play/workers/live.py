@@ -13,9 +13,8 @@ from interplay.play.connections import wire
 from interplay.play.connections.codec import FrameEncoder
 from interplay.play.partners.driving import Driver, Driving
 from interplay.play.workers.channel import Ended, pack_event
-from interplay.play.workers.clock import EpisodeClock, TurnClock
+from interplay.play.workers.clock import EpisodeClock, Pace, TurnClock
 from interplay.play.workers.live_seat import LiveSeat
-from interplay.play.workers.pace import Pace
 from interplay.record import InputTiming, RecordedEpisode, Recorder, ResumedState
 from interplay.record.sealed.seal import counted
 
@@ -40,23 +39,20 @@ class LiveEpisode:
     Args:
         number: The game's number on the channel.
         env: Reset, or restored, and ready to step.
-        start: What `env.reset` returned; None for an episode that goes on from its journal.
+        start: The result of `env.reset`; None for an episode that continues from its journal.
         send: Takes finished channel messages.
         tables: Name of the tables with which browsers can draw the world; None where they cannot.
 
     Attributes:
-        env, episode, clock, seats: The parts; the episode has no recorder until the journal is open, which happens when it
-            starts, so that games which never start leave no journal.
-        driving: Who acts for each seat.
+        episode: Has no recorder until it starts, so that games which never start leave no journal.
         info: Of the last step, or of the reset.
-        lives: As the world last said, if it says.
+        lives: The last number that the world gave, if it gives any.
         step_costs_us: Of the first `NUM_TIMED_STEPS` steps with their pictures, without waits for a core.
         wanted: Whether the players want the clock on; it may come on later, when the journal is open.
         running: Whether the clock is on.
         pace: Chooses the size of the pictures; None where there is one only.
         slot: Of the worker's moments in a frame interval, the one at which it steps.
         closing: Whether it has ended and its journal is being closed.
-        takes_turns: Whether it waits until every player has chosen.
     """
 
     def __init__(
@@ -107,16 +103,13 @@ class LiveEpisode:
 
     @property
     def outcome(self) -> str | None:
-        """How the episode ended by itself, once it has."""
         return self.episode.outcome
 
     @property
     def recorder(self) -> Recorder | None:
-        """Of the journal, once it is open."""
         return self.episode.recorder
 
     def go_on_from(self, recorder: Recorder, state: ResumedState) -> None:
-        """Take up an episode that a worker which is gone has recorded so far."""
         self.episode = RecordedEpisode(self.env, recorder, num_steps=state.num_steps)
         self._played_us = state.clock_us
         for seat in self.seats:
@@ -127,12 +120,8 @@ class LiveEpisode:
             self.episode.outcome = "terminated" if state.terminated else "time_limit"
 
     def open_journal(self, recorder: Recorder) -> None:
-        """Begin the recording, with the first observation on disk: whatever is killed from now on, the game can go on. It takes
-        milliseconds, so it is done beside the ticks.
-
-        Raises:
-            RecordingError: If the journal cannot be written.
-        """
+        """Begin the recording, with the first observation on disk: from now on the game survives a crash. It takes
+        milliseconds, so it runs in the second thread. Raises `RecordingError` if the journal cannot be written."""
         assert self._start is not None
         recorder.start(*self._start)
         recorder.flush()
@@ -156,7 +145,7 @@ class LiveEpisode:
                 self._show_again(seat, now_us)
 
     def pause(self, now_us: int) -> None:
-        """Turn the clock off; what was played is on disk when this returns."""
+        """Turn the clock off; all played steps are on disk when this returns."""
         self.wanted = False
         if not self.running:
             return
@@ -166,25 +155,24 @@ class LiveEpisode:
             self.recorder.flush()
 
     def look_again(self, seat: LiveSeat, now_us: int) -> None:
-        """A player is back in a game that the others have played on."""
         seat.text("resumed", step=self.step)
         seat.begin()
         self._show_again(seat, now_us)
 
     def _show_again(self, seat: LiveSeat, now_us: int) -> None:
-        """After a pause; a browser that draws has kept what it knew, and the next step tells it the rest."""
+        """Show the picture after a pause; a browser that draws has what it knew, and the next step tells it the rest."""
         if seat.gui_size is None:
             self.show(seat, now_us)
 
     def show(self, seat: LiveSeat, now_us: int) -> None:
-        """Send what a player sees now as a frame that stands alone: at once, or to a browser that draws soon."""
+        """Send the present view of a player as a frame that stands alone: at once, or to a browser that draws soon."""
         seat.request_key()
         if seat.gui_size is None:
             self._send_frame(seat, now_us)
 
     def draw_by(self, seat: LiveSeat, gui_size: tuple[int, int] | None, now_us: int) -> None:
-        """Who draws for a seat from now on: its player's browser, with a GUI of this size, or with None this worker. A world
-        that browsers cannot draw goes on with pictures."""
+        """Set who draws for a seat from now on: its player's browser, with a GUI of this size, or with None this worker. A
+        world that browsers cannot draw continues with pictures."""
         if gui_size is not None and self.tables is not None:
             seat.drawn_there(gui_size, self.step)
         elif seat.gui_size is not None or not seat.has_picture:
@@ -193,11 +181,10 @@ class LiveEpisode:
 
     @property
     def owes(self) -> bool:
-        """Whether something is sent to a player's browser beside the steps, now or soon."""
         return any(seat.owes for seat in self.seats)
 
     def owed_us(self, now_us: int) -> int:
-        """How long one of the players' browsers has waited for what is sent beside the steps; -1 if none waits."""
+        """How long one of the players' browsers has waited for something that is sent beside the steps; -1 if none waits."""
         return max(seat.owed_us(now_us, is_running=self.running) for seat in self.seats)
 
     def send_owed(self, now_us: int) -> None:
@@ -210,15 +197,14 @@ class LiveEpisode:
 
     @property
     def is_watched(self) -> bool:
-        """Whether somebody watches one of the seats."""
         return any(seat.is_watched for seat in self.seats)
 
     def unwatched_us(self, now_us: int) -> int:
-        """How long those who watch a seat have waited for a picture that is made for nobody else; -1 if nobody does."""
+        """How long watchers of a seat have waited for a picture that is made for nobody else; -1 if nobody waits."""
         return max(seat.unwatched_us(now_us, self.step) for seat in self.seats)
 
     def send_watched(self, now_us: int) -> None:
-        """Make one such picture, in the smallest size there is, and leave the world as it was."""
+        """Make one such picture, in the smallest size, and leave the world as it was."""
         env = self.env
         seat = max(self.seats, key=lambda one: one.unwatched_us(now_us, self.step))
         before = env.drawn_for, env.drawn_height
@@ -229,7 +215,6 @@ class LiveEpisode:
             env.draw_for(*before)
 
     def let_agent(self, seat: LiveSeat, driver: Driver) -> None:
-        """An agent acts for a seat from the next step on."""
         if self.running:
             self.send_hud(seat)  # the last one of what a person did who leaves
         seat.let_go()
@@ -238,7 +223,6 @@ class LiveEpisode:
         self.driving.let_agent(seat.name, driver, step=self.step, total_reward=seat.total_reward)
 
     def let_person(self, seat: LiveSeat, owner: str) -> None:
-        """The person in a seat acts for it from the next step on."""
         seat.begin()
         if isinstance(self.clock, TurnClock):
             self.clock.take_back()  # what the agent had chosen for the next turn is the person's to choose
@@ -246,8 +230,9 @@ class LiveEpisode:
         self.driving.let_person(seat.name, owner, step=self.step, total_reward=seat.total_reward)
 
     def input(self, seat: LiveSeat, held: wire.PlayerInput) -> None:
-        """What a player holds from now on. Players who say they painted what was never made count as having painted the newest
-        frame. A look has the part of buttons that turn already. `pressed` matters where the world waits for its players."""
+        """Take a player's input. Players who report a frame as painted that was never made count as having painted the newest
+        frame. The turning buttons are cleared from a look, which contains them already. `pressed` matters where the world waits
+        for its players."""
         painted_step = min(held.painted_step, self.step)
         seat.acknowledge(painted_step)
         if not self.running or self.driving.has_agent(seat.name):
@@ -259,8 +244,8 @@ class LiveEpisode:
             seat.press(held)
 
     def catch_up(self, seat: LiveSeat, now_us: int) -> None:
-        """Where the world waits for its players: send one of them the picture that they were too slow for. No step comes by
-        itself that would show it."""
+        """Where the world waits for its players: send one of them the picture that they were too slow for. No step comes that
+        would show it."""
         if self.running and seat.takes_frames and seat.sent_step < self.step:
             self._send_frame(seat, now_us)
             self.send_hud(seat)
@@ -272,17 +257,13 @@ class LiveEpisode:
         return self.clock.due_us
 
     def _has_chosen(self, seat: LiveSeat) -> bool:
-        """Whether the world need not wait for this seat any more."""
         if self.driving.has_agent(seat.name):
             return self.driving.has_decided(seat.name)
         return seat.has_chosen or seat.is_done
 
     def tick(self, now_us: int, *, skip: bool = False) -> int:
-        """Play the step that is due; sets `outcome` when the episode has ended. With `skip` its frames are not sent.
-
-        Returns:
-            How late the step was, microseconds.
-        """
+        """Play the step that is due; sets `outcome` when the episode has ended. With `skip` its frames are not sent. Returns
+        how late the step was, microseconds."""
         late_us = self.clock.advance(now_us)
         begun_ns = perf_counter_ns()
         self._stepped_us.append(now_us)
@@ -350,7 +331,6 @@ class LiveEpisode:
         return self.env.action_of_person(self._keys.action(buttons, turn), seat.name, seat.gui_size)
 
     def send_hud(self, seat: LiveSeat) -> None:
-        """Score, time and the rest, for a player's page."""
         left = self.episode.max_steps - self.step
         facts: dict[str, Any] = {"step": self.step}
         facts |= {"turns_left": left} if self.takes_turns else {"time_left_s": round(left / self._rate_hz, 2)}
@@ -384,26 +364,18 @@ class LiveEpisode:
         return now_us - self._time_zero_us - recorder.oldest_us
 
     def write(self) -> None:
-        """Write the steps that wait to the journal.
-
-        Raises:
-            RecordingError: If the disk is full.
-        """
         assert self.recorder is not None
         self.recorder.flush()
 
     def finish(self, outcome: str) -> Ended:
-        """Close the journal; returns the event for the web process.
-
-        Raises:
-            RecordingError: If the last steps cannot be written.
-        """
+        """Close the journal; returns the event for the web process. Raises `RecordingError` if the last steps cannot be
+        written."""
         self.running = False
         path = None if self.recorder is None else str(self.recorder.finish(outcome))
         return Ended(outcome, path, tuple(seat.total_reward for seat in self.seats), self.step)
 
     def abandon(self) -> None:
-        """Leave the journal as it is, everything played in it, for someone else to go on with or seal."""
+        """Leave the journal, with every step in it, for another process to continue or seal."""
         self.running = False
         if self.recorder is not None:
             try:
@@ -415,7 +387,6 @@ class LiveEpisode:
         return 0 if self._time_zero_us is None else (now_us - self._time_zero_us) // 1000
 
     def _send_frame(self, seat: LiveSeat, now_us: int, flags: int = 0) -> None:
-        """Send a seat its picture, or the news to a browser that draws itself."""
         step, time_ms, made_us = self.step, self._time_ms(now_us), now_us if self.running and not self.takes_turns else None
         scene = seat.scene
         if scene is None and seat.gui_size is not None:
@@ -429,6 +400,5 @@ class LiveEpisode:
 
 
 def _encoder(env: PlayableEnv, seat: str) -> FrameEncoder:
-    """Of what this seat sees, which has several sizes in some worlds."""
     first = env.view_of(seat)
     return FrameEncoder(first, first.pixels.shape[:2] if env.heights else None)

@@ -1,4 +1,4 @@
-"""One player's side of an episode being played, inside a worker: what they hold, and what they have been sent."""
+"""One player's side of an episode being played, inside a worker: their input, and the messages to them."""
 
 from __future__ import annotations
 
@@ -33,9 +33,8 @@ class LiveSeat:
     """A seat of a live episode.
 
     Args:
-        game, index: Where its messages go: the game's number on the channel, and the seat's in the game.
-        name: Of the task's seats.
-        mask: Every button there is.
+        game, index: Address of its messages: the game's number on the channel, and the seat's in the game.
+        mask: Of all buttons.
         encoder: Of its pictures.
         send: Takes finished channel messages.
 
@@ -45,15 +44,14 @@ class LiveSeat:
         total_reward: Sum of its rewards.
         is_screen_open: Whether its player was told that a screen of the world is open.
         is_done: Whether its player was told that their part has ended, while the others play on.
-        gui_size: Of what the player's browser draws over the world, GUI pixels; None where we draw their pictures.
-        scene: Where the news for that browser come from, once there are any.
+        gui_size: Size of the GUI that the player's browser draws over the world, GUI pixels; None where we draw their pictures.
+        scene: Source of that browser's scenes, after the first.
         has_picture: Whether one was sent since the player came.
-        painted: What that browser says it has painted.
-        options: What the player has set on their page, as JSON, until a step has recorded it.
+        painted: The last picture that the browser reported as painted.
+        options: The options set on the player's page, as JSON, until a step has recorded it.
         pointed: The values that the pointer asks for, (x, y), until it asks for others.
         sent_step: Of the newest frame that they were sent; -1 if it may be lost.
-        own: Steps and rewards of its person, as far as an agent has acted for them in between.
-        is_watched: Whether somebody watches who is no player.
+        own: Steps and rewards of its person, until an agent last took over.
     """
 
     def __init__(
@@ -83,7 +81,7 @@ class LiveSeat:
         self._game = game
         self._mask = mask
         self._send = send
-        self._buttons = self._taps = 0
+        self._buttons = self._taps = self._lifts = self._taken = 0
         self._pitch = self._yaw = 0.0
         self._presses: deque[wire.PlayerInput] = deque()
         self.pointed = 0.0, 0.0
@@ -100,7 +98,7 @@ class LiveSeat:
     # What the player does
 
     def begin(self) -> None:
-        """The player looks at the game from now on: what was held and painted before says nothing about it."""
+        """The player looks at the game from now on: forget earlier input and painted frames."""
         self.let_go()
         self._made_us.clear()
         self._unacknowledged.clear()
@@ -108,23 +106,24 @@ class LiveSeat:
 
     def let_go(self) -> None:
         """Release every button, forget presses, turns and looks that no step has taken."""
-        self._taps = self._buttons = 0
+        self._taps = self._buttons = self._lifts = 0
         self._presses.clear()
         self.pointed = 0.0, 0.0
         self._pitch = self._yaw = 0.0
         self._look = None
 
     def acknowledge(self, painted_step: int) -> None:
-        """The player has seen the frame of this step."""
         waiting = self._unacknowledged
         while waiting and waiting[0] <= painted_step:
             waiting.popleft()
 
     def input(self, held: wire.PlayerInput) -> None:
-        """What the player holds from now on; a press that is over before the next step still counts for that step. Turns add up
-        until a step takes them. A look counts for nothing if the player had not yet seen that the world has turned them."""
+        """Change what the player holds. A press that is over before the next step still counts for that step, and a button that
+        is let go and pressed again between two steps is up for one step. Turns add up until a step takes them. A look is
+        ignored if the player had not yet seen that the world has turned them."""
         buttons = held.buttons & self._mask
         self._taps |= buttons & ~self._buttons
+        self._lifts |= self._taken & ~buttons
         self._buttons = buttons
         if held.turn is not None:
             self._pitch += held.turn[0]
@@ -137,13 +136,12 @@ class LiveSeat:
         self._new_input = held
 
     def press(self, held: wire.PlayerInput) -> None:
-        """A press that one step is for, in a task of turns; after too many that wait it counts for nothing."""
+        """Queue a press for a step of its own, in a task of turns; when too many wait, it is dropped."""
         if held.pressed & self._mask and len(self._presses) < MAX_PRESSES:
             self._presses.append(held)
 
     @property
     def has_chosen(self) -> bool:
-        """Whether a press waits for its step."""
         return bool(self._presses)
 
     def take_press(self, now_us: int, keys: KeyMap) -> int:
@@ -156,18 +154,17 @@ class LiveSeat:
         return buttons
 
     def turned(self, step: int) -> None:
-        """The world has turned this player's view in this step."""
         self._is_turned, self._looks_since, self._look = True, step, None
 
     def take_buttons(self, now_us: int) -> int:
-        """What counts as held for the step that is made now; sets `timing`."""
-        buttons = self._buttons | self._taps
-        self._taps = 0
+        """The buttons that count as held for the step that is made now; sets `timing`."""
+        pressed_again = self._lifts & self._taps
+        self._taken = buttons = (self._buttons | self._taps) & ~pressed_again
+        self._taps, self._lifts = pressed_again, 0
         self._take_timing(now_us, buttons)
         return buttons
 
     def _take_timing(self, now_us: int, buttons: int) -> None:
-        """Set `timing` for the step that is made now."""
         if self._new_input is not None:
             held, self._new_input = self._new_input, None
             made_us = self._made_us.get(held.painted_step)
@@ -179,12 +176,9 @@ class LiveSeat:
             self.timing = self.timing._replace(buttons=buttons)
 
     def take_turn(self, present: tuple[float, float] | None = None) -> tuple[float, float]:
-        """What the next step turns, of all that was turned since the last; what is too much for one step waits.
-
-        Args:
-            present: Where the player looks, (pitch, yaw): where they want to look is reached the short way. None where a turn
-                does not mean that; the wish is then forgotten.
-        """
+        """The turn of the next step: all turns since the last one; what exceeds the limit of one step waits. `present`: where
+        the player looks, (pitch, yaw); a wanted look is reached the short way. None where a turn does not move the view; the
+        wanted look is then forgotten."""
         wanted, self._look = self._look, None
         if wanted is not None and present is not None:
             self._pitch += wanted[0] - present[0]
@@ -195,22 +189,19 @@ class LiveSeat:
         return pitch, yaw
 
     def earn(self, reward: float) -> None:
-        """A step has brought so much."""
         self.total_reward += reward
         self._unsent_reward += reward
 
     def go_on(self, step: int, total_reward: float, own: tuple[int, float], *, is_own: bool) -> None:
-        """Take up the seat of a game that was recorded so far; `is_own`: its person acted last."""
+        """Continue the seat of a game that was recorded so far; `is_own`: its person acted last."""
         self.total_reward, self.own = total_reward, own
         self._own_since = (step, total_reward) if is_own else None
 
     def change_hands(self, step: int, *, to_person: bool) -> None:
-        """Somebody else acts from the next step on: the person, or an agent."""
         self.own = self.own_until(step)
         self._own_since = (step, self.total_reward) if to_person else None
 
     def own_until(self, step: int) -> tuple[int, float]:
-        """Steps and rewards of the person up to this step."""
         if self._own_since is None:
             return self.own
         return self.own[0] + step - self._own_since[0], self.own[1] + self.total_reward - self._own_since[1]
@@ -219,17 +210,15 @@ class LiveSeat:
 
     @property
     def takes_frames(self) -> bool:
-        """Whether the client keeps up with what it is sent."""
         return not self._is_held and len(self._unacknowledged) <= wire.MAX_UNACKNOWLEDGED_FRAMES
 
     def welcome(self, step: int, tables: str | None) -> Welcomed:
-        """What the web process tells a client about this seat, who gets pictures until it says otherwise."""
+        """The welcome of a client of this seat, who gets pictures until it says otherwise."""
         self.drawn_by_us()
         self.has_picture = False
         return Welcomed(**self.encoder.welcome(), step=step, tables=tables)
 
     def drawn_by_us(self) -> None:
-        """The player gets pictures from now on."""
         self.gui_size = self.scene = self.painted = None
         self._num_land_owed = 0
         self.request_key()
@@ -242,7 +231,7 @@ class LiveSeat:
         self.request_key()
 
     def request_key(self) -> None:
-        """Make the next frame one that stands alone. It does not wait for frames before it to be painted: a client that begins
+        """Make the next frame one that stands alone. It does not wait for earlier frames to be painted: a client that begins
         again will not paint them."""
         self._unacknowledged.clear()
         self.sent_step = -1
@@ -250,7 +239,6 @@ class LiveSeat:
         self._is_fresh_due = self.gui_size is not None
 
     def owe_land(self, num_parts: int, now_us: int) -> None:
-        """The player's browser asks for parts of the land."""
         if self.gui_size is not None:
             if not self._num_land_owed:
                 self._asked_us = now_us
@@ -262,7 +250,8 @@ class LiveSeat:
         return self.gui_size is not None and (self._is_fresh_due or self._num_land_owed > 0)
 
     def owed_us(self, now_us: int, *, is_running: bool) -> int:
-        """How long the browser has waited for what is sent beside the steps, microseconds; -1 if it waits for nothing."""
+        """How long the browser has waited for something that is sent beside the steps, microseconds; -1 if it waits for
+        nothing."""
         if self.gui_size is None or self._is_held:
             return -1
         if self._is_fresh_due:
@@ -271,11 +260,9 @@ class LiveSeat:
 
     @property
     def owes_scene(self) -> bool:
-        """Whether the next thing for the browser is a scene that stands alone."""
         return self._is_fresh_due
 
     def hold(self) -> None:
-        """Stop encoding: the client reads too slowly."""
         self._is_held = True
 
     def go(self, *, key: bool) -> None:
@@ -297,7 +284,7 @@ class LiveSeat:
         """Send a picture.
 
         Args:
-            made_us: When it was made; None while the clock stands: such a picture says nothing about how fast its player is.
+            made_us: When it was made; None while the clock stands: such a picture does not show how fast its player is.
             change: As `FrameEncoder.encode` takes it.
         """
         if flags & wire.LAST_FRAME and self._is_held:
@@ -309,7 +296,6 @@ class LiveSeat:
         self._pass_on(message, step, made_us, flags)
 
     def send_scene(self, scene: Scene, *, step: int, time_ms: int, made_us: int | None, now_us: int, flags: int = 0) -> None:
-        """Send the news for the player's browser, as `send_frame` a picture."""
         self.scene = scene
         fresh, turned = self._is_fresh_due, self._is_turned
         payload = scene.scene(fresh, turned)
@@ -339,7 +325,6 @@ class LiveSeat:
         return (self._num_counted - 1) & wire.MAX_U16
 
     def _pass_on(self, message: bytes, step: int, made_us: int | None, flags: int) -> None:
-        """Send a frame, and note that it is under way."""
         self._unsent_reward = 0.0
         self.sent_step = step
         if made_us is not None:
@@ -352,7 +337,7 @@ class LiveSeat:
     # What those who watch are sent, beside the player's frames
 
     def watch(self, step: int, *, is_watched: bool) -> None:
-        """Somebody begins to watch, or nobody watches any more. The player's next frame is as it would have been."""
+        """A watcher comes, or the last one has left. The player's next frame does not change."""
         self.is_watched, self._watched_step = is_watched, -1
         if not is_watched:
             return
@@ -362,19 +347,17 @@ class LiveSeat:
             self._send(pack(self._game, ToWeb.WATCHED, standing, seat=self.index))
 
     def unwatched_us(self, now_us: int, step: int) -> int:
-        """How long those who watch have seen nothing new while the player is made no pictures; -1 if nothing is missing."""
+        """How long watchers have seen nothing new while the player is made no pictures; -1 if nothing is missing."""
         if not self.is_watched or self._watched_step == step or (self.gui_size is None and self.takes_frames):
             return -1
         waited_us = now_us - self._watched_us
         return waited_us if waited_us >= WATCHED_EVERY_US else -1
 
     def send_watched(self, frame: Frame, *, step: int, time_ms: int, now_us: int) -> None:
-        """Send a picture to those who watch alone."""
         self._watched_us, self._watched_step = now_us, step
         self._send(pack(self._game, ToWeb.WATCHED, picture_alone(frame, step=step, time_ms=time_ms), seat=self.index))
 
     def send_hud(self, facts: dict[str, Any]) -> None:
-        """Score, time and the rest, for the player's page."""
         own: dict[str, Any] = {"score": self.total_reward}
         if self._latencies_ms:
             own["input_ms"] = round(statistics.median(self._latencies_ms), 1)

@@ -39,28 +39,20 @@ log = logging.getLogger("interplay.play")
 
 
 class Played(Protocol):
-    """What a worker's messages are for: a game."""
+    """A game: the receiver of a worker's messages."""
 
     @property
-    def holds_world(self) -> bool:
-        """Whether it has, or will have, a process to itself because it is slow."""
-        ...
+    def holds_world(self) -> bool: ...
 
-    def on_frame(self, seat_index: int, message: bytes, *, last: bool) -> None:
-        """A frame for the player of a seat."""
-        ...
+    def on_frame(self, seat_index: int, message: bytes, *, last: bool) -> None: ...
 
-    def on_text(self, seat_index: int, message: str) -> None:
-        """A JSON message for the player of a seat."""
-        ...
+    def on_text(self, seat_index: int, message: str) -> None: ...
 
     def on_watched(self, seat_index: int, message: bytes) -> None:
-        """A frame for those who watch a seat, and not for its player."""
+        """A frame for watchers of a seat, and not for its player."""
         ...
 
-    def on_event(self, seat_index: int, event: channel.WorkerEvent) -> None:
-        """Something happened to the episode, or to a seat of it."""
-        ...
+    def on_event(self, seat_index: int, event: channel.WorkerEvent) -> None: ...
 
 
 class WorkerLink(processes.ProcessLink):
@@ -69,12 +61,9 @@ class WorkerLink(processes.ProcessLink):
     Attributes:
         games: Number -> game, of every game it holds.
         place: Which of the shared workers it is, from 0; None for one that is alone.
-        statistics: Its newest report; None before the first.
-        stopping: It was told to end.
-        has_spoken: Whether anything came from it yet.
         silent_s: How long nothing has come from it.
         is_given_up: It was killed for saying nothing.
-        ready: Task hash -> seed of a world it holds that nobody plays yet; None while one is being made. Of the spare worker.
+        ready: Of the spare worker: task hash -> seed of a world that nobody plays yet; None while one is being made.
         is_loaded: Whether it has the block world loaded, or is loading it.
     """
 
@@ -93,32 +82,28 @@ class WorkerLink(processes.ProcessLink):
         self._died = died
 
     def stop(self) -> None:
-        """Tell it to end. It is told nothing more: who writes to it once it has closed its socket loses what it said last."""
+        """Tell it to end. Later messages are not sent: a process that has closed its socket with unread input loses its last
+        messages."""
         self.command(0, channel.Stop())
         self.stopping = True
 
     def send(self, number: int, kind: channel.ToWorker, payload: bytes = b"", *, seat: int = 0) -> None:
-        """Send one message; silently nothing once it ends."""
         if not self.stopping:
             super().send(number, kind, payload, seat=seat)
 
     def command(self, number: int, command: channel.Command, *, seat: int = 0) -> None:
-        """Send a command; silently nothing once it ends."""
         if not self.stopping:
             super().command(number, command, seat=seat)
 
     @property
     def alone(self) -> bool:
-        """Whether it holds one slow world and gets no second."""
         return self.place is None
 
     def data_received(self, data: bytes) -> None:
-        """Cut what arrives into messages: a sign of life."""
         self.has_spoken, self.silent_s = True, 0.0
         super().data_received(data)
 
     def is_hung(self, passed_s: float) -> bool:
-        """Whether it has said nothing for too long, now that more time has passed."""
         before, self.silent_s = self.silent_s, self.silent_s + passed_s
         if self.silent_s < QUIET_S:
             return False
@@ -160,19 +145,14 @@ class WorkerLink(processes.ProcessLink):
 
 
 class WorkerPool:
-    """As many workers as asked for, one more for each slow world, and a spare one that has loaded the block world.
+    """The workers of the server: as many as asked for, one more for each slow world, and a spare one that has loaded the block
+    world.
 
     Args:
-        num_workers: Shared workers.
-        data, database: What workers record into.
-        statistics: What they compute in every game, as JSON values.
-        agents: Where the process listens that decides for agents.
+        data, database: The archive for recordings.
+        statistics: Computed in every game, as JSON values.
+        agents: Address of the process that decides for agents.
         on_orphans: Called with the games of a worker that died.
-
-    Attributes:
-        links: The workers that live.
-        num_deaths: How many died so far.
-        stopping: Whether the pool was told to stop.
     """
 
     def __init__(
@@ -203,18 +183,13 @@ class WorkerPool:
         self._num_coming = 0
 
     async def start(self) -> None:
-        """Start the shared workers; they take commands at once and load behind."""
+        """Start the shared workers; they take commands at once and load in the background."""
         await asyncio.gather(*(self._spawn(place) for place in range(self._num_workers)))
         self._watching = asyncio.get_running_loop().create_task(self._watch())
 
     async def choose(self, *, alone: bool, loaded: bool = False) -> WorkerLink:
-        """The worker for the next game: the shared one with fewest games, or one of its own.
-
-        Args:
-            loaded: Whether one that has the block world loaded is of use.
-        Raises:
-            OSError: If no process can be started, or the pool stops.
-        """
+        """The worker for the next game: the shared one with fewest games, or one of its own, if possible one with the block
+        world `loaded`. Raises `OSError` if no process can be started, or the server stops."""
         if alone:
             self._num_coming += 1
             try:
@@ -234,17 +209,15 @@ class WorkerPool:
 
     @property
     def num_alone(self) -> int:
-        """Workers that hold a slow world alone, or are on their way out after it; not one that only waits for a game."""
+        """Workers that hold a slow world alone, or are ending after it; not one that only waits for a game."""
         alone = [link for link in list(self.links) if link.alone]
         return self._num_coming + sum(link.stopping or any(game.holds_world for game in link.games.values()) for link in alone)
 
     @property
     def has_spare(self) -> bool:
-        """Whether a worker with the block world waits for a game."""
         return self._spare is not None
 
     def leave(self, link: WorkerLink, number: int) -> None:
-        """A game leaves its worker; a worker that was its alone ends."""
         link.games.pop(number, None)
         if link.alone and not link.games and not link.stopping:
             if link.is_loaded and self._spare is None:
@@ -254,10 +227,8 @@ class WorkerPool:
                 link.stop()
 
     async def prepare(self, task: Task, draw_seed: Callable[[], int]) -> None:
-        """Somebody looks at a task of the block world: have a worker ready, and in it a land, before they press Start.
-
-        Nothing while every core has a game of its own.
-        """
+        """Somebody looks at a task of the block world: have a worker ready, and in it a land, before they press Start. Does
+        nothing while every core has a game of its own."""
         num_games = sum(link.alone and bool(link.games) for link in self.links)
         if self.stopping or num_games >= len(os.sched_getaffinity(0)):
             return
@@ -276,7 +247,6 @@ class WorkerPool:
         return None if spare is None or seed is None or not may_have(seed) else spare.ready.pop(task.content_hash, None)
 
     async def _take_spare(self) -> WorkerLink | None:
-        """The spare worker, also one that is being started."""
         async with self._spare_lock:
             link, self._spare = self._spare, None
             return link
@@ -342,7 +312,6 @@ class WorkerPool:
 
     @property
     def troubles(self) -> list[str]:
-        """What is wrong with the workers just now, in words."""
         missing = self._num_workers - sum(not link.alone for link in self.links)
         silent = sum(link.has_spoken and not link.stopping and link.silent_s >= QUIET_S for link in self.links)
         found = [f"{missing} of {self._num_workers} workers are being replaced"] if missing else []

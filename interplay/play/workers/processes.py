@@ -19,13 +19,7 @@ L = TypeVar("L", bound="ProcessLink")
 
 
 class ProcessLink(asyncio.Protocol):
-    """One child process and the socket to it, seen from the web process.
-
-    Attributes:
-        process: The child.
-        born_at: When it was started, `time.monotonic()`.
-        gone: Done when it has ended, or was killed.
-    """
+    """One child process and the socket to it, seen from the web process. `gone` is done when the child has ended."""
 
     def __init__(self, process: Forked) -> None:
         self.process = process
@@ -35,7 +29,6 @@ class ProcessLink(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
 
     def on_message(self, number: int, seat: int, kind: int, payload: bytes) -> None:
-        """A message of the child, about a game or a request."""
         raise NotImplementedError
 
     def on_death(self) -> None:
@@ -45,7 +38,6 @@ class ProcessLink(asyncio.Protocol):
         self._transport = cast(asyncio.Transport, transport)
 
     def data_received(self, data: bytes) -> None:
-        """Cut what arrives into messages."""
         for number, seat, kind, payload in self._unpacker.feed(data):
             self.on_message(number, seat, kind, payload)
 
@@ -57,7 +49,7 @@ class ProcessLink(asyncio.Protocol):
         self.on_death()
 
     def send(self, number: int, kind: ToWorker, payload: bytes = b"", *, seat: int = 0) -> None:
-        """Send one message; silently nothing once the child is gone, since what it held moves away."""
+        """Send one message; ignored once the child has ended, since its work moves to another."""
         if self._transport is not None:
             self._transport.write(pack(number, kind, payload, seat=seat))
 
@@ -66,12 +58,11 @@ class ProcessLink(asyncio.Protocol):
             self._transport.write(pack_command(number, command, seat=seat))
 
     def close(self) -> None:
-        """Let go of the socket; the child then ends by itself."""
         if self._transport is not None:
             self._transport.close()
 
     async def end(self, timeout_s: float) -> bool:
-        """Let go of the socket, wait for the child, kill it if it takes too long; returns whether it had to be killed."""
+        """Close the socket and wait for the child; returns whether it took too long and was killed."""
         self.close()
         try:
             await asyncio.to_thread(self.process.wait, timeout_s)
@@ -82,17 +73,15 @@ class ProcessLink(asyncio.Protocol):
 
 
 async def connect(link: L, ours: socket.socket) -> L:
-    """Let a link speak on our end."""
     await asyncio.get_running_loop().create_unix_connection(lambda: link, sock=ours)
     return link
 
 
 def state_of(pid: int) -> tuple[str, float]:
-    """How a process stands: the kernel's letter for its state (`T` is stopped), and the processor time it has used, with what
-    its threads have waited for a core that others had, seconds.
+    """The state of a process: the kernel's letter (`T` is stopped), and the processor time it has used, plus the time its
+    threads have waited for a busy core, seconds.
 
-    Where the kernel does not say, or the process is gone: an empty letter and zero. A thread that ends takes its waiting
-    along, so the time can fall.
+    Without an answer of the kernel: an empty letter and zero. The waiting of a thread that ends is lost, so the time can fall.
     """
     try:
         fields = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()

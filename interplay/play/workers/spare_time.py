@@ -1,4 +1,5 @@
-"""What a worker does in the time until its next step is due: it writes journals, and sends what is not part of any step."""
+"""A worker's work in the time until its next step is due: it writes journals, and sends messages that are not part of a
+step."""
 
 from __future__ import annotations
 
@@ -25,16 +26,7 @@ else."""
 
 
 class SpareTime:
-    """Chooses what is done in such a moment.
-
-    Args:
-        episodes: The worker's, by number.
-        guard: Does something for one game, which alone ends if that fails.
-
-    Attributes:
-        owing: Games of which a browser may wait for something beside the steps.
-        watched: Games that somebody watches.
-    """
+    """Chooses the work for such a moment; `guard` does something for one game, which alone ends if that fails."""
 
     def __init__(self, episodes: Mapping[int, LiveEpisode], guard: Callable[[int, Callable[[], None]], None]) -> None:
         self.owing: set[int] = set()
@@ -45,7 +37,6 @@ class SpareTime:
         self._watched_takes_us = _WATCHED_TAKES_US
 
     def write_journals(self, next_us: int) -> None:
-        """Write the journals that have waited longest."""
         now = now_us()
         if now < self._write_at_us or next_us - now < _WRITE_TAKES_US:
             return
@@ -61,11 +52,8 @@ class SpareTime:
             self._guard(episode.number, episode.write)
 
     def send_owed(self, next_us: int) -> bool:
-        """Send a part of the land that a player's browser has asked for.
-
-        Returns:
-            Whether something was sent; more may wait.
-        """
+        """Send a part of the land that a player's browser has asked for; returns whether something was sent: then more may
+        wait."""
         if not self.owing:
             return False
         now = now_us()
@@ -78,7 +66,7 @@ class SpareTime:
         return True
 
     def send_watched(self, next_us: int) -> bool:
-        """Send a picture that only those want who watch a game; returns whether one was made."""
+        """Send a picture that only watchers of a game want; returns whether one was made."""
         if not self.watched:
             return False
         now = now_us()

@@ -13,11 +13,11 @@ from interplay.forking import ONE_THREAD, Forked, Forker
 _BUFFER_BYTES = 1 << 20
 _LOADED = (
     "interplay.play.workers.worker",
-    "interplay.play.background.sealing",
+    "interplay.play.background.sealer",
     "interplay.play.background.drawing",
     "interplay.play.background.filming",
     "interplay.play.partners.deciding",
-    "interplay.play.partners.trying",
+    "interplay.play.partners.roster",
     "interplay.record.format.spaces:load_arrow",
     "cv2",  # with which agents look: loading it takes a tenth of a second, which no game that runs may wait
 )
@@ -27,19 +27,17 @@ _LOAD = {None: None, "now": "interplay.envs.backends:load_compiled", "behind": "
 
 class _Starting:
     """The processes that fork the others, for all servers of this process: one with their libraries, and a fork of it that has
-    the block world as well, so that nobody waits for that who does not need it."""
+    the block world as well, so that only games of that wait for it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._forkers: dict[str, Forker] = {}
 
     def libraries(self, *, from_here: bool = False) -> Forker:
-        """It, replaced if it is gone."""
         with self._lock:
             return self._kept("libraries", lambda: Forker(_LOADED, from_here=from_here))
 
     def block_world(self) -> Forker:
-        """It, replaced if it is gone."""
         libraries = self.libraries()
         with self._lock:
             return self._kept("block world", lambda: Forker([], of=libraries))
@@ -54,23 +52,18 @@ _starting = _Starting()
 
 
 def get_ready() -> None:
-    """Begin to load what the processes need: for a process that has opened nothing yet.
-
-    Raises:
-        OSError: If no process can be started.
-    """
+    """Begin to load libraries for the processes: for a process that has opened nothing yet. Raises `OSError` if no process can
+    be started."""
     _starting.libraries(from_here=True)
 
 
 def start(module: str, *, world: Literal["now", "behind"] | None = None) -> tuple[Forked, socket.socket]:
-    """Run the `main` of a module; waits for what it needs to be loaded.
+    """Run the `main` of a module; waits until its libraries are loaded. Returns the process and our end of the pair, not yet
+    connected to an event loop.
 
     Args:
-        world: Whether it needs the block world, which is loaded for the first one that does: somebody waits for it, or nobody
-            yet, so games come before it. A load that has begun keeps its priority.
-
-    Returns:
-        The process and our end of the pair, not yet connected to an event loop.
+        world: Whether it needs the block world, which is loaded for the first one that does: somebody waits for it (`now`), or
+            nobody yet, so games come before it (`behind`). A load that has begun does not change its priority.
     Raises:
         OSError: If no process can be started.
     """

@@ -1,11 +1,9 @@
-"""An environment worker: a process that holds many episodes and steps each when it is due.
+"""An environment worker: a process that holds many episodes and steps each when it is due. `main` is started by `workers.pool`.
 
 One thread ticks. It sleeps in `select` with a timeout of microseconds and reads the channel to the web process when it wakes,
-so an input that arrives is in place before the step it is for. A second thread does what takes long: it builds worlds (an
-emulator takes a tenth of a second), opens journals, and closes them, which waits for the disk. When the web process goes away,
-journals are flushed and the worker ends.
-
-`main` is started by interplay.play.workers.pool.
+so an input that arrives is in place before the step it is for. A second thread does slow work: it builds worlds (an emulator
+takes a tenth of a second), opens journals, and closes them, which waits for the disk. When the web process ends, journals are
+flushed and the worker ends.
 """
 
 from __future__ import annotations
@@ -63,11 +61,7 @@ log = logging.getLogger("interplay.play.workers.worker")
 
 
 class Worker:
-    """The loop of the process.
-
-    Args:
-        channel: Connected to the web process.
-    """
+    """The loop of the process."""
 
     def __init__(self, channel: socket.socket) -> None:
         self._channel = channel
@@ -95,7 +89,6 @@ class Worker:
         self._helper.start()
 
     def run(self) -> None:
-        """Tick until the web process says stop or is gone."""
         report_at = now_us()
         while self._open and not (self._stopping and not self._episodes):
             begun = now = now_us()
@@ -162,7 +155,7 @@ class Worker:
                 self._event(episode.number, channel.Slow(round(step_ms, 2), movable))
 
     def _schedule_turns(self) -> None:
-        """An agent may have decided, or failed, for which a world of turns waits."""
+        """Schedule worlds of turns again: an agent that they wait for may have decided, or failed."""
         for episode in self._episodes.values():
             if episode.takes_turns and episode.running:
                 self._schedule(episode)
@@ -233,7 +226,6 @@ class Worker:
                 self._tell(episode, number, index, command)
 
     def _tell(self, episode: LiveEpisode, number: int, index: int, command: channel.WorkerCommand) -> None:
-        """Do what the web process wants of one game."""
         match command:
             case channel.Welcome(is_shown):
                 seat = episode.seats[index]
@@ -309,8 +301,6 @@ class Worker:
             self._refuse_agent(episode, seat, command.agent, error)
 
     def _let_begin(self, episode: LiveEpisode, seat: LiveSeat, command: channel.AgentActs) -> None:
-        """Ask the process beside to let an agent begin, which acts when it has."""
-
         def sit(driver: HelperDriver) -> None:
             try:
                 driver.sit(episode.info, episode.step, (episode.clock.due_us if episode.running else None) or 0)
@@ -342,7 +332,6 @@ class Worker:
             self._fail(number, error)
 
     def _finish(self, episode: LiveEpisode, outcome: str) -> None:
-        """End an episode; its journal is closed by the second thread, because that waits for the disk."""
         if episode.closing:
             return
         episode.closing = True
@@ -366,13 +355,12 @@ class Worker:
         return finished
 
     def _release(self, episode: LiveEpisode) -> None:
-        """Let another worker go on with an episode."""
         episode.abandon()
         self._event(episode.number, channel.Released())
         self._drop(episode.number, reusable=False)
 
     def _fail(self, number: int, error: Exception) -> None:
-        """End one game after an error; what was recorded stays, closed by the second thread."""
+        """End one game after an error; its recording stays, closed by the second thread."""
         episode = self._episodes.get(number)
         if episode is None or episode.recorder is None:
             self._failed(number, error)
@@ -390,8 +378,8 @@ class Worker:
         self._jobs.put(close)
 
     def _failed(self, number: int, error: Exception) -> None:
-        """Report a failure. The log has all of it; what a player reads names no folders and no code: the text of an error of
-        somebody's environment is not shown, only of which class it is."""
+        """Report a failure. The log has all of it. Players read no folders and no code: of an error of somebody's environment
+        they are told the class only, not the text."""
         episode = self._episodes.get(number)
         if episode is None:
             log.error("game %d could not be opened", number, exc_info=error)
@@ -409,7 +397,6 @@ class Worker:
         self._drop(number, reusable=False)
 
     def _drop(self, number: int, *, reusable: bool) -> None:
-        """Forget a game, keep its world for the next."""
         self._opening.discard(number)
         episode = self._episodes.pop(number, None)
         if episode is None:
@@ -428,7 +415,6 @@ class Worker:
             self._hand_over(job())
 
     def _build(self, number: int, command: channel.Open) -> Callable[[], None]:
-        """Make or reuse a world and reset it."""
         try:
             env, start = self._worlds.new(Task.from_json(command.task), command.seed, for_people=command.for_people)
             live = LiveEpisode(number, env, start=start, send=self._out.append, tables=self._tables_of(env))
@@ -438,7 +424,7 @@ class Worker:
         return lambda: self._opened(live)
 
     def _tables_of(self, env: PlayableEnv) -> str | None:
-        """Name of the file with which browsers can draw this world, written unless it is there; makes the world ready."""
+        """Name of the file with which browsers can draw this world, written unless it exists; makes the world ready."""
         assert self._archive is not None
         drawn = env.scene_tables()
         if drawn is None:
@@ -467,7 +453,7 @@ class Worker:
         os.eventfd_write(self._wake, 1)
 
     def _open_journal(self, episode: LiveEpisode, command: channel.Start) -> Callable[[], None]:
-        """Begin a recording; the clock starts when it is there, unless the players have paused meanwhile."""
+        """Begin a recording; then the clock starts, unless the players have paused meanwhile."""
         try:
             if episode.recorder is None:
                 assert self._archive is not None
@@ -504,7 +490,6 @@ class Worker:
         return lambda: self._opened(live)
 
     def _opened(self, live: LiveEpisode) -> None:
-        """Take a world over from the builder."""
         self._opening.discard(live.number)
         if self._stopping:
             live.abandon()
@@ -528,7 +513,6 @@ class Worker:
         self._out.append(pack_event(number, event, seat=seat))
 
     def _report(self) -> None:
-        """Tell the web process how this worker is doing."""
         counts = {str(index): count for index, count in enumerate(self._lateness.counts) if count}
         episodes = self._episodes.values()
         report = channel.Statistics(
@@ -590,7 +574,6 @@ def _close_after_failure(episode: LiveEpisode) -> None:
 
 
 def main(descriptor: int) -> None:
-    """Run a worker on its end of the socket pair."""
     processes.shield_from_the_terminal()
     sys.setswitchinterval(0.0005)  # the builder must not keep a due step waiting
     logging.basicConfig(format="%(asctime)s worker %(process)d: %(message)s", level=logging.WARNING)

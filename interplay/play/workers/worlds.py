@@ -1,4 +1,4 @@
-"""The worlds of a worker that no game has yet: made before anybody asks for them, or left by games that have ended."""
+"""The worlds of a worker without a game: made before anybody asks for them, or left by games that have ended."""
 
 from __future__ import annotations
 
@@ -23,11 +23,8 @@ log = logging.getLogger("interplay.play.workers.worlds")
 
 
 class Worlds:
-    """Makes worlds, and keeps those that another game may have.
-
-    Args:
-        report: Called in the thread that asked, with the share that is compiled or loaded while there is something to wait for.
-    """
+    """Makes worlds, and stores those that another game may have. `report`: called in the thread that asked, with the share that
+    is compiled or loaded while it waits."""
 
     def __init__(self, report: Callable[[float], None]) -> None:
         self._report = report
@@ -37,12 +34,12 @@ class Worlds:
         self._is_loaded = False
 
     def prepare(self, task: Task) -> None:
-        """Let what the world needs be there; players who wait are told how far it is."""
+        """Compile or load what the world needs; waiting players are told the progress."""
         with self._preparing:
             prepare(task, self._report)
 
     def load_soon(self, task: Task) -> None:
-        """Load, while its players come, what the steps of a world need: the first of each kind would wait for it."""
+        """Load, while its players come, code for the steps of a world: the first of each kind would wait for it."""
         if backends.of(task).must_load and not self._is_loaded:
             self._is_loaded = True
             threading.Thread(target=self._load, args=(task,), name="load", daemon=True).start()
@@ -54,7 +51,7 @@ class Worlds:
             log.exception("what worlds of %s need could not be loaded", task.id)
 
     def new(self, task: Task, seed: int, *, for_people: bool) -> tuple[PlayableEnv, tuple[Any, dict[str, Any]]]:
-        """A world at its first moment, and what its reset returned: the one that was made before, where it has this seed."""
+        """A world at its first moment, and the result of its reset: the world that was made ready, if it has this seed."""
         with self._preparing:
             ready = self._ready.pop(task.content_hash, None)
             self._ready.clear()  # they would take memory from the game
@@ -67,7 +64,7 @@ class Worlds:
         return env, env.reset(seed=seed)
 
     def make_ready(self, task: Task, seed: int) -> None:
-        """Load what a game needs and make its world, while its player reads the instructions."""
+        """Load libraries and make a world for a game, while its player reads the instructions."""
         with self._preparing:
             prepare(task, self._report, load=True)
             env = make(task)
@@ -80,7 +77,7 @@ class Worlds:
             self._ready[task.content_hash] = seed, env, start
 
     def take_back(self, env: PlayableEnv) -> bool:
-        """Keep a world for the next game of its task; returns whether there is room for it."""
+        """Store a world for the next game of its task; returns whether there is room for it."""
         idle = self._idle[env.task.content_hash]
         most = _MAX_IDLE_LARGE_WORLDS if backends.of(env.task).is_slow else _MAX_IDLE_WORLDS
         has_room = len(idle) < most and sum(map(len, self._idle.values())) < _MAX_IDLE_WORLDS

@@ -40,7 +40,7 @@ class SentimentTests(NamedTuple):
 
 
 class CountsReport(NamedTuple):
-    """What follows from the counts."""
+    """Tests of the counts, and how many single judgements they stand for."""
 
     task_sentiment: SentimentTests
     agent_sentiment: SentimentTests
@@ -60,8 +60,7 @@ def counts_report(path: Path) -> CountsReport:
     Args:
         path: JSON: `task_sentiment` and `agent_sentiment`, each a name -> [positive, neutral, negative].
     Raises:
-        CountsError: If the file cannot be read, misses a key, holds a row that is not three counts, or a task that is none
-            of the basalt suite.
+        CountsError: If the file cannot be read, a key or a count is missing or wrong, or a task is not in the basalt suite.
     """
     counts = read_counts(path)
     tests = {name: compare_counts(counts[name], where=f"{path}: {name}") for name in GROUPS}

@@ -84,11 +84,7 @@ def archived_efforts(archive: Archive) -> Iterator[Effort]:
 
 
 def proxy_section(efforts: Sequence[Effort], source: str) -> Section:
-    """Table 1 and figure 3 from whatever demonstrations there are.
-
-    Args:
-        source: Where they come from, for the reader.
-    """
+    """Table 1 and figure 3 of the demonstrations; `source` tells the reader where they come from."""
     title = "Demonstrations"
     groups = {name: [effort for effort in efforts if effort.task == name] for name in task_ids()}
     if not efforts:

@@ -32,12 +32,12 @@ class FactorScore(NamedTuple):
 
 
 def factor_name(question: Question) -> str:
-    """What a question measures; the overall question measures the overall impression."""
+    """Factor that a question measures; for the overall question the overall impression."""
     return "Better Overall" if question.kind == "overall" else question.factor
 
 
 def points(question: Question, response: Any) -> tuple[float | None, float | None]:
-    """What an answer to a question gives to the left and to the right side; None where it says nothing.
+    """Points of the left and the right side by an answer to a question; None where it says nothing.
 
     >>> points(Question("q", "Better Style", "comparative", ""), "draw")
     (0.5, 0.5)
@@ -55,12 +55,9 @@ def points(question: Question, response: Any) -> tuple[float | None, float | Non
 
 
 def factor_scores(answers: Iterable[FullAnswer], questions: Sequence[Question], agents: Sequence[str]) -> list[FactorScore]:
-    """Scores of agents in every factor of one task, over all their comparisons in it, whoever the other side was.
+    """Scores of `agents` in every factor of one task, over all their comparisons in it, by question, then by agent.
 
-    Args:
-        agents: Whose scores; those without an answer to a question have no row for it.
-    Returns:
-        Rows by question in the form's order, then by agent in the order given.
+    An agent without an answer to a question has no row for it.
     """
     collected: dict[tuple[str, str], list[float]] = {(question.id, agent): [] for question in questions for agent in agents}
     wanted = set(agents)
@@ -85,11 +82,9 @@ def factor_scores(answers: Iterable[FullAnswer], questions: Sequence[Question], 
 def factor_section(
     groups: Groups, forms: Mapping[str, Sequence[Question]], focus: Sequence[str], roster: Sequence[str]
 ) -> Section:
-    """Scores of the agents looked at, task by task, and the mapping of questions to factors.
+    """Scores of the `focus` agents, task by task, and the mapping of questions to factors; `forms` are by task id.
 
-    Args:
-        forms: Task id -> questions.
-        roster: Every agent, in the order that gives them their colours.
+    `roster` is every agent, in the order that gives them their colours.
     """
     blocks: list[Table | Figure] = []
     slugs = _slugs(groups)

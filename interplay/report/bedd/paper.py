@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from interplay.tasks import builtin_suites, find
-from interplay.tasks.published import published_name, published_names
+from interplay.tasks.task import published_name, published_names
 
 FILE = Path(__file__).with_name("paper.toml")
 

@@ -44,7 +44,7 @@ def resampling_of(readings: Sequence[Reading], seed: int) -> Resampling:
 
 
 def focus_agents(made: Boards) -> list[str]:
-    """The agents to look at when none are named: those of the paper's six that are there, then the best by score."""
+    """Agents to look at when none are named: those of the paper's six that were judged, then the best by score."""
     board = [row.agent for row in made.overall.rows]
     known = [agent for agent in paper()["source"]["agents"] if agent in board]
     return known + [agent for agent in board if agent not in known][: NUM_FOCUS - len(known)]
@@ -53,12 +53,7 @@ def focus_agents(made: Boards) -> list[str]:
 def rating_section(
     made: Boards, resampling: Resampling, focus: Sequence[str], roster: Sequence[str], methods: Table
 ) -> Section:
-    """TrueSkill overall and by task, and the normalised score where there are several tasks.
-
-    Args:
-        resampling: How the intervals of `made` were made.
-        roster: Every agent, in the order that gives them their colours.
-    """
+    """TrueSkill overall and by task, and the normalised score where there are several tasks; `resampling` made intervals."""
     drawn = f"{resampling.num_resamples} bootstrap resamples of the {resampling.unit} (seed {resampling.seed})"
     how = f"Intervals hold 95 % of {drawn}."
     if any(row.score_low is None for row in made.overall.rows):
@@ -198,12 +193,7 @@ _ALONE = ("no, each side is judged separately", "one", "standard error of each s
 
 
 def methods_table(board: Board, groups: Groups, forms: Mapping[str, Sequence[Question]]) -> Table:
-    """One row a method: what it offers, and how its order of the agents agrees with TrueSkill's and with itself.
-
-    Args:
-        groups: Answers by task, for the direct questions.
-        forms: Task id -> questions.
-    """
+    """One row a method: its traits, and how its order of the agents agrees with TrueSkill's and with itself reversed."""
     score = board.ranking.score
     backwards = board.log.select(np.arange(len(board.log))[::-1])
     rows: list[tuple[Cell, ...]] = []

@@ -64,10 +64,7 @@ def bedd_report(
 
     Args:
         answers: Those that count, in the order of the log.
-        forms: Task id -> questions.
         agents: Agents to look at; by default those of the paper's six that were judged, then the best.
-        effort_source: Where those come from, in words.
-        seed: Of the bootstrap behind the ratings' intervals.
     Raises:
         NothingToReportError: If there is no answer.
         NotFoundError: If one of `agents` was never judged.
@@ -126,7 +123,7 @@ def _days(first: str, last: str) -> str:
 
 
 def _inconsistency_section() -> Section:
-    """Where the published numbers disagree with each other, so that nobody looks for a match there."""
+    """Values in the paper that disagree with each other, so that nobody looks for a match there."""
     tasks = paper()["tasks"]
     statistic, p = anova_from_summaries(
         {name: (row["comparisons"], row["words_mean"], row["words_se"]) for name, row in tasks.items()}

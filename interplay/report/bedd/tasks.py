@@ -22,11 +22,7 @@ Forms = Mapping[str, Sequence[Question]]
 def data_section(
     groups: Groups, readings: Sequence[Reading], forms: Forms, of_focus: Sequence[Reading], focus: Sequence[str]
 ) -> Section:
-    """Comparisons, hours, words and sentiment by task; points and judges.
-
-    Args:
-        of_focus: Comparisons between two of the agents looked at.
-    """
+    """Comparisons, hours, words and sentiment by task; points and judges; `of_focus` are comparisons of two of the agents."""
     return Section(
         "data",
         "The data set",

@@ -217,12 +217,7 @@ def pair_table(counts: dict[str, tuple[int, int, int]], kind: str, caveat: str =
 
 
 def text_blocks(groups: Groups, kind: str, roster: Sequence[str] = ()) -> Iterable[Table | Figure]:
-    """All of the above, in reading order.
-
-    Args:
-        kind: "tasks" or "agents".
-        roster: Every agent of the report in one order, so that each has one colour in all figures; empty for tasks.
-    """
+    """All of the above, in reading order, for `kind` "tasks" or "agents"; `roster` as in `plot_intervals`."""
     yield sentiment_figure(groups, kind)
     yield sentiment_table(groups, kind)
     yield from sentiment_tests(groups, kind)

@@ -21,12 +21,7 @@ PAPER, PLACING = PARAMETERS["paper"], PARAMETERS["placing"]
 
 @dataclass(frozen=True)
 class Map:
-    """A map of some points.
-
-    Attributes:
-        points: float64, shape (n, 2).
-        parameters: All that it was made with.
-    """
+    """A map of points, float64, shape (n, 2), and all parameters that it was made with."""
 
     points: np.ndarray
     parameters: dict[str, Any]
@@ -78,12 +73,7 @@ def embed(features: np.ndarray, *, seed: int) -> Map:
 
 
 def place(features: np.ndarray, drawn: Map, new: np.ndarray, *, seed: int) -> np.ndarray | None:
-    """Where new points stand in a map, float64, shape (number of new points, 2); None if openTSNE is not installed.
-
-    Args:
-        features: Those that the map was made of.
-        new: Features of the new points, float64.
-    """
+    """Places of points with `new` features in a map of `features`, float64, shape (number, 2); None without openTSNE."""
     try:
         from openTSNE import TSNEEmbedding
         from openTSNE.affinity import PerplexityBasedNN

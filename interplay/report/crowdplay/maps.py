@@ -12,8 +12,7 @@ import numpy as np
 
 from interplay.errors import install_line
 from interplay.report.crowdplay.embedding import LEAST, MOST, PAPER, PLACING, Map, embed, nearness, place
-from interplay.report.crowdplay.plays import Play
-from interplay.report.crowdplay.quality import Quality
+from interplay.report.crowdplay.plays import Play, Quality
 from interplay.report.plots import plot_map
 from interplay.report.table import Column, Figure, Section, Table, number_columns, text_columns
 
@@ -41,11 +40,7 @@ class _Near(NamedTuple):
 
 
 def maps_section(plays: Sequence[Play], quality: Quality, shares: dict[str, list[str]], *, seed: int) -> Section:
-    """All maps, world by world.
-
-    Args:
-        shares: Id of a world -> names of its statistics that are shares: the features of behaviour.
-    """
+    """All maps, world by world; `shares` are the statistics of each world that are features of behaviour."""
     said = [
         "Each point is a play: what one owner did in one seat of one episode. Points that are near each other chose their "
         "actions in similar shares. Distances between far points, and the size of clusters, mean nothing in t-SNE.",
@@ -210,7 +205,7 @@ def _records(
 
 
 def _few_groups(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Beyond ten groups colours come again: the smaller ones are one."""
+    """Join the smaller groups beyond ten, where colours come again."""
     common = [name for name, _ in Counter(row["group"] for row in records).most_common()]
     if len(common) <= _MOST_GROUPS:
         return records

@@ -1,9 +1,10 @@
-"""Plays: every owner of every seat of every recording, with the actions and latencies of its file."""
+"""Plays: every owner of every seat of every recording, with actions and latencies of its file; and which plays are good data:
+by a stated rule, those in which the player did what the task asked for."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from interplay.record import Archive, Episode
 from interplay.store.episodes import Condition
 from interplay.store.sessions import PlayedSeat, played_seats
 from interplay.store.uploads import task_definitions
+from interplay.study.definition import Study
 from interplay.tasks import Task
 
 OWN = "own visit"
@@ -25,7 +27,7 @@ OWN = "own visit"
 
 @dataclass(frozen=True, eq=False)
 class Play:
-    """What one owner did in one seat of one episode.
+    """One owner's part in one seat of one episode.
 
     Attributes:
         actions: Action in words -> share of the steps, 0 to 1; of composed actions the share of steps each key was held.
@@ -55,7 +57,7 @@ class Play:
 
     @property
     def behaviour(self) -> str:
-        """What was asked for: the variant of a study, else the task."""
+        """The variant of a study that was asked for, else the task."""
         return self.held.variant or self.task.name
 
 
@@ -165,3 +167,68 @@ def latencies(steps: pa.Table, seat: str) -> np.ndarray:
     known = np.isfinite(latency) & np.isfinite(received)
     received, latency = received[known], latency[known]
     return latency[np.diff(received, prepend=np.nan) != 0]
+
+
+SHARE = 0.8
+"""Of the paper: at least 80 % in the right order, or on the right side (section 4.3 and appendix A.6)."""
+
+
+@dataclass(frozen=True)
+class Quality:
+    """The rule for good plays.
+
+    Attributes:
+        given: Conditions for every play; without any, `of_variants` decides.
+        of_variants: (task, variant) -> conditions for its plays; plays of any other are good.
+    """
+
+    given: tuple[Condition, ...] = ()
+    of_variants: Mapping[tuple[str, str], tuple[Condition, ...]] = field(default_factory=dict)
+
+    def conditions(self, play: Play) -> tuple[Condition, ...]:
+        return self.given or self.of_variants.get((play.held.task, play.held.variant or ""), ())
+
+    def is_good(self, play: Play) -> bool:
+        return meets(play, self.conditions(play))
+
+    @property
+    def in_words(self) -> str:
+        if self.given:
+            return f"plays with {_words(self.given)}."
+        if not self.of_variants:
+            return "all plays, because no study here asks for a behaviour; --quality gives a rule."
+        named = [f"{variant}: {_words(rule)}" for (_, variant), rule in sorted(self.of_variants.items())]
+        return "plays that did what their study asked for (" + "; ".join(dict.fromkeys(named)) + "); all plays of other tasks."
+
+
+def _words(conditions: Iterable[Condition]) -> str:
+    return " and ".join(f"{one.name} {one.operator} {one.value:g}" for one in conditions)
+
+
+def quality_of(studies: Iterable[Study], shares: Iterable[str], given: Sequence[Condition] = ()) -> Quality:
+    """The rule of an archive, by every version of its studies, or the `given` one.
+
+    A variant of a study asks for a behaviour where a requirement or a bonus is about a share, such as `inside_out.good` out of
+    `inside_out.all`, or where it is called as the statistic that measures it. Visits under other incentives, which ask for
+    nothing, are held to the same rule: the variant's name and task tell which.
+    """
+    known = set(shares)
+    rules: dict[tuple[str, str], dict[str, float]] = {}
+    named: dict[tuple[str, str], str] = {}
+    for variant in (variant for study in studies if study.play is not None for variant in study.play.variants):
+        key = variant.task, variant.name
+        asked = [(one.statistic, one.out_of, one.required) for one in variant.treatment.requirements if one.out_of]
+        bonus = variant.treatment.bonus
+        if hasattr(bonus, "out_of"):
+            asked.append((bonus.correct, bonus.out_of, SHARE))  # type: ignore[union-attr]
+        for statistic, out_of, required in asked:
+            name = statistic.partition(".")[0]
+            if name == out_of.partition(".")[0]:
+                rule = rules.setdefault(key, {})
+                rule[name] = max(required, rule.get(name, 0.0))
+        if variant.name in known:
+            named[key] = variant.name
+    for key, name in named.items():
+        rules.setdefault(key, {name: SHARE})
+    ordered = {key: tuple(Condition(name, ">=", share) for name, share in rule.items()) for key, rule in rules.items()}
+    return Quality(tuple(given), ordered)

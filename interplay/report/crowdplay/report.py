@@ -7,13 +7,10 @@ from collections.abc import Callable, Sequence
 from interplay.errors import InterplayError
 from interplay.record import Archive
 from interplay.record.catalogue import parse_condition
-from interplay.report.crowdplay.hours import hours_section
-from interplay.report.crowdplay.latency import latency_section
+from interplay.report.crowdplay.groups import teams_section, treatments_section
 from interplay.report.crowdplay.maps import maps_section
-from interplay.report.crowdplay.plays import Play, read_plays
-from interplay.report.crowdplay.quality import quality_of
-from interplay.report.crowdplay.teams import teams_section
-from interplay.report.crowdplay.treatments import treatments_section
+from interplay.report.crowdplay.plays import Play, quality_of, read_plays
+from interplay.report.crowdplay.times import hours_section, latency_section
 from interplay.report.table import Report
 from interplay.store.episodes import statistic_names
 from interplay.store.study.studies import all_versions
@@ -34,7 +31,7 @@ def crowdplay_report(
     """The whole report on an archive's recordings, as they are now.
 
     Args:
-        quality: Conditions such as `inside_out >= 0.8` that make a play good; what studies ask for, when there are none.
+        quality: Conditions such as `inside_out >= 0.8` that make a play good; by default those of the studies.
     Raises:
         NothingPlayedError: If there is no recording.
         RecordingError: If a condition cannot be read, or compares texts.

@@ -1,8 +1,7 @@
 """Channels: where people come from, and how they go back with their work counted.
 
-`make_channel(kind, settings)` builds one of four from a study's `[channel]` table. A channel reads an address
-(`arrival`) and says how to leave (`departure`); it knows one platform's conventions, and nothing of what the study asks for.
-`mturk_api.py` and `prolific_api.py` are the other half: approving, rejecting and paying.
+`make_channel(kind, settings)` builds one of four from a study's `[channel]` table. A channel reads an address (`arrival`) and
+says how to leave (`departure`); it knows one platform's conventions, and nothing of the study's tasks.
 """
 
 from __future__ import annotations
@@ -25,7 +24,6 @@ __all__ = [
     "Arrival",
     "Channel",
     "Departure",
-    "EmailChannel",
     "MTurkChannel",
     "OpenChannel",
     "Outcome",
@@ -38,15 +36,15 @@ KINDS = {"open": (), "email": (), "mturk": ("extra_hosts", "hit"), "prolific": (
 
 
 def make_channel(kind: str, settings: Mapping[str, Any] | None = None, *, where: str = "channel") -> Channel:
-    """The channel of a study.
+    """Build the channel of a study.
 
     Args:
         kind: `open`, `email`, `mturk` or `prolific`.
-        settings: Its settings: `codes` and `names` for Prolific, `extra_hosts` and `hit` for MTurk; as they stand in a file.
-        where: What the settings are called in errors.
+        settings: `codes` and `names` for Prolific, `extra_hosts` and `hit` for MTurk; as they stand in a file.
+        where: Name of the settings in errors.
     Raises:
         NotFoundError: If there is no such kind.
-        StudyError: If a setting is unknown, missing or cannot be used.
+        StudyError: If a setting is unknown, missing or invalid.
 
     >>> make_channel("prolific", {"codes": {"done": "C1A2B3"}}).name
     'prolific'

@@ -1,4 +1,4 @@
-"""What every channel shares: who arrives, how they leave, and the checks of what a link may carry."""
+"""The interface of channels (arrival and departure), and checks of the parameters of a link."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ class Arrival:
 
     Attributes:
         channel: `open`, `email`, `mturk` or `prolific`.
-        worker: What the platform calls the person; empty where it names nobody (open links, previews).
-        assignment: What it calls this one part: an assignment of MTurk, a submission of Prolific; empty likewise.
-        hit: What it calls the whole: a HIT of MTurk, a study of Prolific.
+        worker: The platform's id of the person; empty where it names nobody (open links, previews).
+        assignment: Its id of this one part: an assignment of MTurk, a submission of Prolific; empty likewise.
+        hit: Its id of the whole: a HIT of MTurk, a study of Prolific.
         is_preview: They look and have not accepted: show the study, reserve nothing, store nobody.
         submit_to: Origin that takes the finished form (MTurk), checked; empty elsewhere.
     """
@@ -63,9 +63,7 @@ class Departure:
 
     Attributes:
         kind: `post`: the person's browser posts `fields` to `url` as a form. `redirect`: it goes to `url`. `page`: it stays.
-        text: What to tell them, one or two sentences, plain text.
-        url: Where to; empty for `page`.
-        fields: Names and values of the form; empty but for `post`.
+        text: Shown to them, one or two sentences, plain text.
     """
 
     kind: Literal["post", "redirect", "page"]
@@ -89,23 +87,16 @@ class Channel(Protocol):
     """What researchers should know about the platform, or empty."""
 
     def arrival(self, query: Query) -> Arrival:
-        """Who came, from the address they opened (ArrivalError if the link does not say so as this platform does)."""
+        """Read the parameters of an opened link (ArrivalError if they are not as this platform sends them)."""
         ...
 
     def departure(self, arrival: Arrival, outcome: Outcome, results: Mapping[str, str] | None = None) -> Departure:
-        """How somebody who arrived so leaves.
-
-        Args:
-            arrival: As it was on arrival; a preview never departs.
-            results: Short texts for the platform to keep beside the assignment (say, the enrolment id), where it keeps any.
-        Raises:
-            ArrivalError: If nothing was accepted that could be ended.
-        """
+        """How a person leaves (ArrivalError for a preview); `results` are short texts for platforms that keep any."""
         ...
 
 
 def folded(name: str) -> str:
-    """The name of a parameter, however it is written; `amp;` is left of an `&amp;` in a link that was copied from HTML.
+    """The name of a parameter in one spelling, without the `amp;` of a link that was copied from HTML.
 
     >>> {folded(name) for name in ("PROLIFIC_PID", "prolific_pid", "prolificPid", "amp;PROLIFIC_PID")}
     {'prolificpid'}
@@ -120,13 +111,8 @@ def is_of(platform: str, parameter: str, names: Iterable[str]) -> bool:
 
 
 def parameters(query: Query, own: Iterable[str] = ()) -> dict[str, str]:
-    """The parameters as one mapping; those of a platform as it writes them, however the link did.
-
-    Args:
-        own: Names that the channel uses by choice.
-    Raises:
-        ArrivalError: If a name any platform uses comes twice with different values, or holds what no platform sends.
-    """
+    """Parameters as one mapping, in their platforms' spelling or the channel's `own` one (ArrivalError for two values of one
+    name)."""
     # Starlette's QueryParams is a mapping that hides repeated names.
     every: Callable[[], Iterable[tuple[str, str]]] | None = getattr(query, "multi_items", None)
     if every is not None:
@@ -147,14 +133,8 @@ AGAIN = "Open the study again from the page where you accepted it."
 
 
 def refuse_strangers(channel: str, found: Mapping[str, str], own: Iterable[str] = ()) -> None:
-    """Refuse a link that carries another platform's parameters: its person would be paid by nobody.
-
-    Args:
-        own: Parameters that this channel uses by choice, even if other platforms have them.
-
-    Raises:
-        ArrivalError: Naming both platforms.
-    """
+    """Refuse a link with another platform's parameters (ArrivalError naming both): its person would be paid by nobody.
+    Parameters in `own`, which this channel uses by choice, are allowed."""
     taken = set(own)
     for other, names in PLATFORM_PARAMETERS.items():
         carried = [name for name in found if is_of(other, name, names) and name not in taken]
@@ -182,19 +162,14 @@ def identifier(found: Mapping[str, str], name: str, pattern: re.Pattern[str] = _
 
 
 def quoted(value: str) -> str:
-    """Up to 40 characters of what a stranger sent, in quotes, safe on any page or terminal."""
+    """Up to 40 characters of a stranger's text, in quotes, safe on any page or terminal."""
     plain = value[:40].encode("ascii", "backslashreplace").decode()
     return repr(plain + ("..." if len(value) > 40 else ""))
 
 
-def check_outcome(outcome: str) -> None:
-    """Raises StudyError for a word that is not an outcome."""
+def check_departure(arrival: Arrival, outcome: str, channel: str) -> None:
     if outcome not in OUTCOMES:
         raise StudyError(f"{outcome!r} is not a way to end a part in a study; choose one of {', '.join(OUTCOMES)}")
-
-
-def check_ended(arrival: Arrival, channel: str) -> None:
-    """Raises ArrivalError where there is nothing to end: a preview, or somebody of another channel."""
     if arrival.is_preview:
         raise ArrivalError("a preview has nothing to hand in\nAccept the task first, then do it.")
     if arrival.channel != channel:

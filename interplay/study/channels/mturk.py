@@ -16,8 +16,7 @@ from interplay.study.channels.base import (
     Departure,
     Outcome,
     Query,
-    check_ended,
-    check_outcome,
+    check_departure,
     identifier,
     parameters,
     quoted,
@@ -55,14 +54,12 @@ the worker returns the HIT and is not paid for it."""
 class MTurkChannel:
     """A HIT with an external question.
 
-    Ids in an address can be typed by anybody. They say whom to pay; before paying we ask Amazon whether that worker holds
-    that assignment (`MTurkApi.assignment`).
+    Anybody can type ids into an address. They say whom to pay; before paying we ask Amazon whether that worker holds that
+    assignment (`MTurkApi.assignment`).
 
     Args:
         extra_hosts: Origins beside Amazon's two that finished forms may be posted to, such as a stand-in on this machine.
-        hit: What the study's file says of its HIT, as arguments of `HitSettings`.
-    Raises:
-        StudyError: If one of them is not an origin.
+        hit: Settings of the HIT in the study's file, as arguments of `HitSettings`.
     """
 
     name = "mturk"
@@ -75,10 +72,7 @@ class MTurkChannel:
         self.hit = dict(hit or {})
 
     def arrival(self, query: Query) -> Arrival:
-        """Worker, assignment and HIT, or a preview.
-
-        Before a worker accepts, `assignmentId` is ASSIGNMENT_ID_NOT_AVAILABLE: that is a preview, whatever else the link says.
-        """
+        """Worker, assignment and HIT; or a preview, whose `assignmentId` is ASSIGNMENT_ID_NOT_AVAILABLE."""
         found = parameters(query)
         refuse_strangers(self.name, found)
         if found.get("assignmentId") == PREVIEW:
@@ -95,13 +89,9 @@ class MTurkChannel:
         )
 
     def departure(self, arrival: Arrival, outcome: Outcome, results: Mapping[str, str] | None = None) -> Departure:
-        """A form for `turkSubmitTo`/mturk/externalSubmit with `assignmentId`, `outcome` and the results; or a plea to return.
-
-        Amazon wants at least one field beside `assignmentId`, and the form from the worker's own browser. The host is checked
-        again here, because an arrival may have lain in a database since.
-        """
-        check_outcome(outcome)
-        check_ended(arrival, self.name)
+        """A form for Amazon with `assignmentId`, `outcome` and the results, sent by the worker's own browser; or a request to
+        return the HIT. The host is checked again here, because an arrival may have lain in a database since."""
+        check_departure(arrival, outcome, self.name)
         if outcome not in _HANDED_IN:
             return Departure("page", _TEXTS[outcome])
         fields = {"assignmentId": arrival.assignment, "outcome": outcome}
@@ -112,7 +102,7 @@ class MTurkChannel:
         return Departure("post", _TEXTS[outcome], f"{self._submit_to(arrival.submit_to)}/mturk/externalSubmit", fields)
 
     def _submit_to(self, value: str) -> str:
-        """The origin a form goes to, if it is one of those allowed: a forged link must not carry answers elsewhere."""
+        """The origin a form goes to, if it is allowed: a forged link must not carry answers elsewhere."""
         origin = value.strip().rstrip("/")
         if not origin:
             raise ArrivalError(f"the link has no turkSubmitTo\n{AGAIN}")

@@ -9,8 +9,7 @@ from interplay.study.channels.base import (
     Departure,
     Outcome,
     Query,
-    check_ended,
-    check_outcome,
+    check_departure,
     parameters,
     refuse_strangers,
 )
@@ -39,13 +38,11 @@ class OpenChannel:
         return Arrival(self.name)
 
     def departure(self, arrival: Arrival, outcome: Outcome, results: Mapping[str, str] | None = None) -> Departure:
-        """A page of thanks; nothing goes anywhere."""
-        check_outcome(outcome)
-        check_ended(arrival, self.name)
+        check_departure(arrival, outcome, self.name)
         return Departure("page", _TEXTS[outcome])
 
 
 class EmailChannel(OpenChannel):
-    """As an open link; the last page asks for an address for the study's raffle (`study/raffle_entries.py`)."""
+    """As an open link; the last page asks for an address for the study's raffle (`money/raffle.py`)."""
 
     name = "email"

@@ -15,8 +15,7 @@ from interplay.study.channels.base import (
     Departure,
     Outcome,
     Query,
-    check_ended,
-    check_outcome,
+    check_departure,
     folded,
     identifier,
     parameters,
@@ -45,9 +44,8 @@ class ProlificChannel:
     """A study with an external address.
 
     Args:
-        codes: Outcome -> completion code. `done` must be there; each code must differ from the others, for Prolific
-            acts on them (approve, review, ask to return). Where an outcome has no code, the person is asked to return
-            the submission, and no wrong code is ever given.
+        codes: Outcome -> completion code. `done` must be there; each code must differ from the others, for Prolific acts on
+            them (approve, review, ask to return). A person whose outcome has no code is asked to return the submission.
         names: `worker`, `hit`, `assignment` -> the parameter each comes in, where a study named them differently.
     Raises:
         StudyError: If the codes or names cannot be used.
@@ -100,9 +98,7 @@ class ProlificChannel:
         return Arrival(self.name, worker=ids["worker"], assignment=ids["assignment"], hit=ids["hit"])
 
     def departure(self, arrival: Arrival, outcome: Outcome, results: Mapping[str, str] | None = None) -> Departure:
-        """Back to Prolific with the outcome's code, or a request to return the submission where the outcome has none."""
-        check_outcome(outcome)
-        check_ended(arrival, self.name)
+        check_departure(arrival, outcome, self.name)
         code = self.codes.get(outcome)
         if code is None:
             return Departure("page", _TEXTS[outcome] + _RETURN)

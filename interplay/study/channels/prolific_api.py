@@ -42,7 +42,7 @@ _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 @dataclass(frozen=True)
 class Submission:
-    """What Prolific knows of a submission; `status` in its words (`AWAITING REVIEW`, `APPROVED`, `RETURNED`, ...)."""
+    """A submission; `status` in Prolific's words (`AWAITING REVIEW`, `APPROVED`, `RETURNED`, ...)."""
 
     submission: str
     participant: str
@@ -52,13 +52,7 @@ class Submission:
 
 @dataclass(frozen=True)
 class BonusBatch:
-    """Bonuses set up and not yet paid; money in cents of the study's currency.
-
-    Attributes:
-        amount_cents: What participants get.
-        fees_cents, vat_cents: What Prolific and the tax office get.
-        total_cents: What leaves the balance.
-    """
+    """Bonuses set up and not yet paid; money in cents of the study's currency, `total_cents` with fees and tax."""
 
     batch: str
     amount_cents: int
@@ -68,12 +62,7 @@ class BonusBatch:
 
 
 class ProlificApi:
-    """A client.
-
-    Args:
-        token: Of the researcher's account; it can do everything the account can. Kept in memory only.
-        endpoint: Another address, such as a stand-in on this machine.
-    """
+    """A client; its token can do everything that the researcher's account can, and is kept in memory only."""
 
     def __init__(self, token: str, *, endpoint: str = ENDPOINT, timeout_s: float = 30) -> None:
         self._token = token
@@ -82,7 +71,7 @@ class ProlificApi:
 
     @classmethod
     def from_environment(cls, variable: str = TOKEN_VARIABLE, *, endpoint: str = ENDPOINT) -> ProlificApi:
-        """With the token that an environment variable holds (PaymentError if it is not set)."""
+        """A client with the token of an environment variable (PaymentError if it is not set)."""
         token = os.environ.get(variable, "").strip()
         if not token:
             raise PaymentError(
@@ -92,30 +81,17 @@ class ProlificApi:
         return cls(token, endpoint=endpoint)
 
     def submission(self, submission: str) -> Submission:
-        """Who handed in a submission; ask before paying, because ids in an address can be typed by anybody.
-
-        Raises:
-            PaymentError: If there is none of that id that this account may see.
-        """
+        """Read a submission (PaymentError for an unknown id). Ask before paying: anybody can type ids into an address."""
         return _submission(self._call("GET", f"/api/v1/submissions/{_checked(submission)}/"))
 
     def approve(self, submission: str) -> Submission:
-        """Approve, which pays the reward. Prolific ignores a second approval.
-
-        Raises:
-            PaymentError: If it was rejected or returned, or is not handed in.
-        """
+        """Approve, which pays the reward; Prolific ignores a second approval (PaymentError if it is not handed in, or not any
+        more)."""
         return self._transition(submission, {"action": "APPROVE"})
 
     def reject(self, submission: str, reason: str, category: RejectionCategory) -> Submission:
-        """Reject; the participant reads the reason.
-
-        Args:
-            reason: At least 100 characters, as Prolific demands.
-            category: One of Prolific's.
-        Raises:
-            PaymentError: If the reason is short, the category unknown, or the submission was approved or is not handed in.
-        """
+        """Reject; the participant reads the reason (PaymentError if reason or category is invalid, or it is not to be
+        reviewed)."""
         if len(reason.strip()) < MIN_REASON_CHARS:
             found = len(reason.strip())
             raise PaymentError(
@@ -128,12 +104,9 @@ class ProlificApi:
         return self._transition(submission, {"action": "REJECT", "message": reason.strip(), "rejection_category": category})
 
     def set_up_bonuses(self, study: str, amounts: Mapping[str, Decimal]) -> BonusBatch:
-        """Set bonuses up; nobody is paid yet, and doing it twice only makes a second batch.
+        """Set bonuses up: submission (or participant) -> amount in the study's currency, whole cents; up to 200.
 
-        Args:
-            amounts: Submission (or participant) -> amount in the study's currency, whole cents; up to 200.
-        Raises:
-            PaymentError: If an amount cannot be paid or somebody did not take part.
+        Nobody is paid yet, and a repeated call only makes a second batch (PaymentError if an amount or a person is refused).
         """
         if not 1 <= len(amounts) <= MAX_BONUSES:
             raise PaymentError(f"a batch holds 1 to {MAX_BONUSES} bonuses, got {len(amounts)}; send several batches")
@@ -193,7 +166,7 @@ class ProlificApi:
 
 
 def _submission(document: Mapping[str, Any]) -> Submission:
-    """The object the API describes; the participant stands under either of two names."""
+    """A submission as the API describes it; the participant stands under either of two names."""
     participant = document.get("participant") or document.get("participant_id") or ""
     return Submission(
         str(document.get("id", "")), str(participant), str(document.get("study_id", "")), str(document.get("status", ""))

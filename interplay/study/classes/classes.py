@@ -1,7 +1,7 @@
-"""`Classes`: the service of classes. It opens and closes them, lets pupils in, shows what they have played, and forgets them.
+"""`Classes`: the service of classes. It opens and closes them, lets pupils in, shows their games, and erases nicknames.
 
-Each method is one transaction, or one look at the database. Nicknames are erased `keep_days` after a class has ended: whoever
-opens the database then finds numbers.
+Each method is one transaction, or one look at the database. Nicknames are erased `keep_days` after a class has ended: the
+database then holds numbers only.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class SchoolClass:
     """A class.
 
     Attributes:
-        code: What pupils type.
-        tasks: Ids of what is played, in the order of the cards.
+        code: Typed by pupils.
+        tasks: Ids, in the order of the cards.
         ends_at: When the code stops working by itself.
         closed_at: When its teacher closed it; None while they have not.
         keep_days: How many days after its end nicknames are erased.
@@ -69,7 +69,7 @@ class SchoolClass:
 
     @property
     def ended_at(self) -> datetime:
-        """When it ended, or will end if nobody closes it before."""
+        """When it ended, or will end unless it is closed before."""
         return self.ends_at if self.closed_at is None else min(self.closed_at, self.ends_at)
 
     @property
@@ -82,18 +82,14 @@ class SchoolClass:
 
 @dataclass(frozen=True)
 class Joined:
-    """A pupil who joined: `key` is for their browser's cookie and for nobody else."""
+    """A pupil who joined; `key` is for their browser's cookie only."""
 
     pupil: Pupil
     key: str
 
 
 class Classes:
-    """The classes of one database; safe to share between threads.
-
-    Args:
-        rng: Draws nicknames that are offered. Codes are drawn from the machine's own source, as they are secrets.
-    """
+    """The classes of one database; safe to share between threads. Codes are secrets, so `rng` draws nicknames only."""
 
     def __init__(
         self, database: Database, clock: Callable[[], datetime] | None = None, rng: np.random.Generator | None = None
@@ -117,14 +113,8 @@ class Classes:
         asks_release: bool = False,
         shows_scores: bool = True,
     ) -> SchoolClass:
-        """Make a class and its code. Writes the class.
-
-        Args:
-            tasks: Ids; the caller has checked that they can be played.
-            hours: How long the code works.
-        Raises:
-            ClassError: If a setting cannot be.
-        """
+        """Make a class and its code, which works for `hours` (ClassError for an invalid setting; tasks are checked by the
+        caller)."""
         title = " ".join(title.split())
         if not 1 <= len(title) <= 80:
             raise ClassError(f"a class has a title of 1 to 80 characters; this one has {len(title)}")
@@ -146,11 +136,7 @@ class Classes:
             return _class(row)
 
     def close(self, code: str) -> SchoolClass:
-        """Let nobody join or begin a game any more; running games are played to their end. Writes the time, once.
-
-        Raises:
-            NotFoundError: As `get`.
-        """
+        """Let nobody join or begin a game any more; running games are played to their end (NotFoundError as `get`)."""
         with self._database.write() as session:
             lock(session)  # nobody joins while it ends
             row = self._row(session, code)
@@ -158,13 +144,8 @@ class Classes:
             return _class(row)
 
     def rename(self, code: str, participant: int) -> str | None:
-        """Give a pupil another nickname, one that is offered: theirs is not nice. Writes it.
-
-        Returns:
-            The new one; None if there is no such pupil in this class, or nicknames were erased.
-        Raises:
-            NotFoundError: As `get`.
-        """
+        """Replace a pupil's nickname by a suggested one, and return it; None if the class has no such pupil or was forgotten
+        (NotFoundError as `get`)."""
         with self._database.write() as session:
             lock(session)
             row = self._row(session, code)
@@ -176,21 +157,15 @@ class Classes:
             return nickname
 
     def approve(self, code: str, participants: Iterable[int]) -> None:
-        """Let everybody in the room read the nicknames of these pupils. Writes it (NotFoundError as `get`)."""
+        """Let everybody in the room read the nicknames of these pupils (NotFoundError as `get`)."""
         with self._database.write() as session:
             lock(session)
             row = self._row(session, code)
             row.definition = row.definition | {"approved": sorted({*row.definition.get("approved", ()), *participants})}
 
     def take_out(self, code: str, participant: int) -> bool:
-        """Take a pupil out of a class: somebody else may have the place and the nickname. What they have played stays recorded,
-        and is not shown with the class any more. Writes it.
-
-        Returns:
-            False if there is no such pupil in this class.
-        Raises:
-            NotFoundError: As `get`.
-        """
+        """Take a pupil out of a class: somebody else may have the place and the nickname. Their games stay recorded, and are
+        not shown with the class any more. Returns False if there is no such pupil in this class (NotFoundError as `get`)."""
         with self._database.write() as session:
             lock(session)
             row = self._row(session, code)
@@ -200,14 +175,8 @@ class Classes:
             return pupil is not None
 
     def forget(self, code: str) -> int:
-        """Erase the nicknames of a class now. Games stay, without them.
-
-        Returns:
-            How many nicknames there were.
-        Raises:
-            NotFoundError: As `get`.
-            ClassError: If it is still open.
-        """
+        """Erase the nicknames of a class now, and return how many there were (ClassError if it is open, NotFoundError as
+        `get`)."""
         with self._database.write() as session:
             lock(session)
             row, now = self._row(session, code), self._clock()
@@ -218,7 +187,7 @@ class Classes:
             return 0 if row.forgotten_at is not None else store.forget(session, row, now)
 
     def forget_due(self) -> None:
-        """Erase the nicknames of classes that ended long enough ago; writes nothing without one."""
+        """Erase the nicknames of classes that ended long enough ago; without one, nothing is written."""
         with self._database.read() as session:
             is_due = bool(self._due(session))
         if is_due:
@@ -232,7 +201,6 @@ class Classes:
             return [(_class(row), len(store.pupils(session, row.code))) for row in store.class_rows(session)]
 
     def find(self, typed: str) -> SchoolClass | None:
-        """The class with this code, open or not, or None."""
         code = read_code(typed)
         if code is None:
             return None
@@ -246,7 +214,7 @@ class Classes:
             return _class(self._row(session, typed))
 
     def pupils(self, school_class: SchoolClass) -> list[Pupil]:
-        """Everybody who joined, in the order they came, with what they have played."""
+        """Everybody who joined, in the order they came, with their games."""
         with self._database.read() as session:
             games: dict[int, list[store.PlayedSeat]] = {}
             for one in store.played(session, school_class.code):
@@ -267,11 +235,11 @@ class Classes:
         """Let somebody in under a nickname. Writes the pupil, and whether their games may be released.
 
         Args:
-            nickname: What they want to be called; empty: they are given one.
+            nickname: Empty: they are given one.
             release_ticked: Whether they ticked that box, where the class has it.
         Raises:
             NotFoundError: As `get`.
-            ClassError: If the class has ended or is full, or the nickname cannot be or is taken.
+            ClassError: If the class has ended or is full, or the nickname is invalid or taken.
         """
         with self._database.write() as session:
             lock(session)  # of two who want one nickname at once, the second is told
@@ -293,7 +261,7 @@ class Classes:
             return Joined(_pupil(person), key)
 
     def of(self, participant_id: int | None) -> tuple[SchoolClass, Pupil] | None:
-        """The class of a pupil, and who they are, without their games; None for everybody else."""
+        """The class of a pupil, and the pupil without games; None for everybody else."""
         if participant_id is None:
             return None
         with self._database.look() as session:

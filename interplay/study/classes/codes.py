@@ -1,4 +1,4 @@
-"""Codes of classes and nicknames of pupils: made so that nobody mistypes one, read so that a slip does no harm. Pure."""
+"""Codes of classes and nicknames of pupils, easy to type and read leniently. Pure."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _NICKNAME = re.compile(rf"{_WORD}(?:[ '-]{_WORD})*")
 
 
 class ClassError(StudyError):
-    """Something about a class that cannot be; the text is for pupils and teachers."""
+    """An invalid request to a class; the text is for pupils and teachers."""
 
 
 def new_code(rng: np.random.Generator) -> str:
@@ -39,7 +39,7 @@ def new_code(rng: np.random.Generator) -> str:
 
 
 def shown_code(code: str) -> str:
-    """A code as people read it.
+    """A code with its dash.
 
     >>> shown_code("RT39CH")
     'RT3-9CH'
@@ -49,7 +49,7 @@ def shown_code(code: str) -> str:
 
 
 def read_code(typed: str) -> str | None:
-    """What somebody typed as a code: in any case, with dashes and spaces or without; None if it cannot be one.
+    """A typed code in one spelling: in any case, with dashes and spaces or without; None if it cannot be one.
 
     >>> read_code(" rt3 9ch"), read_code("RT3-9C"), read_code("RT3-9CO")
     ('RT39CH', None, None)
@@ -59,10 +59,10 @@ def read_code(typed: str) -> str | None:
 
 
 def read_nickname(typed: str) -> str:
-    """What somebody wants to be called, in one spelling.
+    """A typed nickname in one spelling.
 
     Raises:
-        ClassError: If it is empty or too long, or holds what is not a letter, a digit or a space.
+        ClassError: If it is empty or too long, or holds other characters than letters, digits and spaces.
 
     >>> read_nickname("  amber   fox ")
     'amber fox'
@@ -78,7 +78,7 @@ def read_nickname(typed: str) -> str:
 
 
 def alike(nickname: str) -> str:
-    """The same for nicknames that people would take for one another: in any case, with or without spaces."""
+    """A key that is the same for nicknames that people would confuse: in any case, with or without spaces."""
     return re.sub(r"[ '-]", "", unicodedata.normalize("NFKC", nickname).casefold())
 
 
@@ -99,7 +99,7 @@ def new_nickname(taken: Collection[str], rng: np.random.Generator) -> str:
 
 
 def is_offered(nickname: str) -> bool:
-    """Whether a nickname is one that pupils are offered, so that everybody may read it.
+    """Whether a nickname is one of those suggested to pupils, so that everybody may read it.
 
     >>> is_offered("Silver Bee"), is_offered("Silver Toad!")
     (True, False)

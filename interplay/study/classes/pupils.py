@@ -1,4 +1,4 @@
-"""Pupils of a class and what they have reached, as their teacher sees it. Pure."""
+"""Pupils of a class and their results, for their teacher. Pure."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ from interplay.store.study.classes import PlayedSeat
 
 @dataclass(frozen=True)
 class Pupil:
-    """Somebody in a class.
+    """Somebody in a class; `games` begin with the oldest.
 
     Attributes:
-        nickname: What they are called; `#3` once nicknames were erased.
-        games: What they have played, the oldest first.
-        is_approved: Whether everybody in the room may read the nickname: it was offered, or the teacher has approved it.
+        nickname: `#3` once nicknames were erased.
+        is_approved: Whether everybody in the room may read the nickname: it was suggested, or the teacher has approved it.
     """
 
     participant: int
@@ -55,7 +54,6 @@ def scores(pupils: Iterable[Pupil], task: str) -> list[float]:
 
 
 def middle(values: Sequence[float]) -> float | None:
-    """The middle one of some scores; None without any."""
     return median(values) if values else None
 
 
@@ -63,11 +61,7 @@ _COLUMNS = ("pupil", "task", "title", "began_utc", "seconds", "score", "ended", 
 
 
 def table_csv(pupils: Iterable[Pupil], titles: Mapping[str, str], scoreless: Iterable[str]) -> str:
-    """Every game of every pupil as CSV, one line a game; a pupil without a game has one line.
-
-    Args:
-        scoreless: Tasks whose score says nothing; their column is empty.
-    """
+    """Games of all pupils as CSV, a line each, and a line for a pupil without any; `scoreless` tasks have no score."""
     text, without = io.StringIO(), set(scoreless)
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(_COLUMNS)

@@ -1,7 +1,6 @@
-"""What people's time was worth: from measured times to a reward, the bonuses that are owed, and the bill.
+"""The worth of people's time: from measured times to a reward, the bonuses that are owed, and the bill.
 
-All money is `Decimal` in one currency. What is owed to people is rounded up to whole cents, so that nobody falls under the wage
-by rounding.
+All money is `Decimal` in one currency. Pay is rounded up to whole cents, so that nobody falls under the wage by rounding.
 """
 
 from __future__ import annotations
@@ -23,73 +22,49 @@ QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
 
 @dataclass(frozen=True)
 class PlatformFee:
-    """What a platform takes on top of what people get, value added tax left out.
+    """The fee of a platform on top of people's pay, value added tax left out.
 
     Attributes:
-        name: Of the platform and kind of customer.
-        reward_share, bonus_share: Of each reward and each bonus.
-        many_share, many_from: What is added to `reward_share` if one HIT has at least so many assignments.
+        share: Of each reward and each bonus.
+        many_share, many_from: Added to the share of a reward if one HIT has at least so many assignments.
         minimum: Smallest fee of one reward or bonus.
-        min_hourly: Wage below which the platform steps in, in its words per hour; 0 if it has none.
+        min_hourly: Wage per hour below which the platform intervenes; 0 if it has none.
         source, read_on: Where that was said, and when we read it.
     """
 
     name: str
-    reward_share: Decimal
-    bonus_share: Decimal
-    many_share: Decimal
-    many_from: int
-    minimum: Decimal
-    min_hourly: Decimal
+    share: Decimal
     source: str
     read_on: date
+    many_share: Decimal = Decimal(0)
+    many_from: int = 0
+    minimum: Decimal = Decimal(0)
+    min_hourly: Decimal = Decimal(0)
 
     def on_reward(self, reward: Decimal, assignments_per_hit: int = 1) -> Decimal:
-        share = self.reward_share + (self.many_share if self.many_from and assignments_per_hit >= self.many_from else 0)
-        return self._fee(reward, share)
+        has_many = self.many_from and assignments_per_hit >= self.many_from
+        return self._fee(reward, self.share + (self.many_share if has_many else 0))
 
     def on_bonus(self, bonus: Decimal) -> Decimal:
-        return self._fee(bonus, self.bonus_share)
+        return self._fee(bonus, self.share)
 
     def _fee(self, amount: Decimal, share: Decimal) -> Decimal:
         return max((amount * share).quantize(CENT, ROUND_HALF_UP), self.minimum) if amount else Decimal(0)
 
 
-def _fee(
-    name: str,
-    share: str,
-    source: str,
-    read_on: date,
-    *,
-    many_share: str = "0",
-    many_from: int = 0,
-    minimum: str = "0",
-    min_hourly: str = "0",
-) -> PlatformFee:
-    part = Decimal(share)
-    return PlatformFee(name, part, part, Decimal(many_share), many_from, Decimal(minimum), Decimal(min_hourly), source, read_on)
-
-
-_PROLIFIC = "prolific.com/pricing"
+_PROLIFIC = "prolific.com/pricing", date(2026, 9, 20)
 FEES = {
-    "none": _fee("no platform", "0", "", date(2026, 11, 21)),
-    "mturk": _fee(
-        "Mechanical Turk",
-        "0.20",
-        "mturk.com/pricing",
-        date(2026, 10, 7),
-        many_share="0.20",
-        many_from=10,
-        minimum="0.01",
+    "none": PlatformFee("no platform", Decimal(0), "", date(2026, 11, 21)),
+    "mturk": PlatformFee(
+        "Mechanical Turk", Decimal("0.2"), "mturk.com/pricing", date(2026, 10, 7), Decimal("0.2"), many_from=10, minimum=CENT
     ),
-    "prolific": _fee("Prolific, companies", "0.428", _PROLIFIC, date(2026, 9, 20), min_hourly="8.00"),
-    "prolific-academic": _fee("Prolific, academic and non-profit", "0.333", _PROLIFIC, date(2026, 9, 20), min_hourly="8.00"),
+    "prolific": PlatformFee("Prolific, companies", Decimal("0.428"), *_PROLIFIC, min_hourly=Decimal(8)),
+    "prolific-academic": PlatformFee("Prolific, academic and non-profit", Decimal("0.333"), *_PROLIFIC, min_hourly=Decimal(8)),
 }
 """Fee schedules by name. They change: compare with what the platform shows before money moves."""
 
 
 def find_fee(name: str) -> PlatformFee:
-    """A fee schedule by name (NotFoundError with the nearest name)."""
     if name not in FEES:
         raise unknown_name("fee schedule", name, FEES)
     return FEES[name]
@@ -97,12 +72,7 @@ def find_fee(name: str) -> PlatformFee:
 
 @dataclass(frozen=True)
 class Finished:
-    """One assignment that somebody finished.
-
-    Attributes:
-        assignment: What the platform calls it, or our own id.
-        duration_s: From beginning to handing in, seconds.
-    """
+    """One finished assignment, by the platform's id or our own; from beginning to handing in, in seconds."""
 
     worker: str
     assignment: str
@@ -111,13 +81,7 @@ class Finished:
 
 @dataclass(frozen=True)
 class BonusDue:
-    """What one person is owed beyond their rewards.
-
-    Attributes:
-        assignment: Their longest one; platforms pay a bonus for an assignment.
-        amount: In whole cents.
-        num_assignments, time_s: Of all they finished.
-    """
+    """The pay, in whole cents, that one person is owed beyond their rewards; paid for their longest assignment."""
 
     worker: str
     assignment: str
@@ -128,17 +92,17 @@ class BonusDue:
 
 @dataclass(frozen=True)
 class PayEstimate:
-    """What measured times say about pay.
+    """An estimate of pay from measured times.
 
     Attributes:
         mean_s: Mean duration; `quantiles_s`: quantile -> duration, interpolated.
         reward: Paid for one assignment.
         hourly: The wage to be reached.
-        hourly_mean: All rewards by all time: what an hour of work really earned.
-        hourly_median: What the assignment of median duration earned in an hour, as Prolific counts it.
+        hourly_mean: All rewards by all time.
+        hourly_median: Earnings per hour of the assignment of median duration, as Prolific counts it.
         share_under: Share of assignments that earned less than `hourly`, 0 to 1.
-        recommended_reward: What would give `hourly` to `recommended_share` of assignments without any bonus.
-        bonuses: What brings everybody up to `hourly`, largest first.
+        recommended_reward: The reward with which `recommended_share` of assignments reach `hourly` without any bonus.
+        bonuses: Top-ups that bring everybody to `hourly`, largest first.
         rewards, bonus_total, fees, total: The bill at the reward that was paid.
         recommended_total: The bill for as many assignments at the recommended reward, with the bonuses that would remain.
     """
@@ -194,9 +158,9 @@ def estimate(
     longest_s: float | None = None,
     recommended_share: float = 0.75,
 ) -> PayEstimate:
-    """What the times of finished assignments say about pay.
+    """Estimate pay from the times of finished assignments.
 
-    A person is topped up over all they did: hours that went quickly count towards hours that went slowly.
+    A person is topped up over all they did: quick assignments count towards slow ones.
 
     Args:
         reward: Paid for each, whole cents.
@@ -205,7 +169,7 @@ def estimate(
         longest_s: Time that counts at most, for pages that lay open while nobody was there; None counts all.
         recommended_share: Share of assignments that the recommended reward alone should pay at `hourly`, above 0 up to 1.
     Raises:
-        StudyError: If there is nothing to estimate from, or a number makes no sense.
+        StudyError: If there is nothing to estimate from, or a number is out of range.
     """
     done = [_checked(one, longest_s) for one in finished]
     if not done:
@@ -243,7 +207,7 @@ def estimate(
 
 
 def bonuses_due(finished: Iterable[Finished], *, reward: Decimal, hourly: Decimal) -> tuple[BonusDue, ...]:
-    """What each person is owed so that all their time together earns `hourly`; largest first, then by name.
+    """Top-ups with which each person's whole time earns `hourly`; largest first, then by name.
 
     >>> bonuses_due([Finished("ada", "a1", 3600), Finished("ada", "a2", 1800)], reward=Decimal(5), hourly=Decimal(12))
     (BonusDue(worker='ada', assignment='a1', amount=Decimal('8.00'), num_assignments=2, time_s=5400.0),)
@@ -262,11 +226,6 @@ def bonuses_due(finished: Iterable[Finished], *, reward: Decimal, hourly: Decima
 
 
 def quantile(ordered: Sequence[float], share: float) -> float:
-    """A quantile of ascending values, interpolated linearly between neighbours (NumPy's default).
-
-    >>> quantile([1, 2, 4], 0.75)
-    3.0
-    """
     place = share * (len(ordered) - 1)
     below = math.floor(place)
     above = min(below + 1, len(ordered) - 1)
@@ -296,7 +255,7 @@ def hours(seconds: float) -> Decimal:
 
 
 def up(amount: Decimal) -> Decimal:
-    """Whole cents, rounded up; what a division left behind (28th digit) is dropped.
+    """Whole cents, rounded up; the remainder of a division (28th digit) is dropped.
 
     >>> up(Decimal("1.001"))
     Decimal('1.01')

@@ -9,23 +9,22 @@ from typing import Any
 
 from interplay.store import Enrolment, PayEvent
 from interplay.study.definition import Study
-from interplay.study.incentives.treatment import Earned, Treatment
-from interplay.study.play.games import PlayedGame, PlayedVisit
-from interplay.study.play.ledger import evidence, read_evidence
+from interplay.study.incentives import Earned, Treatment
+from interplay.study.play.games import PlayedGame, PlayedVisit, evidence, read_evidence
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """What one person's pay follows from.
+    """The games, rules and payments behind one person's pay.
 
     Attributes:
         treatment: The rules; None in a study of comparisons, or before a variant was given.
         games: Those that count, with the statistics that the rules look at.
-        earned: What the rules make of these games, computed again now.
+        earned: The result of the rules for these games, computed again now.
         is_final: Whether the games are those that were written down when the visit ended; else they are as of now.
-        agrees: Whether what was written down then is what is computed now.
-        reward_cents, bonus_cents: What is owed, top-ups to an hourly target left out.
-        sent_cents: What the ledger says was sent.
+        agrees: Whether the amount written down then equals the amount computed now.
+        reward_cents, bonus_cents: Owed, without top-ups to an hourly target.
+        sent_cents: Sent, by the ledger.
     """
 
     enrolment: Enrolment
@@ -78,12 +77,7 @@ class Explanation:
 
 
 def explain(study: Study, enrolment: Enrolment, lines: Sequence[PayEvent], visit: PlayedVisit | None) -> Explanation:
-    """Account for one visit.
-
-    Args:
-        study: The version that the person agreed to.
-        visit: As the catalogue has it now; None in a study of comparisons.
-    """
+    """Account for one visit; `visit` is as the catalogue has it now, None in a study of comparisons."""
     written = next((line for line in lines if line.kind == "earned"), None)
     treatment = None if visit is None or visit.variant is None else visit.variant.treatment
     games: Sequence[PlayedGame] = () if visit is None else visit.games

@@ -1,11 +1,11 @@
-"""What is to be paid, from who finished and what the ledger says was paid; and how it is sent, so that nothing is paid twice.
+"""Due payments, from finished visits and the ledger; and how each is sent, so that nothing is paid twice.
 
 Each payment has a `request`, a name that is the same whenever it is planned again. Before anything is sent the ledger gets a
 line `planned`; the platform's answer is a second line, `sent` or `failed`. A `planned` line without a second one is a payment
 nobody knows the end of: Mechanical Turk may be asked again (it looks for the request's name first), Prolific may not.
 
-What a visit of play has earned, what waiting for a partner is worth, and what somebody won, is a line `due`; a bonus named
-`pay:<request of that line>` pays it.
+Earnings of a visit of play, pay for waiting for a partner, and prizes are lines `due`; a bonus named `pay:<request of that
+line>` pays each.
 
 Everybody is paid by the version of the study they agreed to, so that each visit brings its own terms.
 """
@@ -15,10 +15,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from interplay.study.errors import PaymentError, PaymentUnknownError
 from interplay.study.money.estimates import hours, up
+
+if TYPE_CHECKING:
+    from interplay.study.channels.prolific_api import ProlificApi
+    from interplay.study.mturk.api import MTurkApi
 
 State = Literal["planned", "sent", "failed"]
 PAY = "pay:"
@@ -32,11 +36,11 @@ class Visit:
     Attributes:
         enrolment: Our id of it.
         worker, assignment, hit: The platform's ids of person, part and whole.
-        time_s: How long it took, as far as it counts.
-        reward_cents: What was promised for it, in hundredths of `currency`.
-        hourly_cents: What an hour of it should come to; None: no target, so no bonus.
-        is_done: Whether it was done. Of another, whose person waited and nobody came, only lines `due` are paid: no reward, and
-            its time counts towards no target.
+        time_s: Its length, as far as it counts.
+        reward_cents: Promised for it, in hundredths of `currency`.
+        hourly_cents: Target of an hour; None: no target, so no bonus.
+        is_done: False where the person waited and nobody came: only lines `due` are paid then, no reward, and its time counts
+            towards no target.
     """
 
     enrolment: str
@@ -63,11 +67,7 @@ class Event:
 
 @dataclass(frozen=True)
 class Payment:
-    """A reward or a bonus that is to be sent.
-
-    Attributes:
-        state: What the ledger knows of it: `new`, `failed` (refused before, may be sent again) or `unknown` (see above).
-    """
+    """A reward or a bonus that is to be sent; one that `failed` may be sent again, of an `unknown` one see above."""
 
     kind: Literal["reward", "bonus"]
     visit: Visit
@@ -92,14 +92,9 @@ class Payer(Protocol):
 
 
 def plan(visits: Sequence[Visit], events: Iterable[Event], *, with_bonuses: bool = True) -> list[Payment]:
-    """What is to be paid now.
+    """Payments that are due now: rewards in the order of visits, then those of lines `due`, then bonuses, largest first.
 
-    Args:
-        visits: Every finished visit of one channel; or all of one person.
-        events: The ledger of these visits, in order.
-        with_bonuses: Whether to top people up.
-    Returns:
-        Rewards in the order of visits, then what lines `due` promise, then bonuses, largest first. What was sent is not there.
+    The visits are all finished ones of one channel, or all of one person; the events their ledger, in order.
     """
     last: dict[str, Event] = {event.request: event for event in events}
     payments: list[Payment] = []
@@ -119,7 +114,7 @@ def plan(visits: Sequence[Visit], events: Iterable[Event], *, with_bonuses: bool
 
 
 def _dues(visits: Sequence[Visit], last: Mapping[str, Event]) -> Iterator[Payment]:
-    """Bonuses for what the ledger says is due; a reward of the same visit goes first."""
+    """Bonuses for lines `due`; a reward of the same visit goes first."""
     by_enrolment = {visit.enrolment: visit for visit in visits}
     for due in last.values():
         if due.state != "due" or due.amount_cents <= 0 or due.enrolment not in by_enrolment:
@@ -130,7 +125,7 @@ def _dues(visits: Sequence[Visit], last: Mapping[str, Event]) -> Iterator[Paymen
 
 
 def _bonus(visits: Sequence[Visit], last: Mapping[str, Event]) -> Payment | None:
-    """What one person's hours are worth beyond rewards and earlier bonuses; quick visits count towards slow ones."""
+    """One person's top-up beyond rewards and earlier bonuses; quick visits count towards slow ones."""
     timed = [visit for visit in visits if visit.is_done and visit.hourly_cents is not None]
     if not timed:
         return None
@@ -159,7 +154,7 @@ def _state(event: Event | None) -> Literal["new", "failed", "unknown"]:
 
 @dataclass(frozen=True)
 class Sent:
-    """What became of a payment: `sent`, `failed`, or `unknown`, with the platform's words."""
+    """The result of a payment: `sent`, `failed`, or `unknown`, with the platform's words."""
 
     payment: Payment
     state: Literal["sent", "failed", "unknown"]
@@ -198,9 +193,9 @@ def send(
     """Send one payment, and write each step down before the next.
 
     Args:
-        claim: Adds the line `planned` and has kept it when it returns None; or says why the payment must not go out
-            (`refusal`). Of two runs that claim one payment which cannot be repeated safely, one gets it.
-        write: Adds another line to the ledger, and has kept it when it returns.
+        claim: Commits the line `planned` and returns None; or says why the payment must not go out (`refusal`). Of two runs
+            that claim one payment which cannot be repeated safely, one gets it.
+        write: Commits another line of the ledger.
     """
     refused = claim(payment)
     if refused is not None:
@@ -217,3 +212,48 @@ def send(
         return Sent(payment, "failed", str(error))
     write(payment, "sent", "")
     return Sent(payment, "sent")
+
+
+class MTurkPayer:
+    """Rewards by approving, bonuses by SendBonus under the payment's request."""
+
+    repeats_safely = True
+
+    def __init__(self, api: MTurkApi) -> None:
+        self._api = api
+
+    def reward(self, visit: Visit) -> None:
+        _check("Mechanical Turk", visit, self._api.assignment(visit.assignment).worker)
+        self._api.approve(visit.assignment)
+
+    def bonus(self, payment: Payment, reason: str) -> None:
+        visit, amount = payment.visit, Decimal(payment.amount_cents) / 100
+        _check("Mechanical Turk", visit, self._api.assignment(visit.assignment).worker)
+        self._api.send_bonus(visit.worker, visit.assignment, amount, reason, request=payment.request)
+
+
+class ProlificPayer:
+    """Rewards by approving, each bonus a batch of its own, so that one refusal delays nobody else."""
+
+    repeats_safely = False
+
+    def __init__(self, api: ProlificApi) -> None:
+        self._api = api
+
+    def reward(self, visit: Visit) -> None:
+        _check("Prolific", visit, self._api.submission(visit.assignment).participant)
+        self._api.approve(visit.assignment)
+
+    def bonus(self, payment: Payment, reason: str) -> None:
+        visit = payment.visit
+        _check("Prolific", visit, self._api.submission(visit.assignment).participant)
+        batch = self._api.set_up_bonuses(visit.hit, {visit.assignment: Decimal(payment.amount_cents) / 100})
+        self._api.pay_bonuses(batch.batch)
+
+
+def _check(platform: str, visit: Visit, holder: str) -> None:
+    if holder != visit.worker:
+        raise PaymentError(
+            f"{platform} says that {visit.assignment} belongs to {holder or 'nobody'}, and here {visit.worker} came with it\n"
+            "Nothing was paid. Somebody may have typed another person's ids into the link."
+        )

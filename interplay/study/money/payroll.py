@@ -1,6 +1,6 @@
-"""`Payroll`: the service of pay. It plans what is owed, sends it once, and keeps every step in the ledger.
+"""`Payroll`: the service of pay. It plans payments, sends each once, and keeps every step in the ledger.
 
-The rules are in `ledger.py`: what is to be paid, and when a planned payment must not go out. Here each step is one transaction.
+The rules are in `ledger.py`. Here each step is one transaction.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from interplay.study.channels.base import UNPAID
 from interplay.study.definition import Study
 from interplay.study.enrolment import PAID
 from interplay.study.errors import OptionError, StudyError
-from interplay.study.incentives.raffle import Ticket, draw
 from interplay.study.money import ledger
 from interplay.study.money.explanation import Explanation, explain
 from interplay.study.money.ledger import Event, Payer, Payment, Sent, State, Visit
+from interplay.study.money.raffle import Ticket, draw
 from interplay.study.play.games import read_visit
 from interplay.study.studies import Studies
 
@@ -36,13 +36,8 @@ _TIMES_ESTIMATED = 3
 
 @dataclass(frozen=True)
 class Bill:
-    """What a study owes through one channel.
-
-    Attributes:
-        longest_min: Minutes of a visit that count at most; None: three times what its version estimates.
-        visits: Finished visits, each on the terms its person agreed to.
-        payments: Rewards, then bonuses; what was sent is not there.
-    """
+    """Payments that a study owes through one channel; `longest_min` limits the time of a visit, by default to three
+    estimates."""
 
     study: str
     channel: str
@@ -53,14 +48,7 @@ class Bill:
 
 @dataclass(frozen=True)
 class Drawn:
-    """A raffle that was drawn.
-
-    Attributes:
-        seed: What decided.
-        entries: How many took part.
-        winners: Number that was drawn, enrolment and worker of each, the best first.
-        is_new: Whether it was drawn just now.
-    """
+    """A drawn raffle among `entries` people; of each winner, the best first, the drawn number, enrolment and worker."""
 
     seed: int
     entries: int
@@ -89,14 +77,14 @@ class Payroll:
         with_bonuses: bool = True,
         hint: str = "",
     ) -> Bill:
-        """What is to be paid now. Writes nothing.
+        """Payments that are due now. Writes nothing.
 
         Args:
             channel: The paying channel; None where the study has one only.
             longest_min: As in `Bill`.
             with_bonuses: Whether to top people up to the hourly target.
         Raises:
-            NotFoundError: If no such study was opened here, or it has no such channel; with the nearest.
+            NotFoundError: For an unknown study or channel.
             StudyError: If no version of it pays, or it has several paying channels, or none.
         """
         newest = self._studies.get(study, hint=hint).study
@@ -111,11 +99,8 @@ class Payroll:
         return Bill(study, channel, longest_min, tuple(visits), tuple(payments))
 
     def send(self, bill: Bill, payer: Payer, *, reason: str) -> Iterator[Sent]:
-        """Send one payment after the other; every line of the ledger is committed before the next step.
-
-        Returns:
-            What became of each payment, in their order. A refusal by the platform is a result, not an error.
-        """
+        """Send one payment after the other, and yield the result of each, which a refusal is too; every line of the ledger is
+        committed before the next step."""
         for payment in bill.payments:
             yield ledger.send(
                 payment,
@@ -126,13 +111,7 @@ class Payroll:
             )
 
     def claim(self, bill: Bill, payment: Payment, *, repeats_safely: bool) -> Sent | None:
-        """Write the line `planned`, if the payment may still go out.
-
-        Checks, while nobody else can write, that this person is still owed it (`ledger.refusal`).
-
-        Returns:
-            None once the line is written; else why the payment must not go out, and nothing is written.
-        """
+        """Write the line `planned` if this person is still owed the payment (`ledger.refusal`); otherwise return why not."""
         with self._database.write() as session:
             lock(session)  # another run, too, may be paying this person
             enrolment = store.enrolment_by_id(session, payment.visit.enrolment)
@@ -151,9 +130,9 @@ class Payroll:
         Args:
             endings: Each `REQUEST=sent` or `REQUEST=failed`.
         Raises:
-            NotFoundError: If no such study was opened here, with the nearest.
-            OptionError: If one is written otherwise.
-            StudyError: If one names no payment whose end is unknown.
+            NotFoundError: For an unknown study.
+            OptionError: If an ending is written otherwise.
+            StudyError: If an ending names no payment whose end is unknown.
         """
         for one in endings:
             request, _, state = one.rpartition("=")
@@ -178,13 +157,7 @@ class Payroll:
                 )  # fmt: skip
 
     def explain(self, study: str, enrolment_id: str, *, hint: str = "") -> Explanation:
-        """What one person's pay follows from, to the cent.
-
-        Args:
-            enrolment_id: Id of the enrolment, as `interplay study participants` shows it.
-        Raises:
-            NotFoundError: If no such study was opened here, or it has no such enrolment; with the nearest.
-        """
+        """Explain one person's pay, to the cent (NotFoundError for an unknown study or enrolment)."""
         self._studies.get(study, hint=hint)
         with self._database.read() as session:
             enrolment = store.enrolment_by_id(session, enrolment_id)
@@ -199,14 +172,13 @@ class Payroll:
         return explain(version, enrolment, events, visit)
 
     def raffle(self, study: str, *, seed: int | None = None, hint: str = "") -> Drawn:
-        """Draw a study's raffle, once. Writes a line `due` for each winner, all of them or none.
+        """Draw a study's raffle, once: a second call returns the first draw. Writes a line `due` for each winner, all of them
+        or none.
 
         Args:
             seed: Of the draw; None: a random one.
-        Returns:
-            The draw; where there was one before, that one.
         Raises:
-            NotFoundError: If no such study was opened here, with the nearest.
+            NotFoundError: For an unknown study.
             StudyError: If it has no raffle, it is open, nobody has finished, or it was drawn before with another seed.
         """
         opened = self._studies.get(study, hint=hint)
@@ -269,7 +241,6 @@ class Payroll:
 
 
 def _reward_cents(version: Study, enrolment: Enrolment, otherwise: int) -> int:
-    """The reward of what a visit played; of any other visit, that of the study."""
     variant = None if version.play is None or enrolment.variant is None else version.play.variant(enrolment.variant)
     return otherwise if variant is None else variant.treatment.reward_cents
 

@@ -1,22 +1,22 @@
 """`RaffleEntries`: the raffle of a study whose link goes out by e-mail.
 
-An address is kept apart from everything that was played: nothing says which visit left which one. Of the visit only that it has
-entered is known, so that each enters once. After the draw the addresses are erased by command; what was drawn stays, so that
-anybody can draw again.
+Addresses are kept apart from all games: nothing says which visit left which one. Of a visit only its entering is known, so that
+each enters once. After the draw the addresses are erased by command; the drawn ids stay, so that anybody can draw again.
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
 import secrets
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from interplay.store import Database, Enrolment
 from interplay.store.judging import lock
 from interplay.store.study import money as store
 from interplay.study.errors import StudyError
-from interplay.study.incentives.raffle import draw
 from interplay.study.studies import OpenedStudy, Studies
 
 MAX_ADDRESS_CHARS = 254
@@ -24,18 +24,13 @@ _ADDRESS = re.compile(r"[^\s@<>\"(),:;\\\[\]]{1,64}@(?:[^\W_](?:[\w-]{0,61}[^\W_
 
 
 class AddressError(StudyError):
-    """An e-mail address that cannot be one, or a visit that has entered before."""
+    """Something that is not an e-mail address, or a visit that has entered before."""
 
 
 @dataclass(frozen=True)
 class DrawnAddresses:
-    """A raffle among addresses that was drawn.
-
-    Attributes:
-        entries: Ids of everybody who took part; with the seed, anybody draws the same.
-        winners: Id and address of who won, the best number first; addresses are None once they were erased.
-        is_new: Whether it was drawn just now.
-    """
+    """A drawn raffle among addresses; the ids of all entries and the seed allow anybody to draw the same. Winners are ids and
+    addresses, the best number first; None stands for an erased address."""
 
     seed: int
     entries: tuple[str, ...]
@@ -55,20 +50,16 @@ class RaffleEntries:
         self._studies = studies
 
     def may_enter(self, enrolment: Enrolment) -> bool:
-        """Whether somebody may leave an address: they came by e-mail, are done, have left none, and nothing was drawn yet."""
+        """Whether somebody may leave an address: they came by e-mail, are done, have left no address, and nothing was drawn
+        yet."""
         with self._database.look() as session:
             return (
                 _has_finished(enrolment) and not enrolment.has_entered_raffle and not store.is_drawn(session, enrolment.study)
             )
 
     def enter(self, enrolment: Enrolment, typed: str) -> None:
-        """Enter an address. Writes it, and apart from it that this visit has entered.
-
-        An address that is there already is entered once: who took part twice has no better chance.
-
-        Raises:
-            AddressError: If it is no address, or this person may not enter.
-        """
+        """Enter an address, and note apart from it that this visit has entered (AddressError if it may not). A known address is
+        entered once: people who took part twice have no better chance."""
         address = read_address(typed)
         with self._database.write() as session:
             lock(session)  # nobody enters while it is drawn
@@ -77,12 +68,8 @@ class RaffleEntries:
                 raise AddressError("this visit has entered the raffle already, or its draw is over")
 
     def draw(self, study: str, *, seed: int | None = None) -> DrawnAddresses:
-        """Draw the winners among the addresses of a study, once. Writes seed and winners.
-
-        Raises:
-            NotFoundError: If no such study was opened here.
-            StudyError: If it is open, nobody has entered, or it was drawn before with another seed.
-        """
+        """Draw the winners among the addresses of a study, once; writes seed and winners (StudyError if it is open or without
+        entries)."""
         opened = self._studies.get(study)
         raffle = None if opened.study.play is None else opened.study.play.raffle
         if raffle is None:
@@ -108,14 +95,7 @@ class RaffleEntries:
             return DrawnAddresses(chosen, tuple(addresses), winners, before is None)
 
     def forget(self, study: str) -> int:
-        """Erase the addresses of a study, after its draw. Ids, seed and winners stay.
-
-        Returns:
-            How many addresses there were.
-        Raises:
-            NotFoundError: As `draw`.
-            StudyError: If it was not drawn yet.
-        """
+        """Erase the addresses of a study, after its draw, and return how many there were (StudyError before the draw)."""
         self._studies.get(study)
         with self._database.write() as session:
             lock(session)
@@ -132,15 +112,11 @@ def _has_finished(enrolment: Enrolment) -> bool:
 
 
 def has_addresses(opened: OpenedStudy) -> bool:
-    """Whether a study's raffle is drawn among addresses."""
     return "email" in opened.study.channels
 
 
 def read_address(typed: str) -> str:
-    """An e-mail address in one spelling.
-
-    Raises:
-        AddressError: If it cannot be one.
+    """An e-mail address in one spelling (AddressError if it cannot be one).
 
     >>> read_address("  Ada@Lab.Example ")
     'ada@lab.example'
@@ -149,3 +125,28 @@ def read_address(typed: str) -> str:
     if len(address) > MAX_ADDRESS_CHARS or not address.isprintable() or not _ADDRESS.fullmatch(address):
         raise AddressError("this is not an e-mail address; one looks like ada@lab.example")
     return address.lower()  # not casefold, which makes another address of one with an ß
+
+
+class Ticket(NamedTuple):
+    """One entry with its number, 64 hex digits: SHA-256 of the text `seed:entry`. The smallest numbers win."""
+
+    number: str
+    entry: str
+
+
+def draw(entries: Iterable[str], winners: int, seed: int) -> tuple[list[Ticket], list[Ticket]]:
+    """Draw winners; of fewer entries all win. Returns the winners, best number first, and all the others likewise.
+
+    To draw again by hand: `printf 'SEED:ENTRY' | sha256sum` for each entry, then sort. An entry that comes later or leaves
+    changes nobody else's number, so that a draw can be explained entry by entry.
+
+    >>> [ticket.entry for ticket in draw(["ada", "bo", "cy"], 1, 7)[0]]
+    ['cy']
+    """
+    names = list(entries)
+    if len(set(names)) != len(names):
+        raise ValueError("an entry comes twice; each has one ticket")
+    if winners < 1:
+        raise ValueError(f"at least one must win, got {winners}")
+    tickets = sorted(Ticket(hashlib.sha256(f"{seed}:{name}".encode()).hexdigest(), name) for name in names)
+    return tickets[:winners], tickets[winners:]

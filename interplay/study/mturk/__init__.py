@@ -1,1 +1,1 @@
-"""Studies on Mechanical Turk: what a HIT is told, what is ordered, and the service that makes each once."""
+"""Studies on Mechanical Turk: settings and orders of HITs, and the service that makes each once."""

@@ -23,7 +23,7 @@ _PAUSE_S = 1.0
 
 @dataclass(frozen=True)
 class HeldAssignment:
-    """What Amazon knows of an assignment: who holds it, of which HIT, and `Submitted`, `Approved` or `Rejected`."""
+    """An assignment at Amazon; `status` is `Submitted`, `Approved` or `Rejected`."""
 
     assignment: str
     worker: str
@@ -92,11 +92,8 @@ class MTurkApi:
 
     @classmethod
     def from_environment(cls, *, is_sandbox: bool = True, endpoint: str | None = None) -> MTurkApi:
-        """With AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and, for temporary keys, AWS_SESSION_TOKEN. Nothing is stored.
-
-        Raises:
-            PaymentError: If one is missing, or boto3 is not installed or cannot be set up.
-        """
+        """A client with AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and, for temporary keys, AWS_SESSION_TOKEN (PaymentError
+        without)."""
         key_id, secret = os.environ.get("AWS_ACCESS_KEY_ID", ""), os.environ.get("AWS_SECRET_ACCESS_KEY", "")
         if not key_id or not secret:
             raise PaymentError(
@@ -109,47 +106,32 @@ class MTurkApi:
         return Decimal(self._call("get_account_balance", {})["AvailableBalance"])
 
     def assignment(self, assignment: str) -> HeldAssignment:
-        """Who holds an assignment; ask before paying, because ids in an address can be typed by anybody.
-
-        Raises:
-            PaymentError: If it is not one of this account's.
-        """
+        """Read an assignment (PaymentError if it is not this account's). Ask before paying: anybody can type ids into an
+        address."""
         found = self._call("get_assignment", {"AssignmentId": assignment})["Assignment"]
         return HeldAssignment(found["AssignmentId"], found["WorkerId"], found["HITId"], found["AssignmentStatus"])
 
     def approve(self, assignment: str, feedback: str = "") -> bool:
-        """Approve, which pays the reward.
-
-        Returns:
-            False if it was approved before; nothing is paid twice.
-        Raises:
-            PaymentError: If it was rejected, is not handed in, or the account lacks funds.
-        """
+        """Approve, which pays the reward; False if it was approved before (PaymentError if it cannot be, or funds are
+        missing)."""
         request = {"AssignmentId": assignment, **({"RequesterFeedback": feedback} if feedback else {})}
         return self._review("approve_assignment", request, "Approved")
 
     def reject(self, assignment: str, reason: str) -> bool:
-        """Reject; the worker reads the reason, and their approval rate falls.
-
-        Returns:
-            False if it was rejected before.
-        Raises:
-            PaymentError: If there is no reason, it was approved, or it is not handed in.
-        """
+        """Reject; the worker reads the reason, and their approval rate falls. False if it was rejected before (PaymentError if
+        refused)."""
         if not reason.strip():
             raise PaymentError("a rejection needs a reason: the worker reads it, and may answer it")
         return self._review("reject_assignment", {"AssignmentId": assignment, "RequesterFeedback": reason}, "Rejected")
 
     def send_bonus(self, worker: str, assignment: str, amount_usd: Decimal, reason: str, *, request: str) -> bool:
-        """Pay a bonus once, however often this is called with the same `request`.
+        """Pay a bonus once, however often this is called with the same `request`. Returns False if it had been paid before.
 
         Amazon forgets its own request tokens after 24 hours, so a reference made of `request` stands at the end of the reason
         as well, and the bonuses of the assignment are searched for it first.
 
         Args:
             request: The payment's own name in the caller's books.
-        Returns:
-            False if it had been paid before.
         Raises:
             PaymentError: If it was refused, or was paid before with another amount.
             PaymentUnknownError: If no answer came and it cannot be seen whether it was paid.
@@ -207,11 +189,9 @@ class MTurkApi:
             return found
 
     def find_hit(self, annotation: str) -> CreatedHit | None:
-        """This account's HIT with an annotation, whatever became of it; None without one."""
-        for hit in self._every("list_hits", {}, "HITs"):
-            if hit.get("RequesterAnnotation") == annotation:
-                return _hit(hit)
-        return None
+        """This account's HIT with an annotation, in any state; None without one."""
+        hits = self._every("list_hits", {}, "HITs")
+        return next((_hit(hit) for hit in hits if hit.get("RequesterAnnotation") == annotation), None)
 
     def create_qualification(self, request: Mapping[str, Any]) -> str:
         """Create a qualification type from `qualification_request(...)`, or find the one of that name: an account has one.
@@ -220,7 +200,7 @@ class MTurkApi:
             Its id, for `HitSettings.quiz_qualification`.
         Raises:
             PaymentError: If it was refused.
-            PaymentUnknownError: If no answer came; asking again does no harm.
+            PaymentUnknownError: If no answer came; a repeated request does no harm.
         """
         try:
             return str(self._call("create_qualification_type", request)["QualificationType"]["QualificationTypeId"])
@@ -235,12 +215,9 @@ class MTurkApi:
             return found
 
     def find_qualification(self, name: str) -> str | None:
-        """Id of this account's qualification type of that name; None without one."""
         mine = {"MustBeRequestable": False, "MustBeOwnedByCaller": True}
-        for kind in self._every("list_qualification_types", mine, "QualificationTypes"):
-            if kind.get("Name") == name:
-                return str(kind["QualificationTypeId"])
-        return None
+        kinds = self._every("list_qualification_types", mine, "QualificationTypes")
+        return next((str(kind["QualificationTypeId"]) for kind in kinds if kind.get("Name") == name), None)
 
     def grant(self, qualification: str, worker: str, value: int) -> None:
         """Give a worker a qualification, such as the score of a quiz taken on our own pages; no e-mail is sent."""
@@ -280,10 +257,8 @@ class MTurkApi:
             more = {"NextToken": page["NextToken"]}
 
     def _call(self, method: str, request: Mapping[str, Any]) -> dict[str, Any]:
-        """One operation, repeated when Amazon is busy or silent.
-
-        boto3 could repeat it too, but would not say whether an earlier attempt may have been done.
-        """
+        """One operation, repeated when Amazon is busy or silent; boto3 would not say whether an earlier attempt may have been
+        done."""
         from botocore import exceptions
         from botocore.parsers import ResponseParserError
 

@@ -1,6 +1,6 @@
 """`Hits`: the service of a study's HITs on Mechanical Turk. It makes each once, and keeps every step in the ledger of HITs.
 
-The rules are in `hit_plan.py`: what is to be made, and how it is found again. Here each step is one transaction.
+The rules are in `plan.py`. Here each step is one transaction.
 """
 
 from __future__ import annotations
@@ -21,12 +21,7 @@ from interplay.study.mturk.plan import Event, Order, Service, State, make, with_
 
 @dataclass(frozen=True)
 class MadeHit:
-    """A HIT that was made.
-
-    Attributes:
-        hit, hit_type: Amazon's ids of it.
-        version: Content hash of the study's version that it is about.
-    """
+    """A HIT that was made, by Amazon's ids, for one version of the study (a content hash)."""
 
     hit: str
     hit_type: str
@@ -65,11 +60,10 @@ class Hits:
             ]
 
     def send(self, study: Study, orders: Sequence[Order], service: Service, api: MTurkApi) -> list[Order]:
-        """Make one after the other; every line of the ledger is committed before the next step.
+        """Make one order after the other, and return them as they are now; every line of the ledger is committed before the
+        next step.
 
-        Returns:
-            The orders as they are now. A refusal by Amazon is a state, not an error; without its qualification type no HIT is
-            sent.
+        A refusal by Amazon is a state, not an error; without its qualification type no HIT is sent.
         """
         done: list[Order] = []
         for order in orders:
@@ -83,7 +77,7 @@ class Hits:
         return done
 
     def claim(self, study: Study, order: Order, service: Service) -> Order:
-        """An order as the ledger knows it now. Writes the line `planned` in the same step, unless the thing was made."""
+        """An order as the ledger knows it now. Writes the line `planned` in the same step, unless the order was made."""
         with self._database.write() as session:
             lock(session)  # another run, too, may be making it
             held = replace(order, state="new", made={}).known(_events(session, study.id))
@@ -94,7 +88,7 @@ class Hits:
     def write(
         self, study: Study, order: Order, service: Service, state: State, made: Mapping[str, str], detail: str = ""
     ) -> None:
-        """Write one line of the ledger; what two runs at once have found to be made is written once."""
+        """Write one line of the ledger; if two runs at once find the same HIT, it is written once."""
         with self._database.write() as session:
             lock(session)
             if state != "made" or order.known(_events(session, study.id)).made != made:

@@ -1,9 +1,9 @@
-"""What a study is to have on Mechanical Turk, and how it comes to have it once, however often and by whomever it is asked for.
+"""The qualification type and HITs that a study needs on Mechanical Turk, and how each is made once, in any number of runs.
 
-Title, description, reward and minutes of a HIT are the study's, so that the two cannot disagree. Each thing to be made has a
-`request`, a name that is the same whenever it is planned again: the ledger knows it by that name, Amazon by that token for 24
-hours, and a HIT carries it as its annotation for ever. A line `planned` stands in the ledger before anything is sent; where no
-second line followed, the HIT is looked for before it is made. Of qualification types an account has one of a name.
+Title, description, reward and minutes of a HIT are the study's, so that the two cannot disagree. Each order has a `request`, a
+name that is the same whenever it is planned again: the ledger knows it by that name, Amazon by that token for 24 hours, and a
+HIT carries it as its annotation for ever. A line `planned` stands in the ledger before anything is sent; where no second line
+followed, the HIT is looked for before it is made. An account has one qualification type of a name.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ State = Literal["planned", "made", "failed"]
 
 @dataclass(frozen=True)
 class Service:
-    """Where things are made: the sandbox, where nothing is paid, or production; and the address that is asked."""
+    """The sandbox, where nothing is paid, or production; and the address of its API."""
 
     is_sandbox: bool
     endpoint: str
@@ -53,11 +53,11 @@ class Event:
 
 @dataclass(frozen=True)
 class Order:
-    """A qualification type or a HIT that a study is to have.
+    """A qualification type or a HIT that a study needs.
 
     Attributes:
-        fields: What Amazon is sent.
-        state: What is known of it: `new`, `failed` (refused before), `unknown` (sent and never answered), or `made`.
+        fields: The request to Amazon.
+        state: `new`, `failed` (refused before), `unknown` (sent and never answered), or `made`.
         made: Amazon's ids of it: `hit` and `hit_type`, or `qualification`; empty before.
         detail: Amazon's words, where it refused or did not answer.
     """
@@ -70,7 +70,7 @@ class Order:
     detail: str = ""
 
     def known(self, events: Iterable[Event]) -> Order:
-        """The same with what the ledger says of it, in order; what was made stays made, whatever another run says later."""
+        """The same with its state in the ledger; an order that was made stays made, whatever another run writes later."""
         theirs = [event for event in events if event.request == self.request]
         made = next((event for event in reversed(theirs) if event.state == "made"), None)
         if made is not None:
@@ -83,7 +83,7 @@ class Order:
 
 @dataclass(frozen=True)
 class Cost:
-    """What HITs cost if every assignment is approved, USD."""
+    """The price of HITs if every assignment is approved, USD."""
 
     rewards: Decimal
     fees: Decimal
@@ -94,11 +94,8 @@ class Cost:
 
 
 def settings_of(study: Study) -> HitSettings:
-    """The HIT of a study.
-
-    Raises:
-        StudyError: If the study does not recruit through Mechanical Turk, pays other money, or its texts do not fit.
-    """
+    """The HIT of a study (StudyError if it does not recruit through Mechanical Turk, pays other money, or its texts do not
+    fit)."""
     channel = study.channels.get("mturk")
     if not isinstance(channel, MTurkChannel) or study.pay is None:
         raise StudyError(
@@ -128,13 +125,8 @@ def settings_of(study: Study) -> HitSettings:
 
 
 def quiz_request(study: Study, picture_base: str | None = None) -> dict[str, Any]:
-    """The `CreateQualificationType` request of a study's quiz; its boxes lie the same way whenever it is asked for.
-
-    Args:
-        picture_base: https address of the folder where the quiz's own pictures can be fetched.
-    Raises:
-        StudyError: If the study has no quiz, or Amazon could not score it.
-    """
+    """The `CreateQualificationType` request of a study's quiz, its boxes in a fixed order (StudyError if there is no usable
+    quiz)."""
     import numpy as np
 
     if study.quiz is None:
@@ -153,15 +145,13 @@ def quiz_request(study: Study, picture_base: str | None = None) -> dict[str, Any
 def plan(
     study: Study, address: str, service: Service, *, num_hits: int, test: Mapping[str, Any] | None, events: Iterable[Event]
 ) -> list[Order]:
-    """What a study is to have.
+    """The qualification type of a study, if it needs one, then its HITs; orders that were made before are among them.
 
     Args:
-        address: https address that people reach the server at.
-        num_hits: HITs that there are to be in all.
+        address: https address of the server.
+        num_hits: In all.
         test: `quiz_request(study)`, where its quiz is to be a qualification that the HITs ask for.
         events: The study's ledger, in order.
-    Returns:
-        The qualification type, if there is to be one, then the HITs; what was made before is among them.
     Raises:
         StudyError: As `settings_of`.
         OptionError: If the address cannot be used.
@@ -195,14 +185,12 @@ def make(
     claim: Callable[[Order], Order],
     write: Callable[[Order, State, Mapping[str, str], str], None],
 ) -> Order:
-    """Make one thing, or find it, and write each step down before the next.
+    """Make one order, or find it, and write each step down before the next. Returns the order as it is now.
 
     Args:
-        claim: Reads the ledger again and, unless the thing was made, adds the line `planned`, while nobody else writes; returns
+        claim: Reads the ledger again and, unless the order was made, adds the line `planned`, while nobody else writes; returns
             the order as it stood before that line.
-        write: Adds another line to the ledger, and has kept it when it returns.
-    Returns:
-        The order as it is now.
+        write: Commits another line of the ledger.
     """
     held = claim(order)
     if held.state == "made" and held.kind == "hit":
@@ -220,7 +208,6 @@ def make(
 
 
 def with_qualification(order: Order, qualification: str) -> Order:
-    """A planned HIT that asks for this qualification type."""
     asked = [
         {**one, "QualificationTypeId": qualification} if one["QualificationTypeId"] == LATER else one
         for one in order.fields["QualificationRequirements"]
@@ -234,7 +221,7 @@ def _qualification(order: Order, api: MTurkApi) -> dict[str, str]:
 
 
 def _hit(order: Order, api: MTurkApi) -> dict[str, str]:
-    """Looked for first unless it is new: after 24 hours Amazon has forgotten the token."""
+    """Find or make a HIT; a new one is not looked for, and after 24 hours Amazon has forgotten the token."""
     found = None if order.state == "new" else api.find_hit(order.request)
     made = found or api.create_hit(order.fields)
     return {"hit": made.hit, "hit_type": made.hit_type}

@@ -1,4 +1,4 @@
-"""What Mechanical Turk is told about a HIT: who may take it, what it pays, how long it lasts. BEDD's appendix D.1.1 as data.
+"""Settings of a HIT: who may take it, its pay, its times. BEDD's appendix D.1.1 as data.
 
 Requests are plain dictionaries as `CreateHIT` and `CreateQualificationType` take them (API version 2017-01-17), so they can be
 looked at, saved and tested without an account.
@@ -52,11 +52,11 @@ class HitSettings:
 
     Attributes:
         reward_usd: For one assignment, in whole cents.
-        estimated_min: How long one is expected to take; the description says so. Not what it may take: that is `longest_min`.
+        estimated_min: Expected time of one, named in the description; `longest_min` is the limit.
         longest_min: Minutes from accepting to handing in, after which the assignment goes to somebody else.
         lifetime_days: How long the HIT can be found.
         auto_approval_days: An assignment that nobody reviewed is approved after this.
-        num_assignments: How many workers may do it. From 10 on Amazon takes an additional fee (`pay.FEES`).
+        num_assignments: How many workers may do it. From 10 on Amazon takes an additional fee (`money.estimates.FEES`).
         min_percent_approved: Of all assignments a worker ever handed in.
         min_num_approved: HITs of a worker that were approved, ever.
         quiz_qualification: Id of the qualification type of the quiz; None asks for no quiz.
@@ -101,18 +101,15 @@ class HitSettings:
         return (self.reward_usd * 60 / Decimal(str(self.estimated_min))).quantize(Decimal("0.01"))
 
     def request(self, address: str, *, is_sandbox: bool, unique_token: str) -> dict[str, Any]:
-        """The `CreateHIT` request.
+        """The `CreateHIT` request (OptionError if the address is not https, or the token is too long).
 
         The system qualifications guard preview as well, as BEDD's did; the quiz guards accepting only, so that people may look
         before they take it. Nobody has ten thousand approved HITs in the sandbox, so there only the quiz is asked for.
 
         Args:
             address: https address of the study; Amazon adds its four parameters.
-            is_sandbox: For workersandbox.mturk.com, where nothing is paid.
             unique_token: 1 to 64 characters, the same when the same request is sent again: within 24 hours one HIT is made. As
                 the HIT's annotation, which only the requester sees, it lets the HIT be found later.
-        Raises:
-            OptionError: If the address is not https, or the token is too long.
         """
         if not 1 <= len(unique_token) <= 64:
             raise StudyError(f"a request token has 1 to 64 characters, got {len(unique_token)}")
@@ -144,11 +141,8 @@ class HitSettings:
 
 
 def read_hit(table: Table | None) -> dict[str, Any]:
-    """What a study's file says of its HIT, as arguments of `HitSettings`; what it leaves out has the defaults there.
-
-    Raises:
-        StudyError: If a key is unknown or cannot be meant.
-    """
+    """Settings of the HIT in a study's file, as arguments of `HitSettings`; others have the defaults there (StudyError if
+    invalid)."""
     if table is None:
         return {}
     said: dict[str, Any] = {}
@@ -175,11 +169,7 @@ def _at_least(kind: str, value: int, guarded: str) -> dict[str, Any]:
 
 
 def external_question(address: str, *, frame_height_px: int = 0) -> str:
-    """The `Question` of a HIT that shows a page of ours in a frame.
-
-    Raises:
-        OptionError: If the address is not https: browsers refuse anything else inside Amazon's page.
-    """
+    """The `Question` of a HIT that shows a page of ours in a frame (OptionError if its address is not https)."""
     parts = urlsplit(address)
     if parts.scheme != "https" or not parts.hostname:
         raise OptionError(
@@ -199,7 +189,7 @@ def qualification_request(
     Args:
         rng: Decides the order of the boxes.
         minutes: How long a worker may take.
-        picture_base: As in `quiz_export.question_form`.
+        picture_base: As in `quizzes.export.question_form`.
     Raises:
         QuizError: As `question_form` and `answer_key`.
     """

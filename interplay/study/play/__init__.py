@@ -1,5 +1,2 @@
-"""Studies of play.
-
-`variants.py` is what a study's file says, `games.py` what a visit has played, `ledger.py` what it has earned, `visits.py` the
-service.
-"""
+"""Studies of play: `variants.py` reads the study's file, `games.py` the games of a visit; `ledger.py` writes its pay,
+`visits.py` is the service."""

@@ -1,21 +1,22 @@
-"""What a visit has played: its games with their statistics, as the catalogue has them, and what they earn."""
+"""The games of a visit with their statistics, as the catalogue has them, and their pay as one line of the ledger."""
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from sqlalchemy.orm import Session
 
 from interplay.store import Enrolment, EpisodeRow, EpisodeSeat
 from interplay.store.study import visits as store
 from interplay.store.study.visits import PlayedSession
-from interplay.study.incentives.requirements import Game
-from interplay.study.incentives.treatment import Earned
-from interplay.study.play.variants import PlayPart, Variant
-from interplay.study.questionnaires.forms import Form, TeamGame, due
+from interplay.study.incentives import Earned, Game, LinearBonus, Requirement, SlidingBonus, Treatment
+from interplay.study.play.variants import PlayPart, Variant, Waiting
+from interplay.study.questions import Form, TeamGame, due
 
 _CLOCKS_APART_S = 1.0
 """So much earlier a page may offer to leave, as in the lobby."""
@@ -28,11 +29,11 @@ class PlayedGame:
     """One finished game of a visit.
 
     Attributes:
-        seat: Which seat of it this person had.
+        seat: This person's.
         at: When the seat was given.
-        statistics: Of this person in this game, by name (`BUILT_IN`, and what its task measures).
-        partner: Who sat in the other seats, as the recording names them; empty in a game for one.
-        met: What they were, as people read it: a person, an agent, or one after the other.
+        statistics: Of this person in this game, by name (`BUILT_IN`, and those that its task measures).
+        partner: The actors in the other seats, as the recording names them; empty in a game for one.
+        met: Their kinds in words: a person, an agent, or one after the other.
     """
 
     episode: str
@@ -49,7 +50,7 @@ class PlayedVisit:
     """A visit of a study of play, as it stands.
 
     Attributes:
-        variant: What it plays; None before it has one.
+        variant: None before it has one.
         games: Finished ones, in the order they began.
         is_waiting: Whether a seat was given that nobody has played in yet.
         is_playing: Whether a game is running, or is over and not saved yet.
@@ -82,7 +83,6 @@ class PlayedVisit:
 
     @property
     def earned(self) -> Earned | None:
-        """What the games come to; None before there is a variant."""
         return None if self.variant is None else self.variant.treatment.earned([game.statistics for game in self.games])
 
     @property
@@ -94,7 +94,7 @@ class PlayedVisit:
         return self.max_games is not None and len(self.games) >= self.max_games
 
     def accepted_s(self, statistic: str) -> float:
-        """Seconds that count towards the variant's target: none before the requirements are met."""
+        """Seconds that count towards the variant's target: 0 before the requirements are met."""
         return sum(game.statistics.get(statistic, 0.0) for game in self.games) if self.is_complete else 0.0
 
 
@@ -132,18 +132,14 @@ def _partners(held: Iterable[EpisodeSeat]) -> tuple[str, str]:
 
 
 def due_form(session: Session, play: PlayPart, enrolment_id: str, visit: PlayedVisit) -> Form | None:
-    """What this visit is asked now about its partners; None if nothing is."""
     if visit.is_playing or not (games := visit.with_partners):
         return None
     return due(play.questions, games, store.answered(session, enrolment_id))
 
 
 def statistics_of(played: PlayedSession, episode: EpisodeRow, seat: str, participant_id: int) -> dict[str, float]:
-    """What one person did in one seat of an episode: what others did in that seat, before or after, is not theirs.
-
-    Returns:
-        By name: `BUILT_IN`, each number that was measured, and as `name.count` what it is made of, which adds up over games.
-    """
+    """Statistics of one person in one seat of an episode, without those of others who had that seat before or after:
+    `BUILT_IN`, each measured number, and as `name.count` the counts behind it, which add up over games."""
     mine = [one for one in episode.seats if one.seat == seat and one.participant_id == participant_id]
     names = {one.actor for one in mine}
     found: dict[str, float] = {}
@@ -155,3 +151,69 @@ def statistics_of(played: PlayedSession, episode: EpisodeRow, seat: str, partici
     num_steps = sum(one.num_steps for one in mine)
     found |= {"games": 1.0, "time": num_steps / (played.frame_rate_hz or 60.0)}
     return found | {"score": float(sum(one.total_reward for one in mine))}
+
+
+def earned_line(enrolment_id: str, visit: PlayedVisit) -> dict[str, Any] | None:
+    """The line of a complete visit; None of any other. The amount is the bonus alone: the reward is paid as for any visit."""
+    earned = visit.earned
+    if visit.variant is None or earned is None or not earned.is_complete:
+        return None
+    return {
+        "kind": "earned",
+        "state": "due",
+        "amount_cents": earned.bonus_cents,
+        "currency": visit.variant.treatment.currency,
+        "request": f"earned:{enrolment_id}",
+        "detail": json.dumps(evidence(visit.variant.name, visit.variant.treatment, visit.games), sort_keys=True),
+    }
+
+
+def waited_line(enrolment_id: str, visit: PlayedVisit, waiting: Waiting) -> dict[str, Any] | None:
+    """The line of a visit that ended because nobody came to play with; None where nothing was promised for waiting."""
+    if visit.variant is None or not waiting.pay_cents:
+        return None
+    return {
+        "kind": "waited",
+        "state": "due",
+        "amount_cents": waiting.pay_cents,
+        "currency": visit.variant.treatment.currency,
+        "request": f"waited:{enrolment_id}",
+        "detail": json.dumps({"variant": visit.variant.name, "waited_s": visit.waited_s, **vars(waiting)}, sort_keys=True),
+    }
+
+
+def evidence(variant: str, treatment: Treatment, games: Sequence[PlayedGame]) -> dict[str, Any]:
+    """The basis of an amount: the rules, and each game with the statistics that they read."""
+    looked_at = treatment.statistics
+    return {
+        "variant": variant,
+        "treatment": treatment.to_json(),
+        "games": [
+            {
+                "episode": game.episode,
+                "task": game.task,
+                "seat": game.seat,
+                "at": game.at.isoformat(),
+                "statistics": {name: game.statistics.get(name, 0.0) for name in looked_at},
+            }
+            for game in games
+        ],
+    }
+
+
+def read_evidence(said: Mapping[str, Any]) -> tuple[Treatment, list[PlayedGame]]:
+    """The inverse of `evidence`: `treatment.earned` of these games is the amount that was written."""
+    rules = said["treatment"]
+    bonus = dict(rules["bonus"] or {})
+    kind = {"sliding": SlidingBonus, "linear": LinearBonus}.get(bonus.pop("kind", ""))
+    treatment = Treatment(
+        tuple(Requirement(**one) for one in rules["requirements"]),
+        rules["reward_cents"],
+        None if kind is None else kind(**bonus),
+        rules["currency"],
+    )
+    games = [
+        PlayedGame(one["episode"], one["task"], one["seat"], datetime.fromisoformat(one["at"]), one["statistics"])
+        for one in said["games"]
+    ]
+    return treatment, games

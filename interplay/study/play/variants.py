@@ -1,4 +1,4 @@
-"""What people play in a study: its variants, each a task with instructions and incentives of its own; from the study's file.
+"""Variants of a study of play, each a task with instructions and incentives of its own; from the study's file.
 
 The world of a variant is its task's, unchanged: Space Invaders from the inside out and from the outside in are one task with
 one content hash, and their episodes are replayed and compared alike.
@@ -11,12 +11,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, cast, get_args
 
-from interplay.study.incentives.bonus import Bonus, LinearBonus, SlidingBonus
-from interplay.study.incentives.requirements import SCOPES, Requirement, Scope
-from interplay.study.incentives.treatment import Treatment
-from interplay.study.incentives.words import readable
-from interplay.study.questionnaires.questions import Questions, read_questions
-from interplay.study.quizzes.part import QuizPart, read_quiz
+from interplay.study.incentives import SCOPES, Bonus, LinearBonus, Requirement, Scope, SlidingBonus, Treatment, readable
+from interplay.study.questions import Questions, read_questions
+from interplay.study.quizzes.file import QuizPart, read_quiz
 from interplay.tables import Table
 
 Choice = Literal["assigned", "chosen"]
@@ -28,21 +25,20 @@ _UNITS = {"active_time": "Active time", "time": "Time played", "games": "Games",
 
 @dataclass(frozen=True)
 class Variant:
-    """One thing that people may be asked to play.
+    """One task that people may be asked to play.
 
     Attributes:
         name: In the study and in addresses.
-        task: Id of the task that is played.
-        title: As people read it; empty: the task's.
-        instructions: Paragraphs, above the task's own; empty: the task's own alone.
-        treatment: What a visit must reach and what it earns.
+        task: Id of the task.
+        title: In words; empty: the task's.
+        instructions: Paragraphs, above the task's own.
         target_min: Accepted minutes that the study wants of it; None where people choose and nothing is balanced.
         max_visits: In how many visits one person may play it; None: in all.
         opens, closes: When it may be given to somebody; None: no limit.
         partners: Agents, one of which acts for every other seat from the start; with several, each visit meets them in turn, in
             an order of its own. None of them: other people of the study.
-        quiz: What people must know before they play it, instead of the quiz of the study; None: that one, if there is one.
-        fallback: The agent that may be chosen where nobody comes, and that acts for who is gone; empty: nobody may be chosen.
+        quiz: Asked instead of the quiz of the study.
+        fallback: The agent that may be chosen where nobody comes, and that acts for people who left; empty: none.
     """
 
     name: str
@@ -65,10 +61,6 @@ class Variant:
     def partner(self, enrolment_id: str, num_games: int) -> str | None:
         """The agent that a visit meets in its next game; None where it meets people.
 
-        Args:
-            enrolment_id: Of the visit; decides the order, which stays.
-            num_games: Games that the visit has played.
-
         >>> pair = Variant("pong", "together/cooperative_pong", "", (), Treatment(), partners=("scripted", "random"))
         >>> [pair.partner("visit-2", number) for number in range(3)]
         ['scripted', 'random', 'scripted']
@@ -81,12 +73,8 @@ class Variant:
 
 @dataclass(frozen=True)
 class Waiting:
-    """What is promised to who waits for a partner.
-
-    Attributes:
-        after_s: Who has waited so long may leave with the outcome `no_partner`, or play with the fallback, if there is one.
-        pay_cents: For who leaves so, in hundredths of the study's currency.
-    """
+    """The promise to people who wait for a partner: after `after_s` seconds they may leave with the outcome `no_partner` and
+    this pay, in hundredths of the study's currency, or play with the fallback, if there is one."""
 
     after_s: float = 60.0
     pay_cents: int = 0
@@ -94,11 +82,7 @@ class Waiting:
 
 @dataclass(frozen=True)
 class Raffle:
-    """What can be won by everybody whose visit is complete.
-
-    Attributes:
-        prize_cents: Each, in hundredths of the study's currency.
-    """
+    """The raffle among all complete visits; `prize_cents` is of each winner, in hundredths of the study's currency."""
 
     winners: int
     prize_cents: int
@@ -106,7 +90,7 @@ class Raffle:
 
 @dataclass(frozen=True)
 class PlayPart:
-    """How a study of play goes.
+    """The rules of a study of play.
 
     Attributes:
         variants: In the order of the file; at least one.
@@ -114,11 +98,9 @@ class PlayPart:
         by_link: Whether a link may name the variant, as `?task=NAME`.
         accepted: Statistic, a time in seconds, that counts towards `target_min`, of visits that met their requirements.
         max_games: After how many games a visit ends; None: people decide, once the requirements are met.
-        at_target: What happens once every target is reached: `continue` with the variant that is least ahead, or `stop`.
-        raffle: None where nothing is drawn.
-        waiting: What is promised to who waits for a partner.
+        at_target: Once every target is reached, `continue` with the variant that is least ahead, or `stop`.
         is_blind: Whether people are not told if an agent plays with them.
-        reveals: Whether they are told at the end of their visit what their partners were.
+        reveals: Whether they are told at the end of their visit who their partners were.
     """
 
     variants: tuple[Variant, ...]
@@ -138,17 +120,17 @@ class PlayPart:
         return any(one.quiz is not None for one in self.variants)
 
     def next_opening(self, now: datetime) -> datetime | None:
-        """When the next variant that is not open yet opens; None without one."""
+        """When the next variant opens; None without one."""
         return min((one.opens for one in self.variants if one.opens is not None and one.opens > now), default=None)
 
     @property
     def rewards(self) -> list[int]:
-        """What visits are promised, hundredths, each amount once, the smallest first."""
+        """Promised rewards, hundredths, each amount once, the smallest first."""
         return sorted({one.treatment.reward_cents for one in self.variants})
 
     @property
     def bonus_rules(self) -> list[str]:
-        """What the bonuses count, in words, each once."""
+        """Rules of the bonuses in words, each once."""
         return list(dict.fromkeys(one.treatment.bonus.in_words() for one in self.variants if one.treatment.bonus is not None))
 
     @property
@@ -160,14 +142,8 @@ class PlayPart:
 
 
 def read_play(root: Table, *, reward_cents: int, currency: str) -> PlayPart:
-    """The tables of a study of play: `[play]` and `[[variants]]`; `[[requirements]]` and `[bonus]` for those without their own.
-
-    Args:
-        reward_cents: Of `[pay]`, for variants without a reward of their own.
-        currency: Of `[pay]`.
-    Raises:
-        StudyError: If one of them says something a study cannot mean.
-    """
+    """The tables of a study of play: `[play]` and `[[variants]]`; `[[requirements]]`, `[bonus]`, `reward_cents` and `currency`
+    are for variants without their own (StudyError if a value is invalid)."""
     play = root.table("play", {})
     shared_requirements, shared_bonus = _requirements(root), root.optional("bonus")
     if shared_bonus is not None:

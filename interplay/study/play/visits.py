@@ -1,6 +1,6 @@
 """`Visits`: the service of studies of play. It gives variants and binds games to visits; `studies.py` ends them.
 
-Each method is one transaction, or one look at the database. The rules are in `assigning/balance.py` and `incentives/`.
+Each method is one transaction, or one look at the database. The rules are in `assignment/balance.py` and `incentives/`.
 """
 
 from __future__ import annotations
@@ -19,12 +19,11 @@ from interplay.store.judging import lock
 from interplay.store.participants import judge_name
 from interplay.store.study import visits as store
 from interplay.store.study.money import pay_events_of
-from interplay.study.assignment.balance import Assignment, Stand, assign, available
+from interplay.study.assignment import Assignment, Stand, assign, available
 from interplay.study.definition import Study
-from interplay.study.play.games import PlayedVisit, due_form, read_visit
-from interplay.study.play.ledger import read_evidence
+from interplay.study.play.games import PlayedVisit, due_form, read_evidence, read_visit
 from interplay.study.play.variants import PlayPart, Variant
-from interplay.study.questionnaires.forms import Form, TeamGame
+from interplay.study.questions import Form, TeamGame
 from interplay.study.studies import Studies
 
 LINK_PARAMETER = "task"
@@ -36,12 +35,11 @@ class PartnerAnswer:
     """One answer about a partner, as lists show it.
 
     Attributes:
-        enrolment, participant, variant: Whose, and what they played.
         form: `partner` or `comparison`.
         game, episode, partner: Of the game; of a comparison the second of the two.
         before_episode, before_partner: Of a comparison: the first of the two; else empty.
-        question, text: Its id, and as people read it.
-        value, label: What was chosen, and as people read it; of own words both are the words. None: the form was skipped.
+        question, text: Its id, and in words.
+        value, label: The choice, and in words; of an open question both are the text. None: the form was skipped.
     """
 
     enrolment: str
@@ -61,11 +59,7 @@ class PartnerAnswer:
 
 
 class Visits:
-    """The visits of the studies of play of one database.
-
-    Args:
-        rng: Decides between variants that lack equally much.
-    """
+    """The visits of the studies of play of one database; `rng` decides between variants that lack equally much."""
 
     def __init__(
         self,
@@ -80,7 +74,7 @@ class Visits:
         self._rng = rng or np.random.default_rng()
 
     def get(self, enrolment: Enrolment) -> PlayedVisit:
-        """A visit as it stands now; once it has earned something, with the games and statistics that it was earned by."""
+        """A visit as it stands now; once it has earned something, with the games and statistics of that pay."""
         play = _play_of(self._studies.version(enrolment.study_hash))
         with self._database.read() as session:
             visit = read_visit(session, play, session.get_one(Enrolment, enrolment.id), self._clock())
@@ -98,17 +92,14 @@ class Visits:
             return [one.variant for one in available(self._stands(session, study, {}), now=self._clock(), history=history)]
 
     def give(self, enrolment: Enrolment, *, chosen: str = "", open_seats: Mapping[str, int] | None = None) -> Variant | None:
-        """What this visit plays; given once; the next request gets the same.
-
-        Writes the variant and why it was given. Two who come at once are counted one after the other.
+        """Give this visit a variant, once; a later call returns the same one. None without one for this person now, or if they
+        must choose. Two who come at once are counted one after the other.
 
         Args:
-            chosen: What the person chose; empty: the study assigns, or the link did.
+            chosen: The person's choice; empty: the study assigns, or the link did.
             open_seats: Variant -> seats in its games that wait for a player.
-        Returns:
-            None without one for this person now, or if they must choose.
         Raises:
-            NotFoundError: If what was chosen is not on offer, with the nearest.
+            NotFoundError: If the choice is not on offer, with the nearest.
         """
         study = self._studies.version(enrolment.study_hash)
         play = _play_of(study)
@@ -139,7 +130,7 @@ class Visits:
             return play.variant(found.variant)
 
     def revealed(self, enrolment: Enrolment) -> list[TeamGame]:
-        """The games of a visit with what the partners were, where the study tells at the end; else nothing."""
+        """The games of a visit with the kinds of the partners, where the study tells at the end; else nothing."""
         play = self._studies.version(enrolment.study_hash).play
         if play is None or not play.reveals:
             return []
@@ -147,14 +138,14 @@ class Visits:
             return read_visit(session, play, session.get_one(Enrolment, enrolment.id), self._clock()).with_partners
 
     def form(self, enrolment: Enrolment) -> Form | None:
-        """What this person is asked now about their partners; None if nothing is."""
+        """Questions about partners that are due now, or None."""
         play = _play_of(self._studies.version(enrolment.study_hash))
         with self._database.read() as session:
             visit = read_visit(session, play, session.get_one(Enrolment, enrolment.id), self._clock())
             return due_form(session, play, enrolment.id, visit)
 
     def answer(self, enrolment: Enrolment, key: str, given: Mapping[str, str] | None) -> bool:
-        """Write what somebody answered, all of a form or nothing.
+        """Write somebody's answers, all of a form or nothing.
 
         Args:
             key: Of the form, as it was shown.
@@ -184,11 +175,7 @@ class Visits:
         return True
 
     def answers(self, study: str, *, hint: str = "") -> list[PartnerAnswer]:
-        """What people answered about their partners, over all versions of a study.
-
-        Raises:
-            NotFoundError: If no such study was opened here, with the nearest.
-        """
+        """Answers about partners over all versions of a study (NotFoundError with the nearest id if it was not opened here)."""
         self._studies.get(study, hint=hint)
         with self._database.read() as session:
             return [self._answer(one, answer) for one, answer in store.answers_of_study(session, study)]
@@ -207,11 +194,7 @@ class Visits:
         )  # fmt: skip
 
     def bind(self, enrolment: Enrolment, session_id: str) -> bool:
-        """Note that a seat was given in a visit; what is played there counts for it.
-
-        Returns:
-            False if another game of the visit is open: of two seats that are asked for at once, one is given.
-        """
+        """Note that a seat was given in a visit, for which games in it count; False if another game of the visit is open."""
         play = _play_of(self._studies.version(enrolment.study_hash))
         with self._database.write() as session:
             lock(session)

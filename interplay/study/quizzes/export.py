@@ -5,13 +5,12 @@ Structures: Amazon Mechanical Turk API Reference, "QuestionForm" (schema of 2017
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import combinations
+from itertools import chain, combinations
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 from interplay.study.errors import QuizError
-from interplay.study.quizzes.quiz import Picture, Quiz, QuizQuestion, shuffled
+from interplay.study.quizzes.quiz import Picture, Quiz, shuffled
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,12 +25,7 @@ _TICK_ALL = "(tick all that are true)"
 
 
 def quiz_text(quiz: Quiz, rng: np.random.Generator, *, with_key: bool = False) -> str:
-    """The quiz as plain text.
-
-    Args:
-        rng: Decides the order of the boxes.
-        with_key: Mark right boxes with an x and say what passes. Without it, nothing in the text tells them apart.
-    """
+    """The quiz as plain text; with the key, right boxes have an x. `rng` decides the order of the boxes."""
     lines = [quiz.title, "=" * len(quiz.title), "", quiz.intro]
     if with_key:
         lines += ["", f"Passed with {quiz.pass_share:.0%} of {quiz.num_boxes} boxes in the right state."]
@@ -48,7 +42,7 @@ def question_form(quiz: Quiz, rng: np.random.Generator, *, picture_base: str | N
     """The `Test` of a qualification type: a QuestionForm with one checkbox question after another.
 
     Args:
-        rng: Decides the order of the boxes; Amazon shows them as they stand.
+        rng: Decides the order of the boxes; Amazon keeps it.
         picture_base: https address of the folder where the quiz's own pictures can be fetched.
     Raises:
         QuizError: If it is longer than Amazon takes, or a picture has no address.
@@ -81,8 +75,8 @@ def answer_key(quiz: Quiz) -> str:
     """The `AnswerKey` of a qualification type: its value is the percentage of boxes in the right state, rounded down.
 
     Amazon scores a question only by the exact set of ticked boxes, so every set with a score of its own is listed; all others,
-    the empty one among them, get the default score. Its own percentage rounds to the nearest (64.6 % would pass 65), so
-    the sums are mapped one by one.
+    the empty one among them, get the default score. Its own percentage rounds to the nearest (64.6 % would pass 65), so the
+    sums are mapped one by one.
 
     Raises:
         QuizError: If it is longer than Amazon takes.
@@ -91,9 +85,9 @@ def answer_key(quiz: Quiz) -> str:
     for question in quiz.questions:
         element = _under(key, "Question")
         _under(element, "QuestionIdentifier", question.id)
-        default = _num_right(question, ())
-        for ticked in _subsets([option.id for option in question.options]):
-            score = _num_right(question, ticked)
+        default, names = question.num_right(()), [option.id for option in question.options]
+        for ticked in chain.from_iterable(combinations(names, size) for size in range(1, len(names) + 1)):
+            score = question.num_right(ticked)
             if score != default:
                 option = _under(element, "AnswerOption")
                 for name in ticked:
@@ -108,15 +102,6 @@ def answer_key(quiz: Quiz) -> str:
         _under(summed, "QualificationValue", str(100 * total // quiz.num_boxes))
     _under(ranges, "OutOfRangeQualificationValue", "0")
     return _document(key, quiz, "answer key")
-
-
-def _num_right(question: QuizQuestion, ticked: Iterable[str]) -> int:
-    chosen = set(ticked)
-    return sum((option.id in chosen) == option.is_right for option in question.options)
-
-
-def _subsets(names: list[str]) -> Iterable[tuple[str, ...]]:
-    return (subset for size in range(1, len(names) + 1) for subset in combinations(names, size))
 
 
 def _picture(content: ElementTree.Element, picture: Picture, base: str | None) -> None:

@@ -1,16 +1,23 @@
-"""Read quizzes from TOML and refuse what cannot work, naming file, question and remedy."""
+"""Quizzes from TOML files, and `QuizPart`: the quiz before the work, of a whole study or of one variant.
+
+Errors name file, question and remedy.
+"""
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 from interplay.errors import unknown_name
-from interplay.study.errors import QuizError
+from interplay.study.errors import QuizError, StudyError
 from interplay.study.quizzes.quiz import MAX_OPTIONS, PASS_SHARE, Option, Picture, Quiz, QuizQuestion
 from interplay.tables import Table, parse_toml, read_text
 
@@ -18,11 +25,7 @@ _PICTURE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.\-]*\.(jpg|jpeg|png)")
 
 
 def load_quiz(path: str | Path) -> Quiz:
-    """Read a quiz from a TOML file; pictures lie beside it.
-
-    Raises:
-        QuizError: If the file is missing, is not TOML, or holds something a quiz cannot mean.
-    """
+    """Read a quiz from a TOML file; pictures lie beside it (QuizError if it cannot be used)."""
     file = Path(path)
     hint = "Begin with a quiz that ships:  interplay judge quiz export minecraft --format toml"
     text = read_text(file, QuizError, hint=hint)
@@ -37,12 +40,8 @@ def builtin_quizzes() -> dict[str, Quiz]:
 
 
 def find_quiz(name: str) -> Quiz:
-    """A quiz by the id of one that ships, or by the path of a TOML file.
-
-    Raises:
-        NotFoundError: With the nearest known id.
-        QuizError: If a file is named and cannot be used.
-    """
+    """A built-in quiz by id, or one of your own by the path of its TOML file (NotFoundError with the nearest id, or
+    QuizError)."""
     if name.endswith(".toml"):
         return load_quiz(name)
     if name not in builtin_quizzes():
@@ -51,11 +50,7 @@ def find_quiz(name: str) -> Quiz:
 
 
 def parse_quiz(text: str, *, source: str = "<text>", folder: Path | None = None) -> Quiz:
-    """Build a quiz from TOML text; `source` names it in errors, `folder` holds its pictures.
-
-    Raises:
-        QuizError: As `load_quiz`, naming file, question and remedy.
-    """
+    """Build a quiz from TOML text; `source` names it in errors, `folder` holds its pictures (QuizError as `load_quiz`)."""
     root = Table(parse_toml(text, source, QuizError), source, refuse=QuizError)
     head = root.table("quiz")
     quiz_id, title, intro = head.name("id"), head.text("title"), " ".join(head.text("intro").split())
@@ -77,12 +72,15 @@ def parse_quiz(text: str, *, source: str = "<text>", folder: Path | None = None)
         if name in ids[:index]:
             raise entries[index].error("id", f"{name!r} is used twice", "give each question its own id")
     quiz = Quiz(quiz_id, title, intro, questions, float(pass_share), source)
-    _refuse_a_quiz_that_tells_nothing(quiz)
+    for deed, share, remedy in _blind_passes(quiz):
+        raise QuizError(
+            f"{source}: quiz.pass_share: a person who {deed} has {share:.0%} of the boxes right and passes at "
+            f"{quiz.pass_share:.0%}\nRemedy: add questions with {remedy} boxes, or raise pass_share."
+        )
     return quiz
 
 
 def _question(table: Table, quiz_id: str, folder: Path | None) -> QuizQuestion:
-    """One [[question]] table, checked; errors name it by its id."""
     name = table.values.get("id")
     if isinstance(name, str) and name:
         table = Table(table.values, table.source, f"question {name!r}", refuse=QuizError)
@@ -127,16 +125,68 @@ def _picture(table: Table, folder: Path | None) -> Picture | None:
     return Picture(name, alt, folder)
 
 
-def _refuse_a_quiz_that_tells_nothing(quiz: Quiz) -> None:
-    """Leaving every box empty, or ticking every box, must not pass."""
-    nothing = quiz.score({question.id: [] for question in quiz.questions})
-    everything = quiz.score({question.id: [option.id for option in question.options] for question in quiz.questions})
-    for score, deed, remedy in (
-        (nothing, "leaves every box empty", "more right"),
-        (everything, "ticks every box", "more wrong"),
-    ):
+def _blind_passes(quiz: Quiz) -> Iterator[tuple[str, float, str]]:
+    """Ways to pass without reading, which no quiz should have: the deed, its share of right boxes, and the boxes to add."""
+    for deed, ticks, remedy in (("leaves every box empty", False, "more right"), ("ticks every box", True, "more wrong")):
+        score = quiz.score({q.id: [o.id for o in q.options if ticks] for q in quiz.questions})
         if score.is_passed:
-            raise QuizError(
-                f"{quiz.source}: quiz.pass_share: a person who {deed} has {score.share:.0%} of the boxes right and passes at "
-                f"{quiz.pass_share:.0%}\nRemedy: add questions with {remedy} boxes, or raise pass_share."
-            )
+            yield deed, score.share, remedy
+
+
+MAX_PICTURES_BYTES = 1024 * 1024
+"""All pictures of a quiz together: they are kept inside the study's document."""
+
+
+@dataclass(frozen=True)
+class QuizPart:
+    """The quiz that people must pass before they work, and their number of attempts, over all their visits."""
+
+    quiz: Quiz
+    attempts: int
+    pictures: Mapping[str, bytes] = field(default_factory=dict, repr=False)
+
+
+def read_quiz(table: Table | None) -> QuizPart | None:
+    """The table `[quiz]`, with the quiz taken in (StudyError if it is invalid)."""
+    if table is None:
+        return None
+    table.text("quiz")
+    attempts = table.count("attempts", 1, high=20)
+    pass_share = table.number("pass_share", 0, low=0.01, high=1)
+    text = table.raw("text", str)
+    encoded = table.raw("pictures", dict, {})
+    table.nothing_else()
+    try:
+        pictures = {name: base64.b64decode(picture, validate=True) for name, picture in encoded.items()}
+        quiz = parse_quiz(text, source=f"{table.source}: {table.place('quiz')}")
+        if pass_share:
+            quiz = replace(quiz, pass_share=float(pass_share))
+            for deed, share, _ in _blind_passes(quiz):
+                raise table.error("pass_share", f"a person who {deed} has {share:.0%} right and passes", "raise it")
+    except QuizError as error:
+        raise StudyError(str(error)) from None
+    except (ValueError, TypeError):
+        raise table.error("pictures", "are not base64", "leave the key out: pictures are taken from the quiz's file") from None
+    return QuizPart(quiz, attempts, pictures)
+
+
+def quiz_taken_in(part: Table, folder: Path | None) -> dict[str, Any]:
+    """The table `[quiz]` of a file, with the text and the pictures of the named quiz (StudyError if it cannot be used)."""
+    name = part.text("quiz")
+    try:
+        quiz = find_quiz(str((folder or Path()) / name) if name.endswith(".toml") else name)
+        text = Path(quiz.source).read_text(encoding="utf-8")
+    except QuizError as error:
+        raise StudyError(f"{part.source}: {part.place('quiz')}: {error}") from None
+    names = [q.picture.name for q in quiz.questions if q.picture is not None and not q.picture.is_remote]
+    pictures = {name: quiz.picture(name).read() for name in names}
+    size = sum(map(len, pictures.values()))
+    if size > MAX_PICTURES_BYTES:
+        raise part.error(
+            "quiz", f"its pictures take {size // 1024} KiB; {MAX_PICTURES_BYTES // 1024} KiB fit", "make the pictures smaller"
+        )
+    return {
+        **part.values,
+        "text": text,
+        "pictures": {name: base64.b64encode(picture).decode() for name, picture in pictures.items()},
+    }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -37,7 +37,8 @@ class Option:
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture beside a question: a file beside the quiz, or an https address; and words for those who do not see it."""
+    """A picture beside a question: a file beside the quiz, or an https address; `alt` describes it for people who cannot see
+    it."""
 
     name: str
     alt: str
@@ -45,7 +46,6 @@ class Picture:
 
     @property
     def is_remote(self) -> bool:
-        """Whether it lies at an address of its own."""
         return self.name.startswith("https://")
 
     @property
@@ -67,16 +67,13 @@ class QuizQuestion:
     options: tuple[Option, ...]
     picture: Picture | None = None
 
+    def num_right(self, ticked: Collection[str]) -> int:
+        return sum((option.id in ticked) == option.is_right for option in self.options)
+
 
 @dataclass(frozen=True)
 class QuizScore:
-    """How many boxes stood right.
-
-    Attributes:
-        num_right, num_boxes: Of the whole quiz.
-        is_passed: Whether the share reached the quiz's `pass_share`, computed exactly.
-        by_question: Question id -> (right, boxes).
-    """
+    """How many boxes stood right, also as question id -> (right, boxes); `is_passed` compares the share exactly."""
 
     num_right: int
     num_boxes: int
@@ -90,11 +87,8 @@ class QuizScore:
 
 @dataclass(frozen=True)
 class Quiz:
-    """A quiz with its key. Send `form()` to those who take it, never the quiz itself.
-
-    Attributes:
-        pass_share: Share of boxes that must stand right, 0 to 1, a whole percent.
-    """
+    """A quiz with its key; passing takes a share of the boxes, a whole percent. Send `form()` to those who take it, never the
+    quiz."""
 
     id: str
     title: str
@@ -109,7 +103,7 @@ class Quiz:
 
     @cached_property
     def content_hash(self) -> str:
-        """16 hex digits over everything that is asked and how it is scored, to be stored beside every attempt."""
+        """16 hex digits over all questions and scoring rules, to be stored beside every attempt."""
         content = [self.id, self.title, self.intro, self.pass_share]
         content += [
             [
@@ -123,23 +117,16 @@ class Quiz:
         return hashlib.sha256(json.dumps(content, ensure_ascii=False).encode()).hexdigest()[:16]
 
     def picture(self, name: str) -> Picture:
-        """The picture of that name that lies beside the quiz, for the handler that serves it.
-
-        Raises:
-            NotFoundError: For any other name; a path never leads out of the quiz.
-        """
+        """The picture of that name that lies beside the quiz (NotFoundError for any other name; a path never leads out of the
+        quiz)."""
         local = {q.picture.name: q.picture for q in self.questions if q.picture is not None and not q.picture.is_remote}
         if name not in local:
             raise unknown_name("picture", name[:100], local)
         return local[name]
 
     def form(self, rng: np.random.Generator) -> dict[str, Any]:
-        """What those who take the quiz may see: no key, no notes, and boxes in an order that chance decides.
-
-        Returns:
-            `id`, `title`, `intro` and `questions`: each `id`, `text`, `picture` (`name`, `alt`, or None) and `options`
-            (each `id` and `text`). Answers come back as `{question id: [ids of ticked options]}`.
-        """
+        """The quiz without key and notes, its boxes in random order, as JSON. Answers come back as `{question id: [ids of
+        options]}`."""
         return {
             "id": self.id,
             "title": self.title,
@@ -156,18 +143,17 @@ class Quiz:
         }
 
     def score(self, answers: Any) -> QuizScore:
-        """Score what somebody ticked.
+        """Score somebody's ticks.
 
         Args:
-            answers: Question id -> ids of the ticked options; every question must be there, if only with an empty list.
-                Any JSON value may come in.
+            answers: Question id -> ids of the ticked options; every question must be there, if only with an empty list. Any
+                JSON value may come in.
         Raises:
-            QuizAnswerError: If a question is missing, or something is named that the quiz does not have.
+            QuizAnswerError: If a question is missing, or a name is not of this quiz.
         """
         ticked = self._checked(answers)
         by_question = {
-            question.id: (sum((o.id in ticked[question.id]) == o.is_right for o in question.options), len(question.options))
-            for question in self.questions
+            question.id: (question.num_right(ticked[question.id]), len(question.options)) for question in self.questions
         }
         num_right = sum(right for right, _ in by_question.values())
         is_passed = Fraction(num_right, self.num_boxes) >= Fraction(str(self.pass_share))
@@ -193,7 +179,7 @@ class Quiz:
         return ticked
 
     def ids_of(self, answers: Mapping[str, Any]) -> dict[str, Any]:
-        """Answers given by the options' texts, as answers by their ids; whatever is no option's text stays as it is."""
+        """Answers given by the options' texts, as answers by their ids; other values stay as they are."""
         ids = {question.id: {option.text: option.id for option in question.options} for question in self.questions}
         return {
             name: [ids[name].get(one, one) if isinstance(one, str) else one for one in given]

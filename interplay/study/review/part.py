@@ -1,4 +1,4 @@
-"""`ReviewPart`: what is reviewed in a study of `kind = "review"`, and by how many."""
+"""`ReviewPart`: the instances of a study of `kind = "review"`, and how many people review each."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MOST_INSTANCES = 1000
 
 @dataclass(frozen=True)
 class ReviewPart:
-    """What is reviewed.
+    """The `[review]` table of a study.
 
     Attributes:
         instances: Name -> its document, as files have it.
@@ -38,7 +38,7 @@ class ReviewPart:
 
 
 def read_review(root: Table) -> ReviewPart:
-    """The table `[review]`, with the instances taken in (StudyError if it holds what a review cannot mean)."""
+    """The table `[review]`, with the instances taken in (StudyError if a value is invalid)."""
     table = root.table("review")
     instances: dict[str, Mapping[str, Any]] = {}
     for one in table.tables("instances"):
@@ -55,11 +55,7 @@ def read_review(root: Table) -> ReviewPart:
 
 
 def review_taken_in(table: Table, folder: Path | None) -> dict[str, Any]:
-    """The table `[review]` of a file, with the documents of the files and folders that it names, beside it in `folder`.
-
-    Raises:
-        StudyError: If one cannot be read.
-    """
+    """The table `[review]` of a file, with the documents of the files and folders that it names, beside it in `folder`."""
     documents = []
     for name in table.texts("instances"):
         path = (folder or Path()) / name

@@ -1,6 +1,6 @@
-"""`Reviews`: the service of studies of reviews. It gives people instances and keeps what they answer; `studies.py` ends visits.
+"""`Reviews`: the service of studies of reviews. It gives people instances and keeps their answers; `studies.py` ends visits.
 
-Each method is one transaction, or one look at the database. Who gets what is decided in `choosing.py`.
+Each method is one transaction, or one look at the database.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from interplay.study.studies import Studies
 
 
 def lacking(verdicts: Sequence[bool], *, raters: int, third: bool) -> int:
-    """How many verdicts an instance still lacks; a third one is asked for where as many say yes as say no.
+    """How many verdicts an instance still lacks; a third one is needed where as many say yes as say no.
 
     >>> lacking([True, False], raters=2, third=True), lacking([True, True], raters=2, third=True)
     (1, 0)
@@ -44,13 +44,13 @@ def next_instance(
     third: bool,
     rng: np.random.Generator,
 ) -> str | None:
-    """The instance that somebody reviews next: one that others have begun before one that nobody has, and by chance among
-    equals; None if nothing lacks their verdict.
+    """The next instance for a reviewer: one that others have begun before one that nobody has, and by chance among equals; None
+    if nothing lacks their verdict.
 
     Args:
-        verdicts: Name -> those there are.
+        verdicts: By name of the instance.
         mine: Those that this person has reviewed.
-        held: Name -> others who have it before them now.
+        held: Name -> others who are reviewing it now.
         raters, third: As of `lacking`.
         rng: The same for one person, so that their order stays.
     """
@@ -72,12 +72,7 @@ MOST_CHARS = 5000
 
 @dataclass(frozen=True)
 class Served:
-    """An instance before somebody.
-
-    Attributes:
-        place: In their visit, from 1.
-        answers, is_valid, why: What they answered before; None where they have not.
-    """
+    """An instance that was shown to somebody, with their earlier answers, if any."""
 
     place: int
     document: Mapping[str, Any]
@@ -88,7 +83,7 @@ class Served:
 
 @dataclass(frozen=True)
 class Review:
-    """What one person says of one instance: their last word.
+    """One person's last answers about one instance.
 
     Attributes:
         reviewer: Their name in lists.
@@ -117,8 +112,8 @@ class Reviews:
         self._clock = clock or (lambda: datetime.now(UTC))
 
     def serve(self, enrolment: Enrolment) -> Served | None:
-        """The instance that this person reviews now: the one before them, or the next, which is theirs from now on; None if
-        nothing lacks their verdict."""
+        """The instance that this person reviews now: the open one, or the next, which is theirs from now on; None if nothing
+        lacks their verdict."""
         part = self._part(enrolment)
         with self._database.write() as session:
             lock(session)  # two who come at once are counted one after the other
@@ -141,12 +136,12 @@ class Reviews:
             return Served(place, part.instances[chosen])
 
     def get(self, enrolment: Enrolment, place: int) -> Served | None:
-        """What this person saw at a place of their visit; None where they saw nothing."""
+        """The instance at a place of this person's visit; None where there was no instance."""
         with self._database.read() as session:
             return self._served(self._part(enrolment), store.reviews_of_visit(session, enrolment.id), place)
 
     def answer(self, enrolment: Enrolment, place: int, given: Mapping[str, str]) -> None:
-        """Write what somebody answered, all of it; who answers a second time has changed their mind, and both are kept.
+        """Write somebody's answers to one instance, all of them; a second call adds a second answer, and both are kept.
 
         Args:
             given: Question -> `yes` or `no`, `verdict` likewise, `why`, and `played` if the proof was.
@@ -174,13 +169,10 @@ class Reviews:
             row.answers = {name: said[name] == YES for name in QUESTIONS}
             row.is_valid, row.why, row.has_played, row.answered_at = said[VERDICT] == YES, why, "played" in given, now
 
-    def of_study(self, study: str, *, hint: str = "") -> list[Review]:
-        """The last word of everybody on every instance, over all versions, in the order in which they were answered.
-
-        Raises:
-            NotFoundError: If no such study was opened here, with the nearest.
-        """
-        self._studies.get(study, hint=hint)
+    def of_study(self, study: str) -> list[Review]:
+        """Everybody's last answers to every instance, over all versions, in the order of answering (NotFoundError for an
+        unknown study)."""
+        self._studies.get(study)
         with self._database.read() as session:
             rows = store.reviews_of_study(session, study)
         seen = {(one.participant_id, row.instance): row for one, row in reversed(rows) if row.answered_at is not None}

@@ -1,4 +1,4 @@
-"""Who may know of which agent, whose agents a token may change, and which episodes a visitor must not see yet."""
+"""Access to agents and episodes: which ones a visitor may see, and which agents a token may change."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from interplay.web.studies.enrolments import part_here, part_of
 
 
 def holder(request: Request) -> str | None:
-    """Name of the token of scope `agents` that asks; None is the operator (HTTPException: 401 or 403 for everybody else)."""
+    """Name of the token of scope `agents` of a request; None for the operator (HTTPException 401 or 403 for everybody else)."""
     if current_operator(request):
         return None
     token = api_token(request)
@@ -37,11 +37,7 @@ Holder = Annotated[str | None, Depends(holder)]
 
 
 def require_operator(request: Request) -> None:
-    """Refuse everybody but the operator, by token or signed in on the page.
-
-    Raises:
-        HTTPException: 401 without a token, 403 for the holders of other tokens.
-    """
+    """Refuse everybody but the operator, by token or signed in (HTTPException 401 without a token, 403 with another one)."""
     if current_operator(request):
         return
     if api_token(request) is None:
@@ -50,7 +46,6 @@ def require_operator(request: Request) -> None:
 
 
 def viewer_of(request: Request) -> Viewer:
-    """Who asks, as far as knowing of agents goes."""
     if current_operator(request):
         return OPERATOR
     token = api_token(request)
@@ -58,12 +53,11 @@ def viewer_of(request: Request) -> Viewer:
 
 
 def sees_waiting(request: Request) -> bool:
-    """Whether the visitor may see every agent, also before a moderator has let it in."""
     return viewer_of(request).sees_all
 
 
 def visible_episodes(request: Request) -> EpisodeQuery:
-    """Every episode that the visitor may see at some time; which tasks are hidden just now, `hidden_tasks` says."""
+    """Every episode that the visitor may ever see; `hidden_tasks` are hidden just now."""
     return EpisodeQuery(
         with_waiting=sees_waiting(request),
         own=_here(request),
@@ -76,9 +70,9 @@ def check_shown(request: Request, episode: Episode) -> None:
     """Refuse an episode that the visitor must not see, or not now.
 
     Raises:
-        HTTPException: 404, as if there were no such episode, for a video that waits for a moderator, unless they brought it
-            or decide about it. 403 for the episodes of others while they have a pair of its task before them, of tasks of
-            `explore` that they may still play, and of people who did not agree to a release.
+        HTTPException: 404, as if there were no such episode, for a video that waits for a moderator, unless they brought it or
+            decide about it. 403 for the episodes of others while they have an open pair of its task, of tasks of `explore` that
+            they may still play, and of people who did not agree to a release.
     """
     check_not_judged(request, episode)
     if not _is_own(request, episode):
@@ -100,7 +94,6 @@ def withheld_here(request: Request, ids: Sequence[str]) -> set[str]:
 
 
 def check_not_judged(request: Request, episode: Episode) -> None:
-    """Refuse an episode that waits for a moderator, or whose task the visitor is judging now: see `check_shown`."""
     if episode.is_video_only:
         rows = services(request).roster.rows(name=episode.actor, task=episode.task_id)
         if rows and not any(map(viewer_of(request).sees, rows)):
@@ -115,13 +108,11 @@ def check_not_judged(request: Request, episode: Episode) -> None:
 
 
 def may_know_players(request: Request, episode: Episode) -> bool:
-    """Whether who asks may know who played an episode: not while a blind study is open in which it was played."""
     blind = blind_studies(request)
     return not blind or is_there(services(request).archive.database, EpisodeQuery(ids=[episode.id], not_of=blind))
 
 
 def blind_studies(request: Request) -> list[str]:
-    """Studies of whose episodes this visitor must not know now who played: see `Studies.blind`."""
     return [] if viewer_of(request).sees_all else services(request).studies.blind()
 
 
@@ -135,28 +126,24 @@ def _is_own(request: Request, episode: Episode) -> bool:
 
 
 def judged_now(request: Request) -> set[str]:
-    """Tasks of which this visitor has a pair before them (docs/judging.md).
-
-    A judge who looks an agent or an episode up must not learn which of the two videos is whose.
-    """
+    """Tasks of which this visitor has an open pair (docs/judging.md): they must not learn which of the two videos is whose."""
     return services(request).roster.watched_by(_here(request))
 
 
 def hidden_tasks(request: Request) -> set[str]:
-    """Tasks of which others' episodes and reasons are kept back from this visitor: `judged_now`, and `unplayed_tasks`."""
+    """Tasks of which others' episodes and reasons are hidden from this visitor: `judged_now`, and `unplayed_tasks`."""
     return judged_now(request) | unplayed_tasks(request)
 
 
 def unplayed_tasks(request: Request) -> set[str]:
-    """Tasks of `explore` that this visitor may still play."""
     return set() if viewer_of(request).sees_all else _tasks_of_explore(request) - _known_tasks(request)
 
 
 def may_know(request: Request, task_id: str) -> bool:
-    """Whether who asks may know what a task is made of and how others play it.
+    """Whether the visitor may know what a task is made of and how others play it.
 
-    Tasks of `explore` test people too. Those that are on offer are told to people who have played or judged them or asked to
-    see them; and to operators, of whom it is kept that they looked.
+    Tasks of `explore` test people too. Those on offer are told to people who have played or judged them or asked to see them;
+    and to operators, whose look is recorded.
     """
     if task_id not in _tasks_of_explore(request):
         return True
@@ -170,7 +157,7 @@ def may_know(request: Request, task_id: str) -> bool:
 
 
 def check_may_know(request: Request, task_id: str) -> None:
-    """Refuse (403) to show how others play a task to people who may still play it: see `may_know`."""
+    """Refuse (403) to show a task to people who may still play it: see `may_know`."""
     if not may_know(request, task_id):
         text = f"episodes of {task_id} are shown to those who have played it: play it yourself first, or ask to see it"
         raise refusal(403, f"{text} at /{task_id.replace('/', '/tasks/')}", code="not_played_yet")
@@ -186,14 +173,13 @@ def _known_tasks(request: Request) -> set[str]:
 
 
 def _here(request: Request) -> set[int]:
-    """Numbers of the participants this browser stands for: the visitor, and who works in a study here."""
+    """Numbers of the participants of this browser: the visitor, and the person who works in a study here."""
     part = part_of(request)
     numbers = known_participant(request), part_here(request), None if part is None else part.participant_id
     return {number for number in numbers if number is not None}
 
 
 def task_on_offer(request: Request, task_id: str) -> Task:
-    """The task that a request names; another is refused (422), with the nearest."""
     try:
         return lookup(task_id[:200], services(request).tasks)
     except InterplayError as error:
@@ -201,7 +187,7 @@ def task_on_offer(request: Request, task_id: str) -> Task:
 
 
 def check_own(rows: list[Entrant], token: str | None) -> None:
-    """Refuse (403) a token to which this agent does not belong; the operator's is None."""
+    """Refuse (403) a token that did not propose this agent; the operator has no token and may always."""
     if token is not None and rows[0].proposed_by != token:
         raise refusal(
             403, f"{rows[0].name} was proposed by somebody else; you can change only agents proposed with your own token"

@@ -1,6 +1,4 @@
-"""What goes over the wire about agents: the bodies of requests and answers, as the API description shows them, and how the
-rows of an agent become one.
-"""
+"""Bodies of requests and answers about agents, as the API description shows them, made from the rows of an agent."""
 
 from __future__ import annotations
 
@@ -25,7 +23,7 @@ _NAME_WORDS = "1 to 60 letters, digits or . _ + -, the first a letter or digit"
 
 
 def _matching(pattern: str, message: LiteralString) -> AfterValidator:
-    """A check that refuses in words; pydantic's own shows people the pattern."""
+    """A check that refuses in words; pydantic's own shows the pattern."""
 
     def check(value: str) -> str:
         if re.fullmatch(pattern, value) is None:
@@ -118,7 +116,7 @@ class Decline(Change):
 
 
 class Uploaded(BaseModel):
-    """What became of a video."""
+    """The result of an upload."""
 
     agent: str
     task: str

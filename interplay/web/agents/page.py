@@ -1,4 +1,4 @@
-"""Pages of agents: all of them, and one with its ratings, what judges said of it, and its videos."""
+"""Pages of agents: all of them, and one with its ratings, judges' answers about it, and its videos."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ REASONS_SHOWN = 8
 
 @router.get("/agents")
 def agent_list(request: Request) -> Response:
-    """Every agent that is or was judged, with its places."""
     boards = boards_of(request)
     known = documents(request, services(request).roster.rows(viewer_of(request)), hidden_tasks(request))
     overall = {row["agent"]: row for row in boards.board()["rows"]}
@@ -35,7 +34,6 @@ def agent_list(request: Request) -> Response:
 
 @router.get("/agents/{name}")
 def agent_page(request: Request, name: str) -> Response:
-    """One agent."""
     boards = boards_of(request)
     up_to = boards.published_sequence()
     roster, hidden = services(request).roster, hidden_tasks(request)

@@ -1,6 +1,6 @@
-"""Agents over HTTP: propose one, upload its videos, let it in or refuse it, take it out and back. docs/agents-api.md explains.
+"""Agents over HTTP: propose one, upload its videos, approve, decline, withdraw and restore it. docs/agents-api.md explains.
 
-A token of scope `agents` speaks for the agents it proposed and for no others. Callers without a token see what was approved.
+A token of scope `agents` speaks for the agents it proposed and for no others. Callers without a token see approved agents.
 """
 
 from __future__ import annotations
@@ -12,17 +12,10 @@ from starlette.concurrency import run_in_threadpool
 from interplay.agents import names as agent_names
 from interplay.judge.entrants.roster import ProposalError, Verb
 from interplay.store.entrants import state
+from interplay.store.participants import is_given_name
 from interplay.web.agents import uploads as agent_uploads
-from interplay.web.agents.access import (
-    Holder,
-    check_own,
-    hidden_tasks,
-    require_operator,
-    task_on_offer,
-    viewer_of,
-)
+from interplay.web.agents.access import Holder, check_own, hidden_tasks, require_operator, task_on_offer, viewer_of
 from interplay.web.agents.documents import AgentDocument, Change, Decline, Proposal, Uploaded, document_of, documents
-from interplay.web.http.identity import is_given_name
 from interplay.web.http.refusals import agent_refusals, refusal
 from interplay.web.services import services
 
@@ -79,7 +72,7 @@ def propose_agent(request: Request, proposal: Proposal, token: Holder) -> AgentD
 async def upload_video(request: Request, name: str, suite: str, task: str, seed: int) -> Uploaded:
     """Upload the video of an agent on one held-out seed of a task, while it waits for a moderator; the same one twice is once.
 
-    What was approved stays as it was approved: a changed agent is proposed under another name.
+    An approved video stays as it was approved: a changed agent is proposed under another name.
     """
     wanted, token = await run_in_threadpool(agent_uploads.check, request, name, f"{suite}/{task}", seed)
     async with agent_uploads.received(request, token) as path:
@@ -115,12 +108,7 @@ def restore_agent(request: Request, name: str, change: Change | None = None) -> 
 
 
 def change_state(request: Request, name: str, verb: Verb, *, task: str | None = None, reason: str = "") -> AgentDocument:
-    """Do what a moderator decided.
-
-    Raises:
-        NotFoundError: If the agent is unknown, or not in this task.
-        HTTPException: 409 where there is nothing to change.
-    """
+    """Change an agent's state (NotFoundError for an unknown agent or task, 409 if there is nothing to change)."""
     roster = services(request).roster
     count = roster.change(verb, name, task=task, reason=reason, viewer=viewer_of(request))
     rows = roster.rows(name=name)

@@ -1,4 +1,4 @@
-"""A video that is uploaded: whether it may be sent, received into a file within bounds, and added to its agent."""
+"""An uploaded video: whether it may be sent, received into a file within bounds, and added to its agent."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _NO_ROOM = "the server has no space for this video; please tell its operator"
 
 
 def check(request: Request, name: str, task_id: str, seed: int) -> tuple[Task, str | None]:
-    """The task and who sends, if this video may be sent; everything is checked before the first byte is read."""
+    """The task and the sender, if this video may be sent; everything is checked before the first byte is read."""
     token = holder(request)
     task = task_on_offer(request, task_id)
     if seed not in task.held_out_seeds:
@@ -68,18 +68,13 @@ def _one_at_a_time(request: Request, token: str | None) -> Iterator[None]:
 
 @asynccontextmanager
 async def received(request: Request, token: str | None) -> AsyncIterator[Path]:
-    """The request's body in a file, gone when the block ends; one at a time of each token, the operator's left out.
-
-    Raises:
-        HTTPException: 413 for more bytes than the server takes, 429 beside another video of the token, 503 without room.
-    """
+    """The request's body in a file, deleted when the block ends (HTTPException 413 if too large, 429, 503 without room)."""
     with _one_at_a_time(request, token):
         async with _in_a_file(request) as path:
             yield path
 
 
 def remove_unfinished(root: Path) -> None:
-    """Remove what a server that was killed had received of videos; for a data folder that no other server holds."""
     for path in _folder(root).glob("*.mp4"):
         path.unlink(missing_ok=True)
 
@@ -124,7 +119,7 @@ async def _in_a_file(request: Request) -> AsyncIterator[Path]:
 
 
 def add(request: Request, task: Task, name: str, seed: int, path: Path) -> Uploaded:
-    """Make the video in a file an episode of this agent; one that is there already is refused (409), a wrong one too (422)."""
+    """Make the video in a file an episode of this agent; an existing one is refused (409), an invalid one too (422)."""
     archive = services(request).archive
     try:
         episode = uploads.add_video(archive, task=task, agent=name, seed=seed, path=path)

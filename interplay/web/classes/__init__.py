@@ -1,1 +1,1 @@
-"""Classes: making one and its results for teachers; joining, playing and one's own results for pupils."""
+"""Classes: pages for teachers (making a class, its results) and for pupils (joining, playing, own results)."""

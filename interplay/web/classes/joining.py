@@ -1,4 +1,4 @@
-"""Pages of classes for pupils: typing the code, choosing a nickname, the games, and what one has reached."""
+"""Pages of classes for pupils: the code, the nickname, the games, and the pupil's results."""
 
 from __future__ import annotations
 
@@ -27,7 +27,6 @@ WRONG_CODES = Rate(100, 600)
 @router.get("/join")
 @router.get("/join/{code}")
 def join_page(request: Request, code: str = "") -> Response:
-    """Asks for the code, then for a nickname."""
     return _join(request, code or request.query_params.get("code", ""))
 
 
@@ -59,7 +58,6 @@ def _check_rate(request: Request) -> None:
 
 @router.post("/join")
 def join(request: Request, form: FormFields) -> Response:
-    """Join under a nickname, and go to the games."""
     _check_rate(request)
     code, nickname = form.get("code", ""), form.get("nickname", "")
     if services(request).classes.find(code) is None:
@@ -75,7 +73,6 @@ def join(request: Request, form: FormFields) -> Response:
 
 @router.get("/class")
 def home(request: Request) -> Response:
-    """The games of a pupil's class, what they have reached, and the best of the class if it shows them."""
     found = pupil_of(request)
     if found is None:
         return see_other("/join")
@@ -103,7 +100,6 @@ def _rank(best: list, me: Pupil) -> int | None:  # type: ignore[type-arg]
 
 @router.get("/class/play/{suite}/{name}")
 def play(request: Request, suite: str, name: str) -> Response:
-    """A game of the class."""
     task = find_task(request, f"{suite}/{name}")
     found = pupil_of(request, where=task.id)
     if found is None:
@@ -116,7 +112,6 @@ def play(request: Request, suite: str, name: str) -> Response:
 
 @router.post("/class/leave")
 def leave(request: Request) -> Response:
-    """This browser is nobody in the class any more."""
     response = see_other("/join")
     sign_out_pupil(response)
     return response

@@ -1,4 +1,4 @@
-"""Pupils of classes: who asks, what they may begin, and where each of them is just now."""
+"""Pupils of classes: who sends a request, what they may begin, and where each of them is just now."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from fastapi import Request
 
 from interplay.play.games.game import Game
+from interplay.play.games.interfaces import OVER, State
 from interplay.play.games.seat import Seat
-from interplay.play.games.state import OVER, State
 from interplay.study.classes import Pupil, SchoolClass
 from interplay.web.http.identity import PUPIL_COOKIE, known_participant
 from interplay.web.http.refusals import refusal
@@ -23,7 +23,7 @@ READS_S = 180.0
 
 
 def pupil_of(request: Request, *, where: str = "") -> tuple[SchoolClass, Pupil] | None:
-    """Which pupil of which class asks; None if it is nobody in a class.
+    """The class and the pupil of a request; None if the visitor is in no class.
 
     Args:
         where: Id of the task whose rules they are shown; noted for their teacher.
@@ -37,7 +37,7 @@ def pupil_of(request: Request, *, where: str = "") -> tuple[SchoolClass, Pupil] 
 
 
 def class_of_game(request: Request, task: str) -> str | None:
-    """The name under which the games of this pupil's class find each other; None if it is nobody in a class.
+    """The name under which the games of this pupil's class find each other; None if the visitor is in no class.
 
     Raises:
         HTTPException: 410 once the class has ended; 409 for a task that it does not play.
@@ -55,14 +55,14 @@ def class_of_game(request: Request, task: str) -> str | None:
 
 @dataclass(frozen=True)
 class Now:
-    """What a pupil does just now.
+    """Current activity of a pupil.
 
     Attributes:
         state: `playing`, `waiting`, `here` or `away`.
-        words: What is said over the picture; empty while they play.
-        task: Of the game or the rules before them; empty without.
+        words: Text over the picture; empty while they play.
+        task: Of the game or the rules on their screen; empty without.
         seconds: Played, waited, or since they were last seen.
-        share: How much of the game's time is over, 0 to 1.
+        share: Elapsed share of the game's time, 0 to 1.
     """
 
     state: str

@@ -15,7 +15,7 @@ from interplay.envs.make import has_score
 from interplay.study import tokens
 from interplay.study.classes import ClassError, SchoolClass
 from interplay.study.classes.pupils import best_games, middle, scores, table_csv
-from interplay.study.scores.standing import bins
+from interplay.study.scores import bins
 from interplay.tasks import Task
 from interplay.web.agents.access import require_operator
 from interplay.web.classes.pupils import doing_now
@@ -38,7 +38,6 @@ FEWEST_SCORES = 3
 
 @router.get("/classes")
 def classes(request: Request) -> Response:
-    """The classes of this server, and a form that makes one; for operators."""
     if not current_operator(request):
         return see_other("/operator?next=/classes")
     return _list(request)
@@ -57,7 +56,6 @@ def _list(request: Request, *, status: int = 200, problem: str = "", given: dict
 
 @router.post("/classes")
 def make(request: Request, form: FormPairs) -> Response:
-    """Make a class, and go to its page."""
     require_operator(request)
     said, chosen = dict(form), [value for name, value in form if name == "task"]
     try:
@@ -73,7 +71,6 @@ def make(request: Request, form: FormPairs) -> Response:
 
 
 def check_playable(tasks: dict[str, Task], task: str) -> None:
-    """Refuse what cannot be played (ClassError if there is no such task, or it has videos only)."""
     if task not in tasks or not tasks[task].env.is_playable:
         raise ClassError(f"{task[:100]!r} is not on offer here, or has only videos to judge; choose another task")
     if line := to_install(tasks[task]):
@@ -93,12 +90,6 @@ def teacher_address(request: Request, school_class: SchoolClass) -> str:
 
 
 def _own_class(request: Request, code: str) -> SchoolClass:
-    """The class of this page, for its teacher and for operators.
-
-    Raises:
-        NotFoundError: For a code of nobody.
-        HTTPException: 403 for everybody else.
-    """
     if not current_operator(request):
         key = request.cookies.get(COOKIE, "")
         if not tokens.is_teacher_key(services(request).secret, code, key):
@@ -146,7 +137,6 @@ def qr_path(text: str) -> tuple[int, str]:
 
 
 def score_plot(reached: list[float], own: float | None = None) -> dict[str, Any] | None:
-    """Scores as bars; None with so few that bars would say nothing."""
     if len(reached) < FEWEST_SCORES:
         return None
     marks = [] if own is None else [own]
@@ -155,7 +145,6 @@ def score_plot(reached: list[float], own: float | None = None) -> dict[str, Any]
 
 @router.get("/classes/{code}/results.csv")
 def results(request: Request, code: str) -> Response:
-    """Every game of the class as a table."""
     school_class = _own_class(request, code)
     tasks = services(request).tasks
     scoreless = [one for one in tasks if not has_score(tasks[one])]
@@ -166,14 +155,12 @@ def results(request: Request, code: str) -> Response:
 
 @router.post("/classes/{code}/close")
 def close(request: Request, code: str) -> Response:
-    """Let nobody join or begin a game any more."""
     services(request).classes.close(_own_class(request, code).code)
     return see_other(f"/classes/{code}")
 
 
 @router.post("/classes/{code}/rename")
 def rename(request: Request, code: str, form: FormPairs) -> Response:
-    """Give a pupil another nickname."""
     school_class, number = _own_class(request, code), dict(form).get("participant", "")
     with contextlib.suppress(ValueError):
         services(request).classes.rename(school_class.code, int(number))
@@ -182,7 +169,6 @@ def rename(request: Request, code: str, form: FormPairs) -> Response:
 
 @router.post("/classes/{code}/approve")
 def approve(request: Request, code: str, form: FormPairs) -> Response:
-    """Show nicknames that the teacher has read to everybody in the room."""
     numbers = [int(value) for name, value in form if name == "participant" and value.isdecimal()]
     services(request).classes.approve(_own_class(request, code).code, numbers)
     return see_other(f"/classes/{code}#who-played")
@@ -190,7 +176,6 @@ def approve(request: Request, code: str, form: FormPairs) -> Response:
 
 @router.post("/classes/{code}/take-out")
 def take_out(request: Request, code: str, form: FormPairs) -> Response:
-    """Take a pupil out of the class, and out of the game they play."""
     school_class, number = _own_class(request, code), dict(form).get("participant", "")
     with contextlib.suppress(ValueError):
         here = services(request)
@@ -201,7 +186,6 @@ def take_out(request: Request, code: str, form: FormPairs) -> Response:
 
 @router.post("/classes/{code}/forget")
 def forget(request: Request, code: str) -> Response:
-    """Erase the nicknames now."""
     school_class = _own_class(request, code)
     if school_class.is_open(services(request).classes.now()):
         raise HTTPException(409, "this class is open\nClose it first, then erase its nicknames.")

@@ -1,4 +1,4 @@
-"""The operator's desk: what is played now, studies and their people, quality, money, what was collected, and search.
+"""The operator's desk: live games, studies and their people, quality, money, collected data, and search.
 
-Every page is behind the operator's login (`access.signed_in`); what a page shows is also a command (docs/researchers.md).
+Every page needs the operator's login (`access.signed_in`); each page is also a command (docs/researchers.md).
 """

@@ -1,4 +1,4 @@
-"""The door of the desk: the operator gets in; everybody else is sent to sign in, or refused."""
+"""Access to the desk: the operator gets in; everybody else is sent to sign in, or refused."""
 
 from __future__ import annotations
 
@@ -27,7 +27,6 @@ TABS = (
 
 
 def signed_in(request: Request) -> None:
-    """Let only the operator read a page; a browser is sent to the door and comes back (HTTPException: 303 to `/operator`)."""
     if not current_operator(request):
         back = quote(request.scope["path"]) if request.method == "GET" else "/desk"  # not `url.path`, which is not escaped
         raise HTTPException(
@@ -36,7 +35,6 @@ def signed_in(request: Request) -> None:
 
 
 def may_watch(connection: HTTPConnection) -> bool:
-    """Whether a socket is the operator's."""
     try:
         return current_operator(connection)
     except HTTPException:  # a token that nobody made
@@ -44,10 +42,5 @@ def may_watch(connection: HTTPConnection) -> bool:
 
 
 def desk(request: Request, name: str, tab: str, /, *, status: int = 200, **context: Any) -> Response:
-    """A page of the desk; no cache keeps it.
-
-    Args:
-        tab: Address of the entry of `TABS` that it stands under.
-    """
     headers = {"Cache-Control": "no-store"}
     return render(request, name, "Operator", status=status, headers=headers, tabs=TABS, tab=tab, **context)

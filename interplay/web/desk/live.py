@@ -1,4 +1,4 @@
-"""Games that are played now: who sits where, how they run, watching a seat, and the pause of new games."""
+"""Live games: who sits where, how they run, watching a seat, and the pause of new games."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from fastapi import APIRouter, Depends, HTTPException, Request, WebSocket
 from fastapi.responses import Response
 
-from interplay.play import watch_socket
+from interplay.play import player_socket
 from interplay.play.live_games import LiveGame, live_games
 from interplay.store.participants import participant_number
 from interplay.web.agents.access import require_operator
@@ -21,7 +21,7 @@ router = APIRouter(tags=["play"])
 
 
 def who(name: str, kind: str) -> str:
-    """Somebody as pages name them: people have numbers.
+    """Name of a player on pages: people have numbers.
 
     >>> who("participant-7", "human"), who("scripted", "agent"), who("", "")
     ('person 7', 'scripted', '')
@@ -40,7 +40,7 @@ def live(request: Request) -> dict[str, Any]:
 
 @router.get("/desk", include_in_schema=False, dependencies=[Depends(signed_in)])
 def live_page(request: Request) -> Response:
-    """Games and who waits; the page asks for itself every two seconds."""
+    """Live and waiting games; the page refreshes itself every two seconds."""
     games = _games(request)
     play = services(request).play
     return desk(
@@ -54,7 +54,6 @@ def live_page(request: Request) -> Response:
 
 @router.post("/desk/pause", include_in_schema=False, dependencies=[Depends(signed_in)])
 def pause_games(request: Request, form: FormFields) -> Response:
-    """Let no new game begin, or let games begin again."""
     if form.get("verb") == "resume":
         services(request).pauses.resume()
     else:
@@ -64,7 +63,6 @@ def pause_games(request: Request, form: FormFields) -> Response:
 
 @router.get("/desk/watch/{number}/{seat}", include_in_schema=False, dependencies=[Depends(signed_in)])
 def watch_page(request: Request, number: int, seat: str) -> Response:
-    """Watch one seat of a game."""
     game = next((one for one in _games(request) if one.number == number), None)
     if game is None or all(one.seat != seat for one in game.seats):
         raise HTTPException(404, "This game is over, or it has no such seat. The page of live games has those that are played.")
@@ -79,7 +77,7 @@ async def watch(websocket: WebSocket, number: int, seat: str) -> None:
     if play is None or not may_watch(websocket):
         await websocket.close()
         return
-    await watch_socket.serve(websocket, play.place(number, seat))
+    await player_socket.serve_watcher(websocket, play.place(number, seat))
 
 
 def _games(request: Request) -> list[LiveGame]:

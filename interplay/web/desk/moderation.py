@@ -1,7 +1,7 @@
-"""The operator's pages: sign in, let proposed agents in or refuse them, and stop judges whose answers cannot be trusted.
+"""The operator's pages: sign in, approve or decline proposed agents, and stop judges whose answers cannot be trusted.
 
-Everything here is plain forms. Another site cannot send them in an operator's name: the cookie is kept to our own pages
-(SameSite=Strict), and `SecurityMiddleware` refuses changes that come from elsewhere.
+Everything here is plain forms. Another site cannot send them in an operator's name: browsers send the cookie only from our own
+pages (SameSite=Strict), and `SecurityMiddleware` refuses changes that come from elsewhere.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from fastapi import APIRouter, HTTPException, Query, Request
 from fastapi.responses import Response
 
 from interplay.errors import NotFoundError
+from interplay.judge.form import PROBLEMS
 from interplay.judge.serving.checks import JudgeSummary
-from interplay.judge.serving.problems import KINDS
 from interplay.web.agents.documents import AgentDocument, documents
 from interplay.web.agents.routes import change_state
 from interplay.web.desk.access import desk
@@ -39,7 +39,7 @@ def _own_address(address: str) -> str:
 
 @router.get("/operator")
 def operator(request: Request, next: str = "/moderation") -> Response:
-    """The door: takes the operator's token, or says who is in, and what the server could not make."""
+    """Sign-in form for the operator's token; when signed in, videos and milestones that the server could not make."""
     context: dict[str, Any] = {"signed_in": current_operator(request), "next": _own_address(next), "problem": ""}
     queues = {"video": services(request).films, "milestones": services(request).milestones}
     context["failures"] = [(what, *one) for what, queue in queues.items() for one in queue.failures().items()]
@@ -48,7 +48,6 @@ def operator(request: Request, next: str = "/moderation") -> Response:
 
 @router.post("/operator")
 def enter(request: Request, form: FormFields) -> Response:
-    """Sign in with the operator's token."""
     next_address = _own_address(form.get("next", ""))
     response = see_other(next_address)
     if sign_in(request, response, form.get("token", "").strip()):
@@ -59,7 +58,6 @@ def enter(request: Request, form: FormFields) -> Response:
 
 @router.post("/operator/leave")
 def leave(request: Request) -> Response:
-    """Sign out."""
     response = see_other("/operator")
     sign_out(response)
     return response
@@ -67,7 +65,7 @@ def leave(request: Request) -> Response:
 
 @router.get("/moderation")
 def moderation(request: Request, judges: Annotated[int, Query(ge=1, le=100_000)] = 1) -> Response:
-    """Agents that wait, all others, and a page of the judges, the most doubtful on the first."""
+    """Waiting agents, all others, and a page of the judges, those with the most failed checks first."""
     if not current_operator(request):
         return see_other("/operator?next=/moderation")
     known = documents(request, services(request).roster.rows(), set())
@@ -83,13 +81,12 @@ def moderation(request: Request, judges: Annotated[int, Query(ge=1, le=100_000)]
         others=[agent for agent in known if not _has(agent, "waiting")],
         judges=summaries[first : first + JUDGES_PER_PAGE], first=first + 1, num_judges=len(summaries),
         page=page, num_pages=num_pages, bans={one.ban.judge: one.ban for one in bans.all()}, workers=bans.workers(),
-        problems=problems, problem_words=KINDS, titles=titles(request),
+        problems=problems, problem_words=PROBLEMS, titles=titles(request),
     )  # fmt: skip
 
 
 @router.post("/moderation/agents")
 def decide(request: Request, form: FormFields) -> Response:
-    """Approve, decline, withdraw or restore an agent in one task or all."""
     _require_operator(request)
     verb, name, reason = form.get("verb", ""), form.get("name", ""), form.get("reason", "").strip()
     if verb not in _VERBS:
@@ -102,7 +99,6 @@ def decide(request: Request, form: FormFields) -> Response:
 
 @router.post("/moderation/judges")
 def stop(request: Request, form: FormFields) -> Response:
-    """Ban a judge, with a reason, or lift a ban; ratings follow at once."""
     _require_operator(request)
     verb, judge, reason = form.get("verb", ""), form.get("judge", ""), form.get("reason", "").strip()
     if verb not in ("ban", "unban"):

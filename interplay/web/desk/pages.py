@@ -1,4 +1,4 @@
-"""Studies and their people, quality, money, what was collected, and search."""
+"""Pages of the desk: studies and their people, quality, money, collected data, and search."""
 
 from __future__ import annotations
 
@@ -60,13 +60,11 @@ Study = Annotated[str, Query(max_length=100)]
 
 @router.get("/desk/studies")
 def studies(request: Request) -> Response:
-    """Every study, with how its visits ended."""
     return desk(request, "desk_studies.html", "/desk/studies", studies=_overview(request).all())
 
 
 @router.get("/desk/studies/{study}")
 def study(request: Request, study: str, outcome: str = "", page: Page = 1) -> Response:
-    """One study: how far people get, targets, and a page of its people."""
     overview = _overview(request)
     numbers = overview.study(study)
     wanted = checked_outcome(outcome, OUTCOMES) if outcome else None
@@ -81,7 +79,6 @@ def study(request: Request, study: str, outcome: str = "", page: Page = 1) -> Re
 
 @router.post("/desk/studies/{study}")
 def change_study(request: Request, study: str, form: FormFields) -> Response:
-    """Pause, resume or close a study."""
     verb = form.get("verb", "")
     match verb:
         case "pause":
@@ -97,7 +94,6 @@ def change_study(request: Request, study: str, form: FormFields) -> Response:
 
 @router.get("/desk/quality")
 def quality(request: Request, study: Study = "") -> Response:
-    """How good people's games are, task by task."""
     found = Summary(services(request).archive).quality(study or None)
     return desk(
         request, "desk_quality.html", "/desk/quality",
@@ -107,7 +103,6 @@ def quality(request: Request, study: Study = "") -> Response:
 
 @router.get("/desk/money")
 def money(request: Request, study: Study = "") -> Response:
-    """Planned, claimed and settled, by study and channel; what raffles drew."""
     overview = _overview(request)
     return desk(
         request, "desk_money.html", "/desk/money",
@@ -118,14 +113,12 @@ def money(request: Request, study: Study = "") -> Response:
 
 @router.get("/desk/money/{study}/{enrolment}")
 def explained(request: Request, study: str, enrolment: str) -> Response:
-    """Where every cent of one visit comes from."""
     document = Payroll(services(request).archive.database).explain(study, enrolment).to_json()
     return desk(request, "desk_explained.html", "/desk/money", one=document, study=study)
 
 
 @router.get("/desk/collected")
 def collected(request: Request, study: Study = "") -> Response:
-    """Hours by day, task and channel, and their sum over time."""
     hours, names = Summary(services(request).archive).hours(study or None), titles(request)
     return desk(
         request, "desk_collected.html", "/desk/collected",
@@ -143,7 +136,7 @@ def search(
     page: Page = 1,
     saved: Annotated[str, Query(max_length=200)] = "",
 ) -> Response:
-    """Episodes by conditions, as `interplay episodes list --where` takes them; saved queries; download."""
+    """Episodes by conditions, as for `interplay episodes list --where`; saved queries; download."""
     wanted = [text.strip()[:300] for text in where or [] if text.strip()]
     found, problem = None, ""
     try:
@@ -169,7 +162,6 @@ def search(
 
 @router.post("/desk/search")
 def save(request: Request, form: FormFields) -> Response:
-    """Save a query under a name, so that a paper can cite it."""
     wanted = [text for text in form.get("where", "").split("\n") if text.strip()]
     address = [("task", form.get("task", "")), *(("where", text) for text in wanted)]
     try:
@@ -186,10 +178,10 @@ MAX_PARTS = 10
 
 
 def by_day(hours: Iterable[Hours], name: str, say: Callable[[Hours], str]) -> dict[str, Any] | None:
-    """The plot of the hours of each day, the largest part first; None without any.
+    """The plot of the hours of each day, the largest part first; None without hours.
 
     Args:
-        name: Of what the parts are.
+        name: Title of the parts.
         say: The part that some hours belong to.
     """
     hours = list(hours)
@@ -208,7 +200,7 @@ def by_day(hours: Iterable[Hours], name: str, say: Callable[[Hours], str]) -> di
 
 
 def cumulative(hours: Iterable[Hours]) -> dict[str, Any] | None:
-    """The plot of all hours up to each day, of people and of agents; None where there is nothing, or one day alone."""
+    """The plot of all hours up to each day, of people and of agents; None for fewer than two days."""
     days: dict[str, list[float]] = {}
     for one in hours:
         days.setdefault(one.day, [0.0, 0.0])[one.channel == AGENTS] += one.hours

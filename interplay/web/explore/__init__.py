@@ -1,1 +1,1 @@
-"""Pages of `explore`: scenes with milestones, runs of language models, their boards, and what was reached in episodes."""
+"""Pages of `explore`: scenes with milestones, runs of language models, their boards, and milestones reached in episodes."""

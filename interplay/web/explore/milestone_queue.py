@@ -1,6 +1,6 @@
-"""`Milestones`: what was reached in episodes of `explore`, found by playing each again in a process beside the games.
+"""`Milestones`: milestones reached in episodes of `explore`, found by playing each again in a background process.
 
-`main` runs in that process, which is told what to judge as `filming` is.
+`main` runs in that process, which gets its requests as `filming` does.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from interplay.record import Archive
 
 
 class Milestones(Films):
-    """Episodes are judged one after the other in a process of low priority, as films are made."""
+    """Judges episodes one after the other in a process of low priority, as films are made."""
 
     module = "interplay.web.explore.milestone_queue"
 
@@ -23,7 +23,6 @@ class Milestones(Films):
         return judgement_cache.read(self._archive.root, episode_id) is not None
 
     def reached(self, episode_id: str) -> Judgement | None:
-        """What was reached; None where it is not known yet, and then it soon is."""
         judgement = judgement_cache.read(self._archive.root, episode_id)
         if judgement is None:
             self.wanted(episode_id, SOON)

@@ -1,4 +1,4 @@
-"""What was reached in episodes of `explore`, which is told to those who may see the episodes: milestones give a task away."""
+"""Milestones reached in episodes of `explore`, only for visitors who may see the episodes: milestones give a task away."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WAIT_S = 1.0
 
 
 def task_document(task: Task) -> dict[str, Any]:
-    """What programs and pages may know of a task: of an instance not how its scene is built, which would give it away."""
+    """Public facts of a task: for an instance without the options that build its scene, which would give it away."""
     document = task.to_json()
     if task.suite == "explore":
         document["env"]["options"] = {}
@@ -35,9 +35,8 @@ def task_document(task: Task) -> dict[str, Any]:
     responses={202: {"description": "The server is still playing the episode again. The answer says how far it is."}},
 )
 def milestones(request: Request, episode_id: str) -> JSONResponse:
-    """Show what was reached in an episode of `explore`, and when: `tick` and `second` are null for what was missed. Who has
-    not played the task may not ask (403), since the milestones give it away. The answer is 202 until they are known.
-    """
+    """Show what was reached in an episode of `explore`, and when: `tick` and `second` are null for what was missed. Players who
+    have not played the task may not ask (403), since the milestones give it away. The answer is 202 until they are known."""
     archive = services(request).archive
     if len(episode_id) > 200:
         raise HTTPException(404, "this episode name is too long")

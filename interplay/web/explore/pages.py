@@ -1,10 +1,11 @@
-"""The pages of `explore`: scenes with milestones, which people and language models play."""
+"""The pages of `explore`: scenes with milestones, which people and language models play, and boards of the models."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, cast
 
 from fastapi import APIRouter, Depends, HTTPException, Request
 from fastapi.responses import Response
@@ -12,37 +13,84 @@ from fastapi.responses import Response
 from interplay.explore import published
 from interplay.explore.evaluation.metrics import Result
 from interplay.explore.instance import Instance
+from interplay.explore.results.boards import Board
+from interplay.explore.results.pairs import METHODS, Ratings
 from interplay.explore.results.references import ORACLE
+from interplay.rank.ranking import Method
 from interplay.tasks import Suite, Task
 from interplay.web.agents.access import may_know
-from interplay.web.explore.boards import board_of
 from interplay.web.explore.runs import find_run
 from interplay.web.graphs import graph
 from interplay.web.http.forms import see_other
 from interplay.web.http.identity import current_participant
+from interplay.web.judging.board import METHOD_TEXTS, board_view
 from interplay.web.rendering import explore_suite, render
 from interplay.web.services import services
 
-router = APIRouter(include_in_schema=False, dependencies=[Depends(explore_suite)])
+router = APIRouter(tags=["explore"], dependencies=[Depends(explore_suite)])
 
 _TITLES = {published.SET: "Published with MineExplorer", published.PLANNED: "Made by the planner"}
 
 
-@router.get("/explore")
+def board_of(request: Request, name: str) -> Board:
+    boards = services(request).explore_results.boards()
+    for board in boards:
+        if board.name == name:
+            return board
+    there = f" There are {', '.join(board.name for board in boards)}." if boards else ""
+    raise HTTPException(404, f"No runs were made by a protocol {name[:40]!r}.{there}")
+
+
+@router.get("/leaderboard/explore", include_in_schema=False)
+def ratings_page(request: Request, board: str = "", method: str = METHODS[0]) -> Response:
+    """Models rated by which of two reached more milestones: the pairs of `interplay explore results --answers`."""
+    if method not in METHODS:
+        raise HTTPException(422, f"method: expected one of {', '.join(METHODS)}, got {method[:40]!r}")
+    chosen, text = cast("Method", method), METHOD_TEXTS[cast("Method", method)]
+    kept = services(request).explore_results
+    boards = kept.boards()
+    examples = services(request).examples
+    is_example = examples.are_there and not boards and not board
+    if is_example:
+        boards = examples.boards(request)
+    shown = board_of(request, board) if board else next(iter(boards), None)
+    made = Ratings((), (), 0, 0) if shown is None else kept.ratings(shown, chosen)
+    facts = [asdict(row) | {"kind": "", "withdrawn": False} for row in made.rows]
+    return render(
+        request, "leaderboard_explore.html", "Leaderboard",
+        boards=boards, board=shown, is_example=is_example, method=chosen,
+        methods={name: METHOD_TEXTS[name] for name in METHODS}, text=text,
+        view=board_view(facts, centre=text.centre, margin=text.margin) if facts else None, notes=made.notes,
+        num_answers=made.num_answers, num_tasks=made.num_tasks, judges="milestones", task="", titles={},
+        hues={name: place for place, name in enumerate(sorted(row.agent for row in made.rows))},
+    )  # fmt: skip
+
+
+@router.get("/explore/boards/{name}.csv", include_in_schema=False)
+def board_csv(request: Request, name: str) -> Response:
+    board = board_of(request, name)
+    headers = {"Content-Disposition": f'attachment; filename="explore-{board.name}.csv"'}
+    return Response(board.to_csv(), media_type="text/csv", headers=headers)
+
+
+@router.get("/api/explore/boards/{name}")
+def board_json(request: Request, name: str) -> dict[str, Any]:
+    """Language models on the tasks of explore, asked by one protocol: rates with intervals, calls, tokens, failed runs."""
+    return board_of(request, name).to_json()
+
+
+@router.get("/explore", include_in_schema=False)
 def explore(request: Request) -> Response:
-    """The board of the protocol with most entrants, and the tasks; of each its goal alone."""
     return _page(request, None)
 
 
-@router.get("/explore/boards/{name}")
+@router.get("/explore/boards/{name}", include_in_schema=False)
 def explore_board(request: Request, name: str) -> Response:
-    """The same with the board of another protocol."""
     return _page(request, board_of(request, name).name)
 
 
-@router.get("/explore/tasks/{name}")
+@router.get("/explore/tasks/{name}", include_in_schema=False)
 def explore_task(request: Request, name: str) -> Response:
-    """One task: its goal, its runs, and what it is made of for those who may see that."""
     instance, runs = _find(request, name)
     task = instance.task()
     inside = may_know(request, task.id)
@@ -54,16 +102,14 @@ def explore_task(request: Request, name: str) -> Response:
     )  # fmt: skip
 
 
-@router.post("/explore/tasks/{name}/shown")
+@router.post("/explore/tasks/{name}/shown", include_in_schema=False)
 def explore_exposure(request: Request, name: str) -> Response:
-    """Show a task from inside to who asks for it; it is kept that they were shown it."""
     instance, _ = _find(request, name)
     services(request).explore_exposure.add(current_participant(request), instance.task().id, datetime.now(UTC))
     return see_other(f"/explore/tasks/{name}")
 
 
 def _find(request: Request, name: str) -> tuple[Instance, list[Result]]:
-    """An instance by its name, on offer or of a run, and its runs (HTTPException: 404 for an unknown one)."""
     results, _ = services(request).explore_results.results()
     runs = [one for one in results if one.task == f"explore/{name}"]
     runs.sort(key=lambda one: (one.model, one.settings, one.epoch))
@@ -99,7 +145,6 @@ def by_hops(one: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _sets(suite: Suite) -> list[tuple[str, list[Task]]]:
-    """The tasks under what they come from; empty sets are left out."""
     known = {title: set(published.names(which)) for which, title in _TITLES.items()}
     found = [(title, [task for task in suite.tasks if task.id in ids]) for title, ids in known.items()]
     found.append(("Others", [task for task in suite.tasks if not any(task.id in ids for ids in known.values())]))

@@ -1,4 +1,4 @@
-"""One run of a language model: its page, and what the page's script reads."""
+"""One run of a language model: its page, and the data of the page's script."""
 
 from __future__ import annotations
 
@@ -26,12 +26,7 @@ router = APIRouter(tags=["explore"], dependencies=[Depends(explore_suite)])
 
 
 def find_run(request: Request, run: str) -> Run:
-    """A run by its id.
-
-    Raises:
-        HTTPException: 404 for an unknown run, or one that cannot be shown now (`check_not_judged`).
-        RunError: If its file cannot be read.
-    """
+    """A run by its id (HTTPException 404 if it is unknown or cannot be shown now; RunError if its file is unreadable)."""
     found = services(request).explore_results.run(run)
     if found is None:
         raise HTTPException(404, f"There is no run {run[:40]!r}. The boards on the page Explore link to all runs.")
@@ -50,7 +45,6 @@ def _episode(request: Request, run: Run) -> Episode | None:
 
 @router.get("/explore/runs/{run}", include_in_schema=False)
 def run_page(request: Request, run: str) -> Response:
-    """The replay, with what the model said at each tick."""
     found = find_run(request, run)
     result, episode, instance = result_of(found), _episode(request, found), found.instance
     inside = may_know(request, result.task)
@@ -101,7 +95,7 @@ def run_json(request: Request, run: str) -> JSONResponse:
 
 
 def _numbers(run: Run) -> dict[str, int]:
-    """Id of a milestone -> its number, the lowest first; by its place where the file of the run does not say the instance."""
+    """Id of a milestone -> its number, the lowest first; its place if the run's file does not contain the instance."""
     ids, instance = [one["id"] for one in run.header["milestones"]], run.instance
     if instance is None:
         return {name: number for number, name in enumerate(ids, 1)}
@@ -110,12 +104,11 @@ def _numbers(run: Run) -> dict[str, int]:
 
 
 def _places(run: Run) -> dict[str, int]:
-    """Id of a milestone -> its place in that order, from 1. Two milestones of one task have one number, but two places."""
+    """Id of a milestone -> its place in that order, from 1. Two milestones of one task share a number, but not a place."""
     return {name: place for place, name in enumerate(_numbers(run), 1)}
 
 
 def _milestones(run: Run, result: Result, instance: Instance | None, oracle: Mapping[str, int]) -> list[dict[str, Any]]:
-    """The milestones in the author's order; their names only where the instance may be known."""
     tasks = {} if instance is None else {one.id: one.task.replace("_", " ") for one in instance.milestones}
     places = _places(run)
     ticks: dict[str, int | None] = dict.fromkeys(result.at_start, 0)
@@ -128,7 +121,7 @@ def _milestones(run: Run, result: Result, instance: Instance | None, oracle: Map
 
 
 def _seen(run: Run) -> list[dict[str, Any]] | None:
-    """What changed at which tick, as `Game.seen` has it, with places of milestones; None of a run of an earlier release."""
+    """Changes by tick, as in `Game.seen`, with places of milestones; None for a run of an earlier release."""
     seen = (run.end or run.failed or {}).get("seen")
     if seen is None:
         return None
@@ -146,7 +139,6 @@ def _proof(request: Request, result: Result) -> str | None:
 
 
 def _oracle(request: Request, result: Result) -> Mapping[str, int]:
-    """Milestone -> tick at which the oracle reached it; nothing where there is no proof."""
     archive = services(request).archive
     episode = _proof(request, result)
     judgement = None if episode is None else judgement_cache.read(archive.root, episode, result.task_hash)
@@ -160,7 +152,7 @@ def _opens_at(milestones: Sequence[Mapping[str, Any]]) -> int:
 
 
 def _targets(instance: Instance, run: Run) -> list[dict[str, Any]]:
-    """Where milestones look, from above, in blocks from the cell where the player began."""
+    """Targets of milestones from above, in blocks from the cell where the player began."""
     numbers = _numbers(run)
     return [target for one in instance.milestones if one.id in numbers for target in _targets_of(numbers[one.id], one)]
 

@@ -1,1 +1,1 @@
-"""What every page shares of HTTP: who asks, forms, limits, security headers, errors, and the description of the API."""
+"""HTTP for all pages: identity, forms, limits, security headers, errors, and the description of the API."""

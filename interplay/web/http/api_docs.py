@@ -1,4 +1,4 @@
-"""The API description as a page: what openapi.json says, drawn by our own template, so that it needs no other host."""
+"""The API description as a page: openapi.json drawn by our own template, so that it needs no other host."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Answer:
-    """One status an operation may answer with."""
+    """A possible answer of an operation, by status."""
 
     status: str
     text: str
@@ -54,7 +54,6 @@ class Operation:
 
 @router.get("/api/docs")
 def api_docs(request: Request) -> Response:
-    """Every address programs may use."""
     document = request.app.openapi()
     return render(request, "api_docs.html", "Leaderboard", groups=operations(document), version=document["info"]["version"])
 
@@ -96,14 +95,13 @@ def _operation(document: Mapping[str, Any], verb: str, path: str, found: Mapping
 
 
 def _content(document: Mapping[str, Any], holder: Mapping[str, Any]) -> tuple[str, list[Field]]:
-    """Media type and fields of a body or an answer; both empty without one."""
     for kind, content in holder.get("content", {}).items():
         return kind, list(_fields(document, content.get("schema", {})))
     return "", []
 
 
 def _fields(document: Mapping[str, Any], schema: Mapping[str, Any], prefix: str = "", depth: int = 0) -> Iterator[Field]:
-    """Fields of an object, those of objects inside it behind their names; of a list, those of its entries."""
+    """Fields of an object, with those of inner objects after their names; for a list, those of its entries."""
     schema = _resolved(document, schema)
     if schema.get("type") == "array" and depth < 4:
         yield from _fields(
@@ -121,7 +119,7 @@ def _fields(document: Mapping[str, Any], schema: Mapping[str, Any], prefix: str 
 
 
 def _resolved(document: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What a reference stands for; of alternatives with null, the other one."""
+    """The target of a reference; of alternatives with null, the other one."""
     if "$ref" in schema:
         return _resolved(document, document["components"]["schemas"][schema["$ref"].rsplit("/", 1)[-1]])
     choices = [one for one in schema.get("anyOf", ()) if one.get("type") != "null"]

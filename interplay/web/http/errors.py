@@ -111,7 +111,7 @@ def _interplay_error(request: Request, error: Exception) -> Response:
 
 
 def _storage_error(request: Request, error: Exception) -> Response:
-    """A file or the database failed: a full disk is said in words, anything else is one nobody foresaw."""
+    """A file or the database failed: a full disk gets a message, anything else is unexpected."""
     if not isinstance(request, Request) or not is_disk_full(error):  # a socket has nobody to answer
         raise error
     return _disk_full(request, error)
@@ -123,5 +123,5 @@ def _disk_full(request: Request, error: Exception) -> Response:
 
 
 def _crash(request: Request, _error: Exception) -> Response:
-    """An error nobody foresaw: the log has the traceback, the visitor gets a calm page."""
+    """An unexpected error: the log has the traceback, the visitor gets a calm page."""
     return _answer(request, 500, _CRASH, dict(HEADERS))  # this answer is made outside of the middleware that adds them

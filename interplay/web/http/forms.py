@@ -1,4 +1,4 @@
-"""Forms that pages post, and the way on to another page after one."""
+"""Posted forms, and the redirect after one."""
 
 from __future__ import annotations
 
@@ -12,11 +12,7 @@ _MAX_FIELDS = 500
 
 
 async def pairs_of(request: Request) -> list[tuple[str, str]]:
-    """The fields of a posted form, in order; a name may come more than once.
-
-    Raises:
-        HTTPException: 400, if it is not a form that a browser sends, or one of more than 500 fields.
-    """
+    """The fields of a posted form, in order; names may repeat (HTTPException 400 if invalid, or more than 500 fields)."""
     body = await request.body()
     try:
         return parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=_MAX_FIELDS)
@@ -25,7 +21,6 @@ async def pairs_of(request: Request) -> list[tuple[str, str]]:
 
 
 async def fields_of(request: Request) -> dict[str, str]:
-    """The fields of a posted form by name; of a name that comes twice the last."""
     return dict(await pairs_of(request))
 
 
@@ -34,7 +29,7 @@ FormFields = Annotated[dict[str, str], Depends(fields_of)]
 
 
 def is_own_address(address: str) -> bool:
-    """Whether an address that somebody sent leads to a page of ours, and nowhere else.
+    """Whether a submitted address leads to a page of ours, and nowhere else.
 
     >>> [is_own_address(one) for one in ("/scores", "//lab.example", "/\\\\lab.example", "/\\t/lab.example")]
     [True, False, False, False]
@@ -43,7 +38,7 @@ def is_own_address(address: str) -> bool:
 
 
 def sentence(text: str) -> str:
-    """What an error says, as a sentence on a page.
+    """The text of an error as a sentence on a page.
 
     >>> sentence("please write a few words")
     'Please write a few words.'
@@ -52,5 +47,4 @@ def sentence(text: str) -> str:
 
 
 def see_other(address: str) -> RedirectResponse:
-    """On to another page; no cache keeps where."""
     return RedirectResponse(address, 303, {"Cache-Control": "no-store"})

@@ -1,8 +1,8 @@
-"""Who is asking: a signed cookie that names a participant, made only when someone plays or judges; the operator, by token or
-signed in on a page; or a program, by an API token.
+"""Identity of the sender of a request: a participant by a signed cookie, made only when someone plays or judges; the operator,
+by token or signed in on a page; or a program, by an API token.
 
-Reading pages leaves no trace. The first request that needs a person (`current_participant`) makes one, and the middleware
-puts the cookie on the answer. The cookie holds a random key, never the participant's number, and says nothing else.
+Reading pages leaves no trace. The first request that needs a person (`current_participant`) makes one, and the middleware puts
+the cookie on the answer. The cookie holds only a random key, never the participant's number.
 """
 
 from __future__ import annotations
@@ -23,9 +23,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from interplay.play.connections import tokens
 from interplay.play.connections.sockets import client_of
 from interplay.store import ApiToken
-from interplay.store.participants import GIVEN_NAME as GIVEN_NAME  # the rule of names, also for callers of this module
-from interplay.store.participants import is_given_name as is_given_name
-from interplay.store.participants import one_spelling as one_spelling
 from interplay.study.people import People
 from interplay.web.services import services
 
@@ -42,7 +39,7 @@ _COOKIES_REMEMBERED = 10_000
 
 @dataclass
 class _Pending:
-    """What the middleware hands to the request and reads back: the cookie to set, if any."""
+    """The cookie to set, if any: the request writes it, the middleware reads it."""
 
     cookie: str | None = None
 
@@ -71,10 +68,8 @@ class IdentityMiddleware:
 
 
 def participant_numbers(people: People, secret: bytes) -> Callable[[str], int]:
-    """Cookie -> number of its participant, which stays the same; looked up once, for a page sends many requests.
-
-    What it returns raises LookupError for a cookie of nobody, and looks again next time.
-    """
+    """Cookie -> number of its participant, cached, because a page sends many requests. The function raises LookupError for an
+    unknown cookie, and looks again next time."""
 
     @functools.lru_cache(_COOKIES_REMEMBERED)
     def number(cookie: str) -> int:
@@ -90,12 +85,11 @@ def participant_numbers(people: People, secret: bytes) -> Callable[[str], int]:
 
 
 def network_of(request: HTTPConnection) -> str:
-    """Where a request came from: what counts as one visitor's network."""
     return "" if request.client is None else client_of(request.client.host)
 
 
 def known_participant(request: HTTPConnection) -> int | None:
-    """Number of the participant of this request's cookie, of a pupil's before the browser's own, or None; makes nothing."""
+    """Number of the participant of this request's cookie, of a pupil's before the browser's own, or None; makes none."""
     for name in (PUPIL_COOKIE, COOKIE):
         with contextlib.suppress(LookupError):
             return services(request).participant_number(request.cookies.get(name, ""))
@@ -116,7 +110,6 @@ def current_participant(request: HTTPConnection) -> int:
 
 
 def sign_in_pupil(request: HTTPConnection, response: Response, key: str) -> None:
-    """Let this browser be the pupil with this key, until it is closed or they leave."""
     value = _signer(services(request).secret).dumps(key)
     response.set_cookie(PUPIL_COOKIE, value, httponly=True, samesite="lax", secure=request.url.scheme == "https")
 
@@ -126,7 +119,7 @@ def sign_out_pupil(response: Response) -> None:
 
 
 def is_operator(request: HTTPConnection) -> bool:
-    """Whether the request carries the operator's token; a token nobody made is refused (401), not ignored."""
+    """Whether the request carries the operator's token; an unknown token is refused (401), not ignored."""
     authorization = request.headers.get("authorization")
     if authorization is None:
         return False
@@ -139,7 +132,6 @@ def is_operator(request: HTTPConnection) -> bool:
 
 
 def require_operator_token(request: HTTPConnection) -> None:
-    """Refuse (401) requests without the operator's token."""
     expected = tokens.operator_token(services(request).archive.root)
     if not tokens.is_operator(request.headers.get("authorization"), expected):
         message = "this is not the operator's token; it is in operator.token of the data folder"
@@ -147,7 +139,6 @@ def require_operator_token(request: HTTPConnection) -> None:
 
 
 def api_token(request: HTTPConnection) -> ApiToken | None:
-    """The API token this request carries, if it is good now: its `name` is who asks, its `scope` what they may do."""
     scheme, _, value = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() != "bearer" or not value.strip():
         return None
@@ -155,12 +146,12 @@ def api_token(request: HTTPConnection) -> ApiToken | None:
 
 
 def current_operator(request: HTTPConnection) -> bool:
-    """Whether the operator asks: by token (a wrong one is refused), or signed in on the page `/operator`."""
+    """Whether the operator sent the request: by token (a wrong one is refused), or signed in on the page `/operator`."""
     return is_operator(request) or _is_signed_in(request)
 
 
 def sign_in(request: HTTPConnection, response: Response, token: str) -> bool:
-    """Give visitors who know the operator's token a cookie that says so for `SIGNED_IN_S`; False if the token is wrong."""
+    """Sign in visitors who know the operator's token, by a cookie for `SIGNED_IN_S`; False if the token is wrong."""
     expected = tokens.operator_token(services(request).archive.root)
     if not tokens.is_operator(f"Bearer {token}", expected):
         return False

@@ -1,4 +1,4 @@
-"""How often one address may do something: counted in memory, by this process."""
+"""Limits of how often one address may do something: counted in memory, by this process."""
 
 from __future__ import annotations
 
@@ -12,9 +12,6 @@ _MAX_CLIENTS = 10_000
 
 class Rate:
     """At most `most` times in `within_s` seconds for each client.
-
-    Args:
-        clock: Seconds, monotonic.
 
     >>> rate = Rate(2, 60, clock=iter([0.0, 1.0, 2.0, 61.0]).__next__)
     >>> [rate.allows("192.0.2.7") for _ in range(4)]

@@ -1,4 +1,4 @@
-"""Refusals over the API: one form of them, one code for each status, and how routes describe them."""
+"""Refusals over the API: their form, a code for each status, and their description in routes."""
 
 from __future__ import annotations
 
@@ -25,18 +25,13 @@ CODES = {
 
 
 def document(code: str, message: str, **more: Any) -> dict[str, Any]:
-    """A refusal as programs get it: a code for them, a message for people, and what more this one says."""
     return {"error": code, "message": message, **more}
 
 
 def refusal(
     status: int, message: str, *, code: str | None = None, headers: dict[str, str] | None = None, **more: Any
 ) -> HTTPException:
-    """A refusal; to be raised.
-
-    Args:
-        code: Where something finer is known than the status says.
-    """
+    """A refusal to raise; `code` replaces the status's general one."""
     if status == 401:
         headers = {"WWW-Authenticate": "Bearer"} | (headers or {})
     return HTTPException(status, document(code or CODES[status], message, **more), headers)
@@ -95,7 +90,6 @@ _JUDGING_SCHEMA = {
 
 
 def agent_refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The API description of what may go wrong where agents are proposed."""
     return {status: {"model": Refusal, "description": _OF_AGENTS[status]} for status in statuses}
 
 

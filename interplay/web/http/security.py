@@ -1,4 +1,4 @@
-"""Headers that keep pages to themselves, and the refusal of requests other sites send in a visitor's name."""
+"""Headers that protect pages, and the refusal of requests other sites send in a visitor's name."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ PLOT_STYLE = "'sha256-SgjNc3K/dJOn/wGF4KRGlSlGurHOsncfKxd6/DWDch4='"
 
 
 def content_security_policy(*, frame_ancestors: Iterable[str] = (), form_action: Iterable[str] = ()) -> str:
-    """What a page may load, who may frame it, and where its forms may go.
+    """Sources a page may load, pages that may frame it, and targets of its forms.
 
     Args:
         frame_ancestors: Origins whose pages may show it in a frame; without any: none.
-        form_action: Origins beside our own that take its forms.
+        form_action: Origins besides our own that receive its forms.
 
     >>> content_security_policy(form_action=["https://www.mturk.com"]).split("; ")[7]
     "form-action 'self' https://www.mturk.com"
@@ -70,23 +70,23 @@ _SCOPE_KEY = "interplay.security"
 
 @dataclass
 class _Allowed:
-    """Other origins this answer has to do with; filled while the request is handled."""
+    """Other origins that this answer allows; filled while the request is handled."""
 
     frame_ancestors: list[str] = field(default_factory=list)
     form_action: list[str] = field(default_factory=list)
 
 
 def allow(request: HTTPConnection, *, frame_ancestors: Iterable[str] = (), form_action: Iterable[str] = ()) -> None:
-    """Let these origins frame the answer to this request, and take its forms; nothing else is loosened."""
+    """Let these origins frame the answer to this request, and receive its forms; nothing else is loosened."""
     allowed: _Allowed = request.scope.setdefault(_SCOPE_KEY, _Allowed())
     for known, new in ((allowed.frame_ancestors, frame_ancestors), (allowed.form_action, form_action)):
         known += [origin for origin in dict.fromkeys(new) if origin not in known]
 
 
 class SecurityMiddleware:
-    """Adds `HEADERS` to every answer, loosened where `allow` was called, and refuses changes asked for by other sites' pages.
+    """Adds `HEADERS` to every answer, loosened where `allow` was called, and refuses changes requested by other sites' pages.
 
-    Browsers say where a request comes from: by `Sec-Fetch-Site`, or, of servers without https, by `Origin` alone, where `null`
+    Browsers say where a request comes from: by `Sec-Fetch-Site`, or, for servers without https, by `Origin` alone, where `null`
     is a page that hides it, such as a sandboxed frame. Programs send neither header and are let through, because they carry no
     visitor's cookie either.
     """
@@ -120,7 +120,7 @@ class SecurityMiddleware:
 
 
 class HeadMiddleware:
-    """Answers HEAD as GET, without the body, which is not made: a file is not read, and a stream ends once it has begun."""
+    """Answers HEAD as GET, without making the body: a file is not read, and a stream ends once it has begun."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -161,15 +161,15 @@ LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 @dataclass(frozen=True)
 class Hosts:
-    """The names a server answers to.
+    """The host names of a server.
 
-    Without such a list, the page of another site could have its own name lead here (DNS rebinding), and browsers would let it
-    read and play as if it were ours. A bare address is nobody's name, so nothing can be made of it: where the server listens on
-    every address of its machine, any will do.
+    Without such a list, another site could let its own name lead here (DNS rebinding), and browsers would let its page read and
+    play as if it were ours. A bare IP address belongs to no site: where the server listens on every address of its machine, any
+    is accepted.
 
     Attributes:
         names: In lower case.
-        any_address: Whether every IP address is one of them.
+        any_address: Whether every IP address is accepted.
     """
 
     names: frozenset[str]
@@ -177,10 +177,7 @@ class Hosts:
 
     @classmethod
     def of(cls, listening: str, more: Iterable[str] = ()) -> Hosts:
-        """Loopback, what the server listens on, and more names, such as that of a proxy before it.
-
-        Raises:
-            ValueError: If one of them is not a name.
+        """Loopback, the listening address, and more names, such as that of a proxy (ValueError for an invalid name).
 
         >>> sorted(Hosts.of("192.0.2.7", ["https://Lab.example"]).names)
         ['127.0.0.1', '192.0.2.7', '::1', 'lab.example', 'localhost']
@@ -198,7 +195,6 @@ class Hosts:
         return cls(frozenset(names), any_address=everywhere)
 
     def refusal(self, headers: Headers) -> str | None:
-        """Why a request is not for this server; None if it is."""
         given = headers.getlist("host")
         name = _name(given[0]) if len(given) == 1 else ""
         if not name:
@@ -212,12 +208,10 @@ class Hosts:
 
 
 def is_everywhere(host: str) -> bool:
-    """Whether listening on it means every address of the machine."""
     return host in ("", "0.0.0.0", "::")
 
 
 def is_loopback(host: str) -> bool:
-    """Whether listening on it lets in nobody but programs of this machine."""
     return host == "localhost" or (_is_address(host) and ipaddress.ip_address(host).is_loopback)
 
 
@@ -260,7 +254,7 @@ class HostMiddleware:
 
 
 class NulMiddleware:
-    """Refuses addresses that hold the character NUL: nothing here has it in its name, and PostgreSQL takes it in no text."""
+    """Refuses addresses with the character NUL: nothing here has it in its name, and PostgreSQL accepts it in no text."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -277,7 +271,7 @@ _UPLOAD = re.compile(r"/api/agents/[^/]+/tasks/[^/]+/[^/]+/videos/[^/]+")
 
 
 def is_upload(scope: Scope) -> bool:
-    """Whether a request brings a video: its handler looks at the sender first, and then counts bytes by a limit of its own."""
+    """Whether a request uploads a video: its handler checks the sender first, and then counts bytes by a limit of its own."""
     return scope["method"] == "PUT" and _UPLOAD.fullmatch(scope["path"]) is not None
 
 

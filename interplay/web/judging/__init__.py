@@ -1,1 +1,1 @@
-"""Judging over HTTP, the leaderboard that answers make, and how far model judges can be believed."""
+"""Judging over HTTP, the leaderboard, and the calibration of model judges."""

@@ -1,4 +1,4 @@
-"""The leaderboard as visitors and programs see it: by several methods, with bars on one axis, and how ratings came about."""
+"""The leaderboard for visitors and programs: by several methods, with bars on one axis, and the history of ratings."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PRIOR_MEAN = DEFAULTS.mu
 
 @dataclass(frozen=True)
 class MethodText:
-    """What a reader is told of a rating method: its name, what it does, what `mu` is called, and the line on the axis."""
+    """Texts about a rating method: its name, its explanation, the name of `mu`, and the line on the axis."""
 
     name: str
     does: str
@@ -67,7 +67,7 @@ METHOD_TEXTS: Mapping[BoardMethod, MethodText] = {
 class Bar:
     """One row's picture: interval from `start` to `start + width`, its middle at `middle`; all per cent of the axis.
 
-    `won`, `drew` and `lost` are the per cent of its answers. An interval that nobody knows has no width.
+    `won`, `drew` and `lost` are per cent of its answers. An unknown interval has no width.
     """
 
     start: float
@@ -80,7 +80,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class BoardView:
-    """Rows with their bars, and where the centre (the prior mean, or the average) stands on the axis (per cent)."""
+    """Rows with their bars, and the place of the centre (the prior mean, or the average) on the axis (per cent)."""
 
     rows: Sequence[tuple[Mapping[str, Any], Bar]]
     prior: float
@@ -89,7 +89,7 @@ class BoardView:
 
 
 def public_board(board: Mapping[str, Any]) -> dict[str, Any]:
-    """A leaderboard without the names of the agents that are to be compared next: a reader may be their judge."""
+    """A leaderboard without the names of the next pair: a reader may be their judge."""
     pair = board["next_pair"]
     return {**board, "next_pair": pair and {"task": pair["task"]}}
 
@@ -131,13 +131,11 @@ def hues_of(boards: Boards) -> dict[str, int]:
 
 
 def boards_of(request: Request) -> Boards:
-    """The boards as the visitor may see them: operators as they are, everybody else in steps."""
     boards = services(request).boards
     return boards.live if is_operator(request) or current_operator(request) else boards
 
 
 def _asked(request: Request, task: str, method: str, judges: str) -> tuple[dict[str, Any], BoardMethod, Judges]:
-    """The board that was asked for (HTTPException: 422, for an unknown method or kind of judges)."""
     if method not in BOARD_METHODS:
         raise HTTPException(422, f"method: expected one of {', '.join(BOARD_METHODS)}, got {method[:40]!r}")
     if judges not in ("people", "models"):
@@ -149,7 +147,6 @@ def _asked(request: Request, task: str, method: str, judges: str) -> tuple[dict[
 
 @router.get("/leaderboard", include_in_schema=False)
 def leaderboard_page(request: Request, task: str = "", method: str = "trueskill", judges: str = "people") -> Response:
-    """Agents by score, with their doubt."""
     if task:
         find_task(request, task)
     boards = boards_of(request)
@@ -181,7 +178,6 @@ def leaderboard_page(request: Request, task: str = "", method: str = "trueskill"
 
 @router.get("/leaderboard.csv", include_in_schema=False)
 def leaderboard_csv(request: Request, task: str = "", method: str = "trueskill", judges: str = "people") -> Response:
-    """The same rows for a spreadsheet."""
     if task:
         find_task(request, task)
     board, chosen, kind = _asked(request, task, method, judges)

@@ -1,4 +1,4 @@
-"""The page about model judges: how far each can be believed, drawn from what its calibration found."""
+"""The page about model judges: how reliable each is, by its calibration."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ router = APIRouter(include_in_schema=False)
 
 @router.get("/judges/models")
 def model_judges(request: Request) -> Response:
-    """Every model judge of this server: calibrations of those that learnt from people, agreement of those that look."""
     judges = load_all(services(request).archive.root)
     drawings = [(judge, reliability(judge.calibration.bins), savings(judge.calibration.saving)) for judge in judges]
     measured = services(request).logged_judges.measure()
@@ -31,7 +30,6 @@ def model_judges(request: Request) -> Response:
 
 
 def reliability(bins: Sequence[Bin]) -> dict[str, Any]:
-    """The plot of the share of right predictions against the probability they were given."""
     return {
         "kind": "dots",
         "columns": [("predicted probability", "share"), ("observed share", "share"), ("answers", "")],
@@ -40,7 +38,6 @@ def reliability(bins: Sequence[Bin]) -> dict[str, Any]:
 
 
 def savings(curve: Sequence[SavingPoint]) -> dict[str, Any] | None:
-    """The plot of rank correlation against people's answers, without and with the model; None where there is no curve."""
     if not curve:
         return None
     values = [[point.people for point in curve], [point.with_model for point in curve]]
@@ -58,5 +55,5 @@ def savings(curve: Sequence[SavingPoint]) -> dict[str, Any] | None:
 
 
 def best_first(factors: Sequence[FactorAgreement]) -> list[FactorAgreement]:
-    """Those first that a judge knows most about, beyond the commonest answer."""
+    """Factors by how much a judge's agreement exceeds that of the most frequent answer."""
     return sorted(factors, key=lambda one: (one.commonest - one.agreement, one.factor))

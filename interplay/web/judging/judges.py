@@ -1,4 +1,4 @@
-"""Who judges: the person of an enrolment or of a cookie, a program with a token, or whomever the operator names."""
+"""Judges of requests: the person of an enrolment or of a cookie, a program with a token, or a judge named by the operator."""
 
 from __future__ import annotations
 
@@ -7,20 +7,12 @@ from typing import Any
 
 from fastapi import Request
 
-from interplay.judge import JudgeKind
+from interplay.judge.serving.judging import JudgeKind
 from interplay.model_judges import MODEL_PREFIX
 from interplay.store import Enrolment
-from interplay.store.participants import judge_name
+from interplay.store.participants import GIVEN_NAME, is_given_name, judge_name, one_spelling
 from interplay.study.enrolment import Facts
-from interplay.web.http.identity import (
-    GIVEN_NAME,
-    api_token,
-    current_participant,
-    is_given_name,
-    is_operator,
-    known_participant,
-    one_spelling,
-)
+from interplay.web.http.identity import api_token, current_participant, is_operator, known_participant
 from interplay.web.http.refusals import invalid, refusal
 from interplay.web.studies.enrolments import part_of, working
 
@@ -29,12 +21,12 @@ OPERATOR = "operator"
 
 @dataclass(frozen=True)
 class Judge:
-    """Who asks.
+    """The judge who sent a request.
 
     Attributes:
-        name: As matches and answers call them; empty for a visitor nobody knows, who owns no match.
+        name: As in matches and answers; empty for an unknown visitor, who owns no match.
         enrolment: Their part in a study, if they came with its token.
-        facts: How that part stands, if it was looked at.
+        facts: State of that part, if it was looked up.
     """
 
     name: str
@@ -50,15 +42,15 @@ class Judge:
 def judge_of(
     request: Request, named: Any = None, *, make: bool = False, must_work: bool = False, has_begun: bool = False
 ) -> Judge:
-    """Who is asking.
+    """The judge who sent a request.
 
     Args:
-        named: Whom the operator names; `operator` if nobody.
-        make: Whether to make a participant of a visitor nobody knows.
+        named: Name given by the operator; `operator` if None.
+        make: Whether to make a participant of an unknown visitor.
         must_work: Whether to refuse people whose part in a study is over, or waits for its quiz.
         has_begun: With `must_work`: whether this is about work already begun, see `enrolments.working`.
     Raises:
-        HTTPException: 401 for a wrong token, 403 for who may not judge so, 422 for an invalid name.
+        HTTPException: 401 for a wrong token, 403 if they may not judge in this way, 422 for an invalid name.
     """
     if is_operator(request):
         if named is None:

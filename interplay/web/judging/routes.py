@@ -1,4 +1,4 @@
-"""Judging over HTTP: JSON and videos, and the page that stands on them.
+"""Judging over HTTP: JSON and videos, and the page that uses them.
 
 Before a match is answered nothing here says whose videos they are: no agent, episode, seed, hash, file name or file date. And
 nothing tells a check from any other match.
@@ -28,31 +28,11 @@ from fastapi.responses import FileResponse, JSONResponse, RedirectResponse, Resp
 from starlette.requests import ClientDisconnect
 
 from interplay.errors import NotFoundError
-from interplay.judge import (
-    MIN_REASON_CHARS,
-    AlreadyAnsweredError,
-    BannedError,
-    DailyLimitError,
-    EveryPairTakenError,
-    ForeignMatchError,
-    InvalidAnswerError,
-    JudgingError,
-    NothingToJudgeError,
-    NothingToUndoError,
-    Preview,
-    QuotaReachedError,
-    RulesError,
-    ServedMatch,
-    StudyClosedError,
-    StudyFullError,
-    SupersededError,
-    TooEarlyError,
-    UnknownMatchError,
-    VideosBeingMadeError,
-    VideosMissingError,
-    WithdrawnError,
-)
-from interplay.judge.serving.problems import KINDS as PROBLEMS
+from interplay.judge import JudgingError, RulesError
+from interplay.judge.errors import DailyLimitError, InvalidAnswerError, TooEarlyError, UnknownMatchError
+from interplay.judge.form import MIN_REASON_CHARS, PROBLEMS
+from interplay.judge.serving.judging import Preview
+from interplay.judge.serving.match import ServedMatch
 from interplay.tables import is_name
 from interplay.web.agents.access import check_may_know, unplayed_tasks
 from interplay.web.http.identity import network_of
@@ -66,24 +46,17 @@ from interplay.web.videos import varied_response
 log = logging.getLogger("interplay.web")
 router = APIRouter(tags=["judging"])
 
-_STATUS: dict[type[Exception], int] = {
-    NothingToJudgeError: 409,
-    EveryPairTakenError: 409,
-    NothingToUndoError: 409,
-    VideosBeingMadeError: 409,
-    VideosMissingError: 409,
-    UnknownMatchError: 404,
-    ForeignMatchError: 403,
-    AlreadyAnsweredError: 409,
-    SupersededError: 410,
-    WithdrawnError: 410,
-    BannedError: 403,
-    StudyClosedError: 410,
-    StudyFullError: 409,
-    QuotaReachedError: 409,
-    TooEarlyError: 425,
-    DailyLimitError: 429,
+_STATUS = {
+    "unknown_match": 404,
+    "foreign_match": 403,
+    "banned": 403,
+    "superseded": 410,
+    "withdrawn": 410,
+    "study_closed": 410,
+    "too_early": 425,
+    "daily_limit": 429,
 }
+"""Code of an error -> its status; 409 for all others."""
 
 
 @contextmanager
@@ -96,9 +69,9 @@ def _refusals() -> Iterator[None]:
     except (TooEarlyError, DailyLimitError) as error:
         seconds = math.ceil(error.retry_after_s)
         headers = {"Retry-After": str(seconds)}
-        raise refusal(_STATUS[type(error)], str(error), code=error.code, headers=headers, retry_after_s=seconds) from None
+        raise refusal(_STATUS[error.code], str(error), code=error.code, headers=headers, retry_after_s=seconds) from None
     except JudgingError as error:
-        raise refusal(_STATUS[type(error)], str(error), code=error.code) from None
+        raise refusal(_STATUS.get(error.code, 409), str(error), code=error.code) from None
     except RulesError as error:
         log.error("%s", error)
         message = "this study is temporarily unavailable because of a configuration error"
@@ -108,7 +81,6 @@ def _refusals() -> Iterator[None]:
 
 
 async def _body(request: Request) -> dict[str, Any]:
-    """The request's JSON object; an empty body is an empty object."""
     try:
         received = await request.body()
     except ClientDisconnect:  # a page that was closed while it sent; nobody hears this
@@ -138,14 +110,13 @@ Body = Annotated[dict[str, Any], Depends(_body)]
 
 
 async def _match_id(match: str) -> str:
-    """Ids as we make them; anything else is unknown without asking the database."""
     if not re.fullmatch(r"[0-9a-f]{24}", match):
         raise refusal(404, "there is no such match; ask for a new one", code=UnknownMatchError.code)
     return match
 
 
 def _study(study: str | None) -> str | None:
-    """Names as studies have them; anything else is unknown without asking the database, which cannot be asked every text."""
+    """A valid name of a study; anything else is unknown without asking the database, which does not accept every text."""
     if study is not None and not is_name(study):
         raise refusal(404, f"unknown study {study[:100]!r}")
     return study
@@ -263,7 +234,6 @@ def show(request: Request, match: MatchId, judge: str | None = None) -> JSONResp
 
 
 def _video(request: Request, path: Path, tag: str, served_at: datetime) -> Response:
-    """A video; its tag, its date, its length and its bytes say nothing of the file, nor of the one on the other side."""
     # The defaults come from the file's size and date: they would be the same wherever this video is shown.
     headers = {
         "ETag": f'"{tag}"',
@@ -371,7 +341,7 @@ def undo(request: Request, body: Body) -> dict[str, Any]:
 
 
 def _preview(request: Request, task: str | None, study: str | None) -> Preview:
-    """The pair to look at: of no task of `explore` that the visitor may still play, and refused (403) if they name one."""
+    """The pair to look at: not of tasks of `explore` that the visitor may still play; 403 if they name one."""
     with _refusals():
         shown = services(request).judging.preview(task, _study(study), but=unplayed_tasks(request))
     check_may_know(request, shown.match.task)
@@ -409,7 +379,6 @@ def preview_video(
 
 @router.get("/judge", include_in_schema=False)
 def page(request: Request, task: str = "", study: str = "", preview: bool = False) -> Response:
-    """Two videos and the form; the match comes from the API."""
     if task:
         find_task(request, task)
     enrolment = enrolments.enrolment_of(request)

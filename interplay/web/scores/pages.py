@@ -1,4 +1,4 @@
-"""The high scores of a task: who did best, how the visitor stands among others, and what agents reach."""
+"""The high scores of a task: the best players, the visitor's place, and the scores of agents."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from fastapi.responses import Response
 
 from interplay.envs.make import has_score
 from interplay.store.scores import SCORE
-from interplay.study.scores import Board, bins
-from interplay.study.scores.scores import today
+from interplay.study.scores import Board, bins, today
 from interplay.tasks import Task
 from interplay.web.agents.access import judged_now, withheld_here
 from interplay.web.http.identity import known_participant
@@ -29,14 +28,14 @@ FEWEST = 2
 
 
 def compared_tasks(request: Request) -> list[Task]:
-    """Tasks that have high scores: with one seat, and a score or a statistic of which one way is better. Tasks of explore
-    have boards of their own."""
+    """Tasks that have high scores: with one seat, and a score or a statistic with a better direction. Tasks of explore have
+    boards of their own."""
     offered = [task for suite in services(request).suites if suite.id != "explore" for task in suite.tasks]
     return [task for task in offered if task.env.is_playable and len(task.seats) == 1 and statistics_of(request, task)]
 
 
 def statistics_of(request: Request, task: Task) -> dict[str, tuple[str, bool, Any]]:
-    """Statistic -> title, whether lower is better, and how its values are read; the score first."""
+    """Statistic -> title, whether lower is better, and the format of its values; the score first."""
     found: dict[str, tuple[str, bool, Any]] = {}
     known = {one.name: one for one in services(request).archive.collected(task)}
     if has_score(task):
@@ -49,13 +48,11 @@ def statistics_of(request: Request, task: Task) -> dict[str, tuple[str, bool, An
 
 @router.get("/scores")
 def tasks(request: Request) -> Response:
-    """The tasks that have high scores."""
     return render(request, "scores_list.html", "Play", offered=compared_tasks(request))
 
 
 @router.get("/scores/{suite}/{name}")
 def scores(request: Request, suite: str, name: str, statistic: str = "", period: str = "all") -> Response:
-    """The high scores of one task."""
     task, known = _compared_task(request, suite, name)
     chosen = statistic or next(iter(known))
     if chosen not in known or period not in PERIODS:
@@ -86,11 +83,6 @@ def own_score(request: Request, suite: str, name: str) -> dict[str, Any]:
 
 
 def _compared_task(request: Request, suite: str, name: str) -> tuple[Task, dict[str, tuple[str, bool, Any]]]:
-    """A task that has high scores, and `statistics_of` it.
-
-    Raises:
-        HTTPException: 404 for another task, 403 while the visitor judges games of it.
-    """
     task = find_task(request, f"{suite}/{name}")
     if task not in compared_tasks(request):
         raise HTTPException(404, f"{task.title} has no high scores: it has several players, or no score.")
@@ -103,7 +95,6 @@ LETTERS = "ABCDEFGH"
 
 
 def board_plot(board: Board, readable: Any) -> dict[str, Any] | None:
-    """The best value of every person, with who looks and the agents marked; None with too few people."""
     if len(board.values) < FEWEST:
         return None
     marks = [
@@ -119,7 +110,7 @@ def board_plot(board: Board, readable: Any) -> dict[str, Any] | None:
 def proved_board(
     request: Request, task: Task, statistic: str, *, is_lower_better: bool, since: datetime | None
 ) -> tuple[Board, set[str]]:
-    """A board without the episodes that are known to differ, and those of its lines that are known to be right."""
+    """A board without the episodes that are known to differ, and the proved episodes of its lines."""
     service = services(request).scores
     queue = services(request).proofs
     different: set[str] = set()

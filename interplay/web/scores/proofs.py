@@ -1,4 +1,4 @@
-"""`Proofs`: whether episodes of high scores, played again in a process beside the games, are what was recorded."""
+"""`Proofs`: whether episodes of high scores, played again in a background process, equal their recordings."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from interplay.study.scores import Place
 
 
 class Proofs(Films):
-    """Episodes are played again one after the other in a process of low priority, as films are made."""
+    """Plays episodes again one after the other in a process of low priority, as films are made."""
 
     module = "interplay.web.scores.proofs"
 
@@ -20,8 +20,6 @@ class Proofs(Films):
         return proofs.proof_path(self._archive.root, episode_id).exists()
 
     def known(self, place: Place) -> bool | None:
-        """Whether the episode of a line, played again, was what was recorded; None if it is not known yet, and then it soon
-        is."""
         found = proofs.kept(self._archive.root, place.episode, place.sha256)
         if found is None:
             self.wanted(place.episode, SOON)

@@ -1,1 +1,1 @@
-"""The way of a participant through a study: arriving, quiz, judging, playing or reviewing, questions, the end."""
+"""A participant's way through a study: arriving, quiz, judging, playing or reviewing, questions, the end."""

@@ -1,6 +1,7 @@
-"""Arriving at a study: its link, what it is about, agreeing or declining. The pages need no script and no cookie.
+"""Arrival at a study: its link, its description, agreeing or declining. The pages need no script and no cookie.
 
-Opening a link stores nothing: who somebody is travels in the address until they agree, and from then on as a signed token.
+Opening a link stores nothing: the person's identity travels in the address until they agree, and from then on as a signed
+token.
 """
 
 from __future__ import annotations
@@ -59,14 +60,12 @@ SAID = ("decision", "version", "agree", "release")
 
 @router.get("/studies")
 def study_list(request: Request) -> Response:
-    """Open studies that anybody with the link can join."""
     shown = [one.study for one in services(request).studies.all() if one.is_open and "open" in one.study.channels]
     return render(request, "study_list.html", "Judge", studies=shown)
 
 
 @router.get("/studies/{study}")
 def arrival(request: Request, opened: Opened) -> Response:
-    """What the study is about, who keeps what, and the way in; leaves nothing behind."""
     study = opened.study
     channel, arrived = _arrived(study, request.query_params.multi_items())
     visitor = identity.known_participant(request) if arrived.channel in UNPAID else None
@@ -82,7 +81,6 @@ def arrival(request: Request, opened: Opened) -> Response:
 
 @router.post("/studies/{study}/begin")
 def begin(request: Request, opened: Opened, form: FormPairs) -> Response:
-    """Agree and begin, or decline and go back; only who agrees is stored."""
     study = opened.study
     said = {name: value for name, value in form if name in SAID}
     fields = [(name, value) for name, value in form if name not in said]
@@ -109,7 +107,6 @@ def begin(request: Request, opened: Opened, form: FormPairs) -> Response:
 
 
 def _arrived(study: Study, fields: list[tuple[str, str]]) -> tuple[Channel, Arrival]:
-    """Who came and through which channel (HTTPException: 400, if the link does not say so as its platform does)."""
     channel = study.channel_of(dict(fields))
     try:
         return channel, channel.arrival(fields)
@@ -128,7 +125,6 @@ def _welcome(
     problem: str = "",
     release_ticked: bool = False,
 ) -> Response:
-    """The first page; `fields` are the parameters of the address, carried on in the form."""
     if study.kind == "comparisons" and not is_preview:
         services(request).judging.prepare(study.id)  # while they read
     return page(

@@ -1,4 +1,4 @@
-"""What the last page of a study tells people whom nobody pays: what it is about, how they did, and a link to share."""
+"""The last page of a study for unpaid people: what the study is about, their results, and a link to share."""
 
 from __future__ import annotations
 
@@ -25,12 +25,7 @@ FEWEST_OTHERS = 5
 
 @dataclass(frozen=True)
 class ScoreComparison:
-    """One result of a visit beside those of others who played the same variant.
-
-    Attributes:
-        standing: Among the others.
-        plot: Of the others and the visitor; None with too few.
-    """
+    """One result of a visit beside those of others who played the same variant; with too few others there is no `plot`."""
 
     title: str
     value: str
@@ -40,10 +35,10 @@ class ScoreComparison:
 
 @dataclass(frozen=True)
 class DebriefView:
-    """What the page shows.
+    """Contents of the page.
 
     Attributes:
-        share: The address of the study, which says nothing of who shares it.
+        share: The address of the study, which does not identify the person who shares it.
         scores: Address of the task's high scores; empty without.
     """
 
@@ -54,7 +49,6 @@ class DebriefView:
 
 
 def debrief_of(request: Request, study: Study, enrolment: Enrolment) -> DebriefView | None:
-    """What somebody is told at the end of an open study; None where they are paid, or have done nothing."""
     if enrolment.channel not in UNPAID or enrolment.outcome not in ("done", "nothing_left"):
         return None
     share = study.page(str(request.base_url))

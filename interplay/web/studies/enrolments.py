@@ -1,9 +1,8 @@
-"""Whose part in which study a request belongs to: a signed token in a header or in the address, because cookies do not reach
-into another site's frame.
+"""Enrolments of requests: a person's part in a study, by a signed token in a header or in the address, because cookies do not
+reach into another site's frame.
 
-`enrolment_of(request)` is the door (`part_of` where it does not matter how the part ended); `working(request)` also refuses
-people who may not work now. Pages of a study that is shown inside a platform's frame get headers that let exactly that platform
-frame them: asking for the enrolment is enough.
+Use `enrolment_of(request)` (`part_of` where the outcome does not matter); `working(request)` also refuses people who may not
+work now. Pages of a study that is shown inside a platform's frame get headers that let exactly that platform frame them.
 """
 
 from __future__ import annotations
@@ -31,11 +30,8 @@ _REMEMBERED_S = 24 * 3600
 
 
 def part_of(request: HTTPConnection) -> Enrolment | None:
-    """Whose part in which study this request belongs to, from memory: its `outcome` may be out of date; None without a token.
-
-    Raises:
-        HTTPException: 401, if the token is not this server's or its enrolment is gone.
-    """
+    """The enrolment of this request, from memory: its `outcome` may be out of date; None without a token (HTTPException 401 for
+    a token of another server, or of a deleted enrolment)."""
     token = request.headers.get(HEADER) or request.query_params.get(PARAMETER)
     if not token:
         return None
@@ -52,8 +48,8 @@ def part_of(request: HTTPConnection) -> Enrolment | None:
 
 
 def remember_part(request: HTTPConnection, response: Response, enrolment: Enrolment) -> None:
-    """Let this browser say who works in a study in it, so that they see their own games, and no others of a pair before them:
-    those who come by a platform's link have no other cookie."""
+    """Let this browser remember the person who works in a study, so that they see their own games and no others of an open
+    pair: people who come by a platform's link have no other cookie."""
     response.set_cookie(
         PART_COOKIE, token_of(request, enrolment), max_age=_REMEMBERED_S, httponly=True, samesite="lax",
         secure=request.url.scheme == "https",
@@ -61,7 +57,6 @@ def remember_part(request: HTTPConnection, response: Response, enrolment: Enrolm
 
 
 def part_here(request: HTTPConnection) -> int | None:
-    """Number of the participant who last worked in a study in this browser; None if it does not say so."""
     token = request.cookies.get(PART_COOKIE)
     if not token:
         return None
@@ -72,7 +67,7 @@ def part_here(request: HTTPConnection) -> int | None:
 
 
 def enrolment_of(request: HTTPConnection) -> Enrolment | None:
-    """The enrolment this request's token stands for, read now; None if it carries no token. Errors as `part_of`."""
+    """The enrolment of this request's token, read now; None without a token. Errors as `part_of`."""
     part = part_of(request)
     return None if part is None else services(request).studies.enrolment(part.id)
 
@@ -82,13 +77,13 @@ def token_of(request: HTTPConnection, enrolment: Enrolment) -> str:
 
 
 def working(request: HTTPConnection, *, has_begun: bool = False) -> tuple[Enrolment, Facts] | None:
-    """The enrolment of this request, of somebody who may work now, and what says so; None if it carries no token.
+    """The enrolment of somebody who may work now, and its facts; None without a token.
 
     Args:
-        has_begun: Whether this is about work already begun, which a study that was closed since still takes.
+        has_begun: Whether this is about work already begun, which a study that was closed since still accepts.
     Raises:
-        HTTPException: 401 for a bad token; 403 before the quiz, and for a banned person; 409 after the end, and while
-            questions about a partner wait; 410 where the study is closed. The detail names `next`, the page that says more.
+        HTTPException: 401 for a bad token; 403 before the quiz, and for a banned person; 409 after the end, and while questions
+            about a partner wait; 410 where the study is closed. The detail names `next`, the page that says more.
     """
     enrolment = part_of(request)
     if enrolment is None:
@@ -109,10 +104,8 @@ def working(request: HTTPConnection, *, has_begun: bool = False) -> tuple[Enrolm
 
 
 def may_play(request: HTTPConnection, task: str) -> tuple[Enrolment, ForStudy] | None:
-    """The enrolment of this request, of somebody who may begin a game of this task in their study now, and what the study says
-    about that game; None without a token.
-
-    One game at a time: what two games at once would count twice is paid for.
+    """The enrolment of somebody who may begin a game of this task in their study now, and the study's rules for that game; None
+    without a token. Only one game at a time, or parallel games would be paid twice.
 
     Raises:
         HTTPException: As `working`; 409 where another task is to be played, or a game of theirs is running.
@@ -137,7 +130,7 @@ def may_play(request: HTTPConnection, task: str) -> tuple[Enrolment, ForStudy] |
 
 
 def give_seat(request: HTTPConnection, enrolment: Enrolment, session_id: str) -> None:
-    """Note that a seat belongs to a visit (HTTPException: 409, where they asked for two at once and have the other one)."""
+    """Note that a seat belongs to a visit (HTTPException 409 if they requested two at once and have the other one)."""
     if not services(request).visits.bind(enrolment, session_id):
         _refuse_second_game(request, enrolment)
 
@@ -156,12 +149,10 @@ def facts_of(request: HTTPConnection, enrolment: Enrolment) -> Facts:
 
 
 def finish_if_due(request: HTTPConnection, enrolment: Enrolment, facts: Facts) -> Enrolment:
-    """End somebody's part if by these facts they have given all answers or cannot continue; otherwise leave it."""
     return services(request).studies.finish_if_due(enrolment, facts)
 
 
 def next_address(request: HTTPConnection, enrolment: Enrolment) -> str:
-    """The page that sends somebody to what comes next: quiz, work or end."""
     return next_address_of(request, enrolment.study, enrolment.id)
 
 
@@ -170,12 +161,11 @@ def next_address_of(request: HTTPConnection, study: str, enrolment_id: str) -> s
 
 
 def end_address(request: HTTPConnection, enrolment: Enrolment) -> str:
-    """The page that thanks and sends back; it also says how much is still to do."""
     return f"/studies/{enrolment.study}/end?{PARAMETER}={token_of(request, enrolment)}"
 
 
 def allow_framing(request: HTTPConnection, study: Study) -> None:
-    """Let the platforms of a study show this answer in their frames, and let its form go to their hosts."""
+    """Let the platforms of a study show this answer in their frames, and receive its forms."""
     for channel in study.channels.values():
         hosts = getattr(channel, "submit_hosts", ())
         allow(request, frame_ancestors=(*channel.frame_ancestors, *hosts), form_action=hosts)

@@ -1,4 +1,4 @@
-"""What all pages of a study share: how they look, and whose part in which study they belong to."""
+"""Shared parts of study pages: their look, and the enrolment they belong to."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from interplay.store import Enrolment
 from interplay.study import Departure
 from interplay.study.channels.base import TITLES, UNPAID
 from interplay.study.definition import Study
-from interplay.study.incentives import Requirement
-from interplay.study.incentives.words import amount
+from interplay.study.incentives import Requirement, amount
 from interplay.study.play.variants import PlayPart
 from interplay.study.studies import OpenedStudy
 from interplay.web.rendering import render, templates
@@ -26,12 +25,10 @@ NOBODY_ELSES = {"Cache-Control": "no-store"}
 
 
 def in_words(requirement: Requirement, value: float) -> str:
-    """A value of a requirement as people read it: `3:20`, `62 %` or `31`."""
     return amount(requirement.statistic, value, is_share=bool(requirement.out_of))
 
 
 def platforms(channels: Iterable[str]) -> str:
-    """The platforms among channels, as people read them; empty without any."""
     return " or ".join(TITLES[name] for name in channels if name not in UNPAID)
 
 
@@ -46,7 +43,7 @@ templates.env.filters["asked"] = asked
 
 
 def asked_in_all(play: PlayPart) -> list[tuple[str, str]]:
-    """What the variants ask for, as (label, `at least 100 to 1,000, in some games`)."""
+    """Requirements of all variants, as (label, `at least 100 to 1,000, in some games`)."""
     found: dict[str, list[Requirement]] = {}
     for one in (one for variant in play.variants for one in variant.treatment.requirements):
         found.setdefault(one.label, []).append(one)
@@ -63,12 +60,10 @@ _required = attrgetter("required")
 
 
 def page(request: Request, name: str, status: int = 200, /, **context: Any) -> Response:
-    """A page for participants: it shows nothing of the rest of the site, and is nobody else's to keep."""
     return render(request, name, "", status=status, headers=NOBODY_ELSES, alone=True, **context)
 
 
 def opened_study(request: Request, study: str) -> OpenedStudy:
-    """A study that was opened here (NotFoundError with the nearest id of an open study)."""
     opened = services(request).studies.get(study, only_open=True)
     allow_framing(request, opened.study)
     return opened
@@ -90,7 +85,7 @@ Enrolled = Annotated[Enrolment, Depends(own_enrolment)]
 def end_page(
     request: Request, study: Study, departure: Departure, outcome: str, *, again: str = "", status: int = 200, **context: Any
 ) -> Response:
-    """Thanks, and how to go back; `again` leads who declined to where they can agree."""
+    """Thanks, and the way back; `again` leads people who declined to the form to agree."""
     code = departure.url.partition("cc=")[2] if departure.kind == "redirect" else ""
     context = {"visit": None, "debrief": None, "revealed": [], "attempt": None} | context
     return page(

@@ -1,4 +1,4 @@
-"""What somebody plays in a study: choosing it, playing it, and how far they are. Every page needs their token."""
+"""Playing in a study: choosing a variant, playing it, and progress. Every page needs the person's token."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from interplay.play.games.state import State
+from interplay.play.games.interfaces import State
 from interplay.store import Enrolment
 from interplay.study.channels.base import UNPAID
 from interplay.study.enrolment import next_step
@@ -37,7 +37,6 @@ _RULE = ("statistic", "out_of", "required", "scope")
 
 @router.get("/studies/{study}/play")
 def play(request: Request, enrolment: Enrolled) -> Response:
-    """The game of this visit; before there is one, the cards to choose from."""
     if next_step(facts_of(request, enrolment)) != "work":
         return see_other(next_address(request, enrolment))
     version = services(request).studies.version(enrolment.study_hash)
@@ -76,7 +75,6 @@ def play(request: Request, enrolment: Enrolled) -> Response:
 
 @router.post("/studies/{study}/choose")
 def choose(request: Request, enrolment: Enrolled, form: FormFields) -> Response:
-    """Take one of the cards, once."""
     if next_step(facts_of(request, enrolment)) == "work":
         services(request).visits.give(enrolment, chosen=form.get("variant", ""), open_seats=_open_seats(request, enrolment))
     return see_other(next_address(request, enrolment))
@@ -84,7 +82,6 @@ def choose(request: Request, enrolment: Enrolled, form: FormFields) -> Response:
 
 @router.get("/studies/{study}/progress")
 def progress(request: Request, enrolment: Enrolled) -> dict[str, Any]:
-    """How far this visit is: each requirement, the bonus so far, the games that count."""
     return progress_of(request, enrolment)
 
 
@@ -119,14 +116,12 @@ def progress_of(request: Request, enrolment: Enrolment) -> dict[str, Any]:
 
 
 def _shown(one: Progress) -> dict[str, Any]:
-    """One requirement as people read it: `3:20 of 5:00`, `62 % of 80 %`, `31 of 50`."""
     achieved, required = (in_words(one.requirement, value) for value in (one.achieved, one.requirement.required))
     text = {"label": one.requirement.label, "text": f"{achieved} of {required}", "share": one.share}
     return text | {"achieved": one.achieved} | {name: getattr(one.requirement, name) for name in _RULE}
 
 
 def has_game(request: Request, enrolment: Enrolment) -> bool:
-    """Whether this person has something to play, or can choose or be given it, now."""
     visits = services(request).visits
     version = services(request).studies.version(enrolment.study_hash)
     if version.play is not None and version.play.choice == "chosen" and visits.get(enrolment).variant is None:

@@ -1,4 +1,4 @@
-"""Reviewing instances in a study: the scene, what is said of it, its proof, and the form. Every page needs their token.
+"""Reviewing instances in a study: the scene, its text, its proof, and the form. Every page needs the person's token.
 
 Nothing here says who or what made an instance: pictures and films are addressed by their place in the visit.
 """
@@ -42,7 +42,6 @@ FILM_WAIT_S = 1.0
 
 @router.get("/studies/{study}/review")
 def review(request: Request, enrolment: Enrolled) -> Response:
-    """The instance that this person reviews now."""
     if (
         next_step(facts_of(request, enrolment)) != "work"
         or services(request).studies.version(enrolment.study_hash).review is None
@@ -54,7 +53,6 @@ def review(request: Request, enrolment: Enrolled) -> Response:
 
 @router.get("/studies/{study}/review/{place}")
 def review_again(request: Request, enrolment: Enrolled, place: int) -> Response:
-    """One that they have reviewed, to change their mind."""
     served = _served(request, enrolment, place)
     if served is None:
         return see_other(next_address(request, enrolment))
@@ -63,7 +61,6 @@ def review_again(request: Request, enrolment: Enrolled, place: int) -> Response:
 
 @router.post("/studies/{study}/review/{place}")
 def answer(request: Request, enrolment: Enrolled, place: int, given: FormFields) -> Response:
-    """Keep what was answered, all of the form or nothing."""
     served = _served(request, enrolment, place)
     if served is None:
         return see_other(next_address(request, enrolment))
@@ -76,7 +73,6 @@ def answer(request: Request, enrolment: Enrolled, place: int, given: FormFields)
 
 @router.get("/studies/{study}/review/{place}/{view}.png")
 def picture(request: Request, enrolment: Enrolled, place: int, view: str) -> Response:
-    """One picture of the scene."""
     instance = _instance(_shown(request, enrolment, place))
     if view not in _VIEWS:
         raise HTTPException(404, f"there is no view {view[:40]!r}; there are {', '.join(_VIEWS)}")
@@ -87,7 +83,6 @@ def picture(request: Request, enrolment: Enrolled, place: int, view: str) -> Res
 
 @router.get("/studies/{study}/review/{place}/proof.mp4")
 def proof(request: Request, enrolment: Enrolled, place: int) -> Response:
-    """The film of the proof; 202 while the server makes it."""
     served = _shown(request, enrolment, place)
     archive = services(request).archive
     episode, _ = _proof_of(archive, served)
@@ -106,11 +101,6 @@ def proof(request: Request, enrolment: Enrolled, place: int) -> Response:
 
 
 def _served(request: Request, enrolment: Enrolment, place: int) -> Served | None:
-    """What this person saw at a place of their visit; None if they review no more.
-
-    Raises:
-        HTTPException: 404 where they saw nothing.
-    """
     if next_step(facts_of(request, enrolment)) != "work":
         return None
     is_review = services(request).studies.version(enrolment.study_hash).review is not None
@@ -121,7 +111,6 @@ def _served(request: Request, enrolment: Enrolment, place: int) -> Served | None
 
 
 def _shown(request: Request, enrolment: Enrolment, place: int) -> Served:
-    """What they may see pictures and the film of (HTTPException: 403 if they review no more, 404 where they saw nothing)."""
     served = _served(request, enrolment, place)
     if served is None:
         raise HTTPException(403, "this visit shows no more tasks; continue the study to see why")
@@ -136,13 +125,13 @@ def _before(served: Served) -> dict[str, str]:
 
 
 def _instance(served: Served) -> Instance:
-    """Without its proofs and where it comes from, which pages must not tell: edges look alike, whatever a proof found."""
+    """Without proofs and source, which pages must not tell: edges look alike, whatever a proof found."""
     return dataclasses.replace(parse(dict(served.document)), source={}, proofs=())
 
 
 def _proof_of(archive: Archive, served: Served) -> tuple[str | None, Mapping[str, Any]]:
-    """The episode of a proof that is recorded here, and when it reached each milestone; without one, when the last proof that
-    the instance names did."""
+    """The episode of a proof recorded here, and when it reached each milestone; without one, the times of the instance's last
+    proof."""
     instance = parse(dict(served.document))
     said = instance.proofs[-1].get("milestones", {}) if instance.proofs else {}
     return recorded_proof(archive, instance) or (None, said)
@@ -181,7 +170,6 @@ def _milestones(instance: Instance) -> list[dict[str, str]]:
 
 
 def _reached(instance: Instance, ticks: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """When a proof reached each milestone, in seconds, first one first."""
     found = [(ticks[one.id], one.task) for one in instance.milestones if isinstance(ticks.get(one.id), int)]
     return [{"task": _words(task), "second": f"{tick / 20:.1f}"} for tick, task in sorted(found)]
 

@@ -20,8 +20,8 @@ from interplay.study.definition import Study
 from interplay.study.enrolment import next_step
 from interplay.study.errors import FormError
 from interplay.study.money.raffle import AddressError
-from interplay.study.questionnaires.forms import Form
-from interplay.study.quizzes.part import QuizPart
+from interplay.study.questions import Form
+from interplay.study.quizzes.file import QuizPart
 from interplay.web.http.forms import FormFields, FormPairs, see_other, sentence
 from interplay.web.services import services
 from interplay.web.studies.debrief import debrief_of
@@ -48,7 +48,6 @@ FINISHING = "finish"
 
 @router.get("/studies/{study}/next")
 def next_page(request: Request, enrolment: Enrolled) -> Response:
-    """To the quiz, to work or play, or to the end: whatever comes next for this person."""
     step = next_step(facts_of(request, enrolment))
     token = urlencode({PARAMETER: token_of(request, enrolment)})
     if step == "quiz":
@@ -66,7 +65,6 @@ def next_page(request: Request, enrolment: Enrolled) -> Response:
 
 @router.get("/studies/{study}/quiz")
 def quiz(request: Request, enrolment: Enrolled) -> Response:
-    """The quiz, without its key; boxes in an order of their own at every look."""
     if next_step(facts_of(request, enrolment)) != "quiz":
         return see_other(next_address(request, enrolment))
     return _quiz_page(request, enrolment)
@@ -74,7 +72,7 @@ def quiz(request: Request, enrolment: Enrolled) -> Response:
 
 @router.post("/studies/{study}/quiz")
 def take_quiz(request: Request, enrolment: Enrolled, form: FormPairs) -> Response:
-    """One attempt: scored and stored; then on, once more, or to the end. With no box ticked it asks first."""
+    """One attempt: scored and stored; then the next step. With no box ticked it asks first."""
     ticked = [(name, value) for name, value in form if name != HAND_IN_EMPTY]
     if not form and next_step(facts_of(request, enrolment)) == "quiz":
         problem = "You have not ticked any box, so this was not counted. "
@@ -95,7 +93,6 @@ def take_quiz(request: Request, enrolment: Enrolled, form: FormPairs) -> Respons
 
 @router.get("/studies/{study}/result")
 def quiz_result(request: Request, enrolment: Enrolled) -> Response:
-    """How the last attempt went, and what comes next; not which boxes were right."""
     study, attempts, part = (
         _study_of(request, enrolment),
         services(request).studies.attempts(enrolment),
@@ -125,7 +122,6 @@ def _quiz_page(
 
 @router.get("/studies/{study}/pictures/{name}")
 def picture(request: Request, enrolment: Enrolled, name: str) -> Response:
-    """A picture of the quiz, as it was when the study was opened."""
     part = _quiz_of(request, enrolment)
     pictures = {} if part is None else part.pictures
     if name not in pictures:
@@ -137,7 +133,6 @@ def picture(request: Request, enrolment: Enrolled, name: str) -> Response:
 @router.get("/studies/{study}/examples/{number}.mp4")
 @router.head("/studies/{study}/examples/{number}.mp4")
 def example(request: Request, opened: Opened, number: int) -> Response:
-    """A video that shows what to look for; ranges are answered."""
     study, archive = opened.study, services(request).archive
     shown = study.examples[number] if 0 <= number < len(study.examples) else None
     path = None
@@ -156,7 +151,6 @@ def example(request: Request, opened: Opened, number: int) -> Response:
 
 @router.get("/studies/{study}/end")
 def end(request: Request, enrolment: Enrolled) -> Response:
-    """Thanks, and the way back to the platform; or how much is still to do."""
     return _end(request, enrolment)
 
 
@@ -203,7 +197,6 @@ def _end(request: Request, enrolment: Enrolment, *, problem: str = "", address: 
 
 @router.post("/studies/{study}/raffle")
 def enter_raffle(request: Request, enrolment: Enrolled, form: FormPairs) -> Response:
-    """Leave an address for the raffle, apart from everything else."""
     address = dict(form).get("address", "")
     try:
         services(request).raffle_entries.enter(enrolment, address)
@@ -214,7 +207,7 @@ def enter_raffle(request: Request, enrolment: Enrolled, form: FormPairs) -> Resp
 
 @router.post("/studies/{study}/finish")
 def finish_early(request: Request, enrolment: Enrolled, form: FormPairs) -> Response:
-    """End a part that asks for no number of answers as done, and one that has nothing to show any more as that.
+    """End a part without a number of answers as done, and one without anything left to show as that.
 
     In a study of play a visit whose requirements are met is done. A game that is still being saved is waited for, unless the
     form says `without_it`.
@@ -249,7 +242,6 @@ def _has_work(request: Request, enrolment: Enrolment) -> bool:
 
 @router.get("/studies/{study}/leave")
 def ask_to_leave(request: Request, enrolment: Enrolled) -> Response:
-    """Asks once more before somebody withdraws."""
     if next_step(facts_of(request, enrolment)) == "end":
         return see_other(end_address(request, enrolment))
     study = _study_of(request, enrolment)
@@ -260,7 +252,7 @@ def ask_to_leave(request: Request, enrolment: Enrolled) -> Response:
 
 @router.post("/studies/{study}/leave")
 def leave(request: Request, enrolment: Enrolled) -> Response:
-    """Withdraw: nothing more is asked, and the match that was open goes to others. Who has waited long enough for a partner is
+    """Withdraw: nothing more is asked, and the open match goes to others. People who have waited long enough for a partner are
     paid for that."""
     if next_step(facts_of(request, enrolment)) != "end":
         services(request).studies.leave(enrolment)
@@ -282,14 +274,13 @@ def _tokens(request: Request, enrolment: Enrolment) -> dict[str, str]:
 
 @router.get("/studies/{study}/questions")
 def questions(request: Request, enrolment: Enrolled) -> Response:
-    """The form that is due; participants who have nothing to answer continue."""
     form = services(request).visits.form(enrolment) if next_step(facts_of(request, enrolment)) == "questions" else None
     return see_other(next_address(request, enrolment)) if form is None else _form_page(request, enrolment, form, {})
 
 
 @router.post("/studies/{study}/questions")
 def answer(request: Request, enrolment: Enrolled, given: FormFields) -> Response:
-    """Keep what was answered, all of the form or nothing; `skip` leaves it empty. Who was about to finish then does."""
+    """Store the answers, the whole form or nothing; `skip` leaves it empty. People who were about to finish then do."""
     try:
         services(request).visits.answer(enrolment, given.get("form", ""), None if "skip" in given else given)
     except FormError as error:

@@ -7,26 +7,26 @@
     picture = Renderer((640, 360)).frame(world)      # uint8, shape (360, 640, 3)
 
 It depends on nothing of the rest of this repository. Blocks are states in a NumPy array (`grid`), light and pictures are Numba
-kernels, everything else is rules in plain modules of one noun each: functions of a `WorldState`. The first use compiles the
-kernels, once. Its rooms, each of which knows those before it (`tests/test_rooms_of_the_world.py` has the rule):
+kernels, and all other rules are functions of a `WorldState`. The first use compiles the kernels, once. Each room below imports
+only rooms above it (`tests/test_rooms_of_the_world.py` has the rule):
 
-    errors, state   what an action, a stack, a player and an entity are
-    registry        what there is: blocks, items, creatures, recipes
+    errors, state   actions, stacks, players and entities
+    registry        tables of blocks, items, creatures, recipes
     compiling       the one-time compile of the kernels
-    grid            where things are: cells, light, collisions, water
-    terrain         how a land is made from a seed
-    slots           what lies in slots, and where a screen shows them
-    world_state     all that a world is between two ticks
-    blocks          what blocks do by themselves
-    entities        what moves besides players
-    player          what a player does
-    events          what comes of what mobs and things do
-    commands        what builds a scene
-    render          what a player sees
-    scene           what a browser needs to draw it, as bytes
-    tick            what happens in a twentieth of a second, and in which order
-    world           how a world is made, stepped, saved, restored and forked
-    exercise        a small life that calls every kernel
+    grid            cells, light, collisions, water
+    terrain         a land from a seed
+    slots           operations on slots, and their places on screens
+    world_state     the whole state of a world between two ticks
+    blocks          changes that blocks make without a player
+    entities        mobs, items and projectiles
+    player          a player's actions
+    events          consequences of mobs and things
+    commands        commands that build a scene
+    render          pictures of what a player sees
+    scene           the same for a browser, as bytes
+    tick            the order of events in a twentieth of a second
+    world           worlds that are made, stepped, saved, restored and forked
+    exercise        a short run that calls every kernel
 """
 
 from blockworld import compiling

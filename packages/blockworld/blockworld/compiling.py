@@ -1,10 +1,9 @@
 """The one-time compile of the world's kernels: during installation, or by the first process that needs them, for all others.
 
-Numba compiles each kernel when it is first called and keeps the result beside the source, in the user's cache folder where
-the package cannot be written, or in `NUMBA_CACHE_DIR`. Left to itself that would be a minute in which a program seems to hang,
-spent by each of several processes started together. Nor does it see that a kernel in one file has another file's kernels and
-tables built in that were changed meanwhile: so what was kept for other sources is thrown away, whichever of the world's files
-or facts differs.
+Numba compiles each kernel at its first call and caches the result beside the source, in the user's cache folder where the
+package cannot be written, or in `NUMBA_CACHE_DIR`. Without this module a program would seem to hang for a minute, and each of
+several processes started together would. Numba also misses that a kernel contains other files' kernels and tables that have
+changed meanwhile: so the cache of other sources is deleted, whichever of the world's files or facts differs.
 """
 
 from __future__ import annotations
@@ -37,17 +36,15 @@ _done = False
 
 
 def is_ready() -> bool:
-    """Whether this version's kernels have been compiled on this machine."""
     return _done or _stamp().exists()
 
 
 def ensure(report: Report | None = None, *, processes: int = 1) -> None:
-    """Compile everything if this version's kernels have not been compiled on this machine. Nothing after the first call in a
-    process.
+    """Compile everything if this version's kernels have not been compiled on this machine; later calls in a process do nothing.
 
     Args:
-        report: Told twice a second how far it is, also while another process does it. Without one it is said on standard error
-            that there is something to wait for.
+        report: Gets the share done twice a second, also while another process compiles. Without one, standard error says that
+            there is something to wait for.
         processes: 2 to let a second one compile the pictures beside the rest.
     """
     global _done
@@ -80,7 +77,7 @@ def ensure(report: Report | None = None, *, processes: int = 1) -> None:
 
 @contextmanager
 def _reporting(report: Report | None) -> Iterator[None]:
-    """Say how much lies in the cache, from a thread: whichever process puts it there."""
+    """Report the share done from a thread, whichever process fills the cache."""
     if report is None:
         yield
         return
@@ -100,7 +97,7 @@ def _reporting(report: Report | None) -> Iterator[None]:
 
 
 def _share() -> float:
-    """How much of the code that is to be compiled has been, by its length: that is roughly how long each kernel takes."""
+    """Share of the code that has been compiled, by its length: that is roughly proportional to compile time."""
     done = total = 0
     for kernel in _kernels():
         size = len(kernel.py_func.__code__.co_code)
@@ -112,7 +109,7 @@ def _share() -> float:
 
 @cache
 def _kernels() -> list[Any]:
-    """Those of this folder's modules that are cached; what is built into its caller wherever it is called is not."""
+    """This package's modules' cached kernels; inlined ones are not cached."""
     from numba.core.caching import FunctionCache
     from numba.core.dispatcher import Dispatcher
 
@@ -125,27 +122,28 @@ def _kernels() -> list[Any]:
 
 
 def _sources() -> list[Path]:
-    """Everything that decides what the kernels are."""
     others = (path for path in _HERE.rglob("*.py") if path.name != Path(__file__).name)
     return sorted([*others, *_HERE.glob("data/*.json"), *_HERE.glob("data/*.png")])
 
 
 def _kept(folder: Path) -> list[Path]:
-    """Stamps and compiled kernels, in the cache folder that is in use."""
+    """Stamps and compiled kernels, in the current cache folder."""
     kernels = [kernel for path in _sources() for kernel in _kernels_of(path)]
     return [*folder.glob("blockworld-*.compiled"), *kernels]
 
 
 def _kernels_of(source: Path) -> list[Path]:
-    """What Numba keeps of one file: beside it, or in a folder for each folder of sources."""
+    """Numba's cache files of one source file: beside it, or in a folder for each folder of sources."""
     kept = _folder()
     caches = [source.parent / "__pycache__"] if kept.parent == _HERE else kept.glob(f"{source.parent.name}_*")
     return [path for one in caches for path in one.glob(f"{source.stem}.*.nb[ic]")]
 
 
 def register(path: str) -> None:
-    """Say at the top of a module with kernels of its own, before them, that they have the world's tables built in:
-    `register(__file__)`. What Numba kept of them is thrown away if it is of another version of the world."""
+    """Declare, at the top of a module and before its kernels, that these contain the world's tables: `register(__file__)`.
+
+    Numba's cache of them is deleted if it is of another version of the world.
+    """
     source = Path(path)
     mark = _folder() / f"{source.parent.name}.{source.stem}-{fingerprint()}.compiled"
     try:
@@ -159,13 +157,15 @@ def register(path: str) -> None:
 
 @cache
 def fingerprint() -> str:
-    """Of what decides how lands are made, 16 hexadecimal digits: everything in the package, Python, NumPy, Numba and processor.
-    The world asks when it is loaded, so that it is of the code that runs, also where files change afterwards."""
+    """Digest of the package, Python, NumPy, Numba and processor, which decide how lands are made: 16 hexadecimal digits.
+
+    The world asks at import, so that it describes the running code even if files change afterwards.
+    """
     return _stamp().stem.rpartition("-")[2]
 
 
 def _stamp() -> Path:
-    """A file that is there when the kernels of these sources are compiled for this Python, NumPy, Numba and processor."""
+    """File that exists when the kernels of these sources are compiled for this Python, NumPy, Numba and processor."""
     import numba
     import numpy as np
 
@@ -177,7 +177,7 @@ def _stamp() -> Path:
 
 
 def _folder() -> Path:
-    """Where Numba keeps what it compiles of this folder, or the folder around it where that is not beside the sources."""
+    """Numba's cache folder of this folder, or the folder around it where that is not beside the sources."""
     from numba.misc.appdirs import AppDirs
 
     if os.environ.get("NUMBA_CACHE_DIR"):
@@ -192,13 +192,13 @@ def _folder() -> Path:
 
 
 def assume_compiled() -> None:
-    """Let `ensure` do nothing in this process: it is one of those that compile."""
+    """Let `ensure` do nothing in this process, which is one of the compiling ones."""
     global _done
     _done = True
 
 
 def _compile(processes: int) -> None:
-    """Call every kernel, in another process, for what compiles them takes half a gigabyte and keeps it."""
+    """Call every kernel, in another process: compilers take half a gigabyte and keep it."""
     child = subprocess.Popen([sys.executable, "-c", f"from blockworld import exercise; exercise.main({processes})"])
     try:
         if child.wait():

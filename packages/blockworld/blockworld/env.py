@@ -37,12 +37,13 @@ KEYS = tuple(name for name, value in Action._field_defaults.items() if isinstanc
 @cache
 def environments() -> dict[str, dict[str, Any]]:
     """Name -> arguments of `BlockWorldEnv` and `max_episode_steps`: the tasks of MineRL BASALT 2022, the diamond shovel, and a
-    sandbox."""
+    sandbox.
+    """
     return json.loads(resources.files("blockworld").joinpath("data", "environments.json").read_text())
 
 
 def register() -> None:
-    """Make `blockworld/<name>-v0` known to Gymnasium, for each of `environments`. A second call does nothing."""
+    """Register `blockworld/<name>-v0` with Gymnasium for each of `environments`; a second call does nothing."""
     for name, options in environments().items():
         if f"blockworld/{name}-v0" not in gymnasium.registry:
             steps = options["max_episode_steps"]
@@ -52,11 +53,11 @@ def register() -> None:
 
 
 class BlockWorldEnv(gymnasium.Env[dict[str, Any], Mapping[str, Any]]):
-    """A player in a world. Rewards are 0: what counts as success is for people, or for the caller to read from `world`.
+    """A player in a world. Rewards are always 0: success is for people to judge, or for the caller to read from `world`.
 
     Observations are `{"pov": uint8, shape (H, W, 3)}`. Actions are mappings: each of `KEYS` is 0 or 1, `hotbar` a slot from 1
-    to 9 or 0 for none, `camera` degrees down and right, float32, shape (2,); what is left out is not pressed. An episode
-    terminates when the player dies, or presses `esc` with no screen open, which says that they are done.
+    to 9 or 0 for none, `camera` degrees down and right, float32, shape (2,); missing keys are not pressed. An episode
+    terminates when the player dies, or presses `esc` with no screen open to say that they are done.
 
     Args:
         size: Of the picture, (width, height), each 16 to 4096 pixels.
@@ -98,7 +99,7 @@ class BlockWorldEnv(gymnasium.Env[dict[str, Any], Mapping[str, Any]]):
 
     @property
     def world(self) -> World:
-        """The world as it is now, for rules that judge and tools that look; agents see pixels."""
+        """The current world, for rules that judge and tools; agents see pixels."""
         if self._world is None:
             raise WorldError("there is no world yet; call reset first")
         return self._world
@@ -110,14 +111,13 @@ class BlockWorldEnv(gymnasium.Env[dict[str, Any], Mapping[str, Any]]):
         return self._observation(), self._info()
 
     def step(self, action: Mapping[str, Any]) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
-        """Let a twentieth of a second pass."""
         world, keys = self.world, action_of(action)
         is_done = keys.esc and world.screen is None
         world.step(keys)
         return self._observation(), 0.0, is_done or world.player.dead, False, self._info()
 
     def render(self) -> np.ndarray:  # type: ignore[override]
-        """What the player sees, uint8, shape (H, W, 3)."""
+        """The player's view, uint8, shape (H, W, 3)."""
         return self._renderer.frame(self.world)
 
     def save(self) -> bytes:
@@ -125,29 +125,25 @@ class BlockWorldEnv(gymnasium.Env[dict[str, Any], Mapping[str, Any]]):
         return self.world.save()
 
     def restore(self, saved: bytes) -> None:
-        """Continue from what `save` returned.
-
-        Raises:
-            WorldError: For bytes that are no saved world of this version.
-        """
+        """Continue from bytes of `save`; WorldError for bytes that are no saved world of this version."""
         self._world = World.restore(saved)
 
     def _observation(self) -> dict[str, Any]:
         return {"pov": self.render().copy()}
 
     def _info(self) -> dict[str, Any]:
-        """What is known of the player; not for agents."""
+        """Facts about the player; not for agents."""
         me = self.world.player
         place = {"x": me.x, "y": me.y, "z": me.z, "yaw": me.yaw, "pitch": me.pitch}
         return {**place, "health": me.health, "food": me.food, "inventory": contents(me.slots), "tick": self.world.ticks}
 
 
 def action_of(action: Mapping[str, Any]) -> Action:
-    """An action of the environment as the world takes it; turns beyond `MAX_TURN` are clipped to it.
+    """Convert an action of the environment to the world's; turns beyond `MAX_TURN` are clipped to it.
 
     Raises:
-        UnknownNameError: For an entry that there is not.
-        WorldError: For a value that is none.
+        UnknownNameError: For an unknown entry.
+        WorldError: For an invalid value.
     """
     values: dict[str, Any] = {}
     for name, value in action.items():

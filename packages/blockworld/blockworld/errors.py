@@ -1,4 +1,4 @@
-"""What the world says when it is asked for something it does not have."""
+"""Errors of the world."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 
 class WorldError(Exception):
-    """Something about the world that cannot be; the world is as it was before."""
+    """An impossible request to the world, which stays unchanged."""
 
 
 class UnknownNameError(WorldError):

@@ -1,4 +1,4 @@
-"""A small life in which everything happens once, so that every kernel is compiled, or loaded from the cache."""
+"""A short run in which everything happens once, so that every kernel is compiled, or loaded from the cache."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ from blockworld.world import World
 
 
 def main(processes: int) -> None:
-    """The process that `compiling.ensure` starts. With two processes the other one begins with the pictures, which take
-    a third of the time."""
+    """Process that `compiling.ensure` starts; a second one begins with the pictures, a third of the time."""
     compiling.assume_compiled()
     if processes == 1:
         load_kernels()
@@ -34,17 +33,13 @@ def main(processes: int) -> None:
 
 
 def paint() -> None:
-    """The second process: a picture of a flat land."""
+    """Second process: a picture of a flat land."""
     compiling.assume_compiled()
     _draw(World(1, "flat", inhabited=False))
 
 
 def load_kernels(then: Callable[[], object] = lambda: None) -> None:
-    """Compile every kernel, or load it into this process from the cache.
-
-    Args:
-        then: Called before pictures are drawn.
-    """
+    """Compile every kernel, or load it into this process from the cache; `then` is called before pictures are drawn."""
     world = _live()
     then()
     _draw(world)

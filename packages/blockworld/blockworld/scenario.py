@@ -1,4 +1,4 @@
-"""How a game begins: the land, the time, the rules, what players carry, and the commands that build the scene."""
+"""The beginning of a game: the land, the time, the rules, the players' items, and the commands that build the scene."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ Item = str | Sequence[Any]
 
 @dataclass(frozen=True)
 class Scenario:
-    """What a world is made from besides its seed.
+    """Settings of a new world besides its seed.
 
     Attributes:
         kind: Of land, one of `terrain.KINDS`.
         time: Ticks since sunrise; 6000 is noon.
         rules: Game rules that differ from their defaults, by name.
         difficulty: `peaceful`, `easy`, `normal` or `hard`.
-        items: What each player has at first.
+        items: Each player's items at first.
         commands: Run in order, for the first player; lines that are empty or begin with # are left out.
 
     Raises:
@@ -78,7 +78,7 @@ class Scenario:
             put: Places the first player, before the others join and anything is built.
 
         Raises:
-            CommandError: For a command that cannot be.
+            CommandError: For a command that cannot run.
         """
         world = World(seed, self.kind)
         world.time = self.time % DAY_TICKS
@@ -103,7 +103,7 @@ def is_whole(value: object) -> bool:
 
 
 def _stand_before_the_first(world: World, seat: int) -> None:
-    """Put a player who has joined where there is room, some steps before the first one's eyes, looking at the first."""
+    """Put a player who has joined in a free place, some steps before the first one's eyes, looking at the first."""
     first, me = world.players[0], world.players[seat]
     for far, aside in product(range(3, 9), (0, 1, -1, 2, -2, 3, -3)):
         x, z = first.x + aside, first.z + far

@@ -1,4 +1,4 @@
-"""What the world remembers between two ticks, apart from its blocks: plain data that the rules read and write.
+"""The world's memory between two ticks, apart from its blocks: plain data that the rules read and write.
 
 Coordinates are Minecraft's: x east, y up, z south; a block's cell reaches from its integer corner one to each side. Yaw is in
 degrees, 0 looking south (+z), 90 west (-x), -90 east, 180 north; pitch is positive looking down. The world is finite: x and z
@@ -28,7 +28,7 @@ Position = tuple[int, int, int]
 
 
 class Action(NamedTuple):
-    """What a player does in one tick: MineRL 1.0's keys.
+    """A player's input of one tick: MineRL 1.0's keys.
 
     Attributes:
         hotbar: Slot to select, 1 to 9; 0 for none.
@@ -65,7 +65,7 @@ class Stack:
     Attributes:
         item: Its name, as in the `items` table.
         damage: Uses gone, of tools.
-        tag: What else it carries, such as enchantments: JSON values.
+        tag: Further data, such as enchantments: JSON values.
     """
 
     item: str
@@ -88,7 +88,7 @@ class Player:
         food: Half drumsticks, 0 to 20; `saturation` and `exhaustion` as in the game.
         air: Ticks of breath left, 300 at the surface.
         hotbar: Selected slot, 0 to 8.
-        slots: What is carried, `NUM_SLOTS` entries.
+        slots: The carried stacks, `NUM_SLOTS` entries.
         held: On the mouse cursor while a screen is open.
         mining: Block under attack, and how much of it is gone, 0 to 1.
         use_delay: Ticks until use works again while held down.
@@ -99,11 +99,11 @@ class Player:
         bed: Where the player comes back after death.
         jump_delay: Ticks until a held jump key jumps again.
         hit_wall: Whether the last move was stopped sideways.
-        last_hurt: Half hearts of the last blow; while `invulnerable`, a stronger one hurts by what it is stronger.
+        last_hurt: Half hearts of the last blow; while `invulnerable`, a stronger one hurts by the difference.
         since_swing: Ticks since the last blow; a quick second one is weak.
         attack_held, use_held: Whether the key was down in the last tick.
         experience: Points towards the next level.
-        wielded: Item in hand in the last tick; what was begun with it ends when another is there: see `hands.notice`.
+        wielded: Item in hand in the last tick; an action begun with it ends when another is there: see `hands.notice`.
     """
 
     x: float = 128.5
@@ -168,18 +168,18 @@ class Player:
 
     @property
     def height(self) -> float:
-        """Of the body as it stands or sneaks, in blocks."""
+        """Height of the body as it stands or sneaks, in blocks."""
         return SNEAKING_HEIGHT if self.sneaking else HEIGHT
 
 
 @dataclass
 class Container:
-    """What a chest, barrel or furnace holds.
+    """Contents of a chest, barrel or furnace.
 
     Attributes:
         kind: `chest`, `barrel`, `furnace`, `blast_furnace`, `smoker`, `shulker_box`, ...
         slots: 27 of a chest; of a furnace: input, fuel, output.
-        burn, burn_total: Ticks of fuel left, and what the last piece gave.
+        burn, burn_total: Ticks of fuel left, and ticks of the last piece.
         cook: Ticks the input has been smelted.
     """
 

@@ -1,4 +1,4 @@
-"""What happens in a twentieth of a second, and in which order."""
+"""The order of events in a twentieth of a second."""
 
 from __future__ import annotations
 
@@ -13,11 +13,7 @@ from blockworld.world_state import WorldState
 
 
 def tick(world: WorldState, actions: Sequence[Action]) -> None:
-    """Let it pass.
-
-    Args:
-        actions: What each player does, by seat; checked before.
-    """
+    """Advance a world by one tick, with each player's action by seat, checked before."""
     world.ticks += 1
     world.deaths.clear()
     try:
@@ -41,7 +37,7 @@ def tick(world: WorldState, actions: Sequence[Action]) -> None:
 
 
 def _play(world: WorldState, action: Action) -> None:
-    """What one player does: in a screen that is open, or press keys, look and move, then use the hands."""
+    """One player's tick: use an open screen, or press keys, look and move, then use the hands."""
     if world.player.dead or screens.step(world, action):
         movement.move(world, STILL)
     else:
@@ -57,8 +53,9 @@ def _play(world: WorldState, action: Action) -> None:
 
 
 def _use(world: WorldState, action: Action) -> None:
-    """The use key. What it changes is seen in the next tick: two who place a block in one place have one placed there, that of
-    the first in the order of the seats, and the other keeps theirs."""
+    """The use key. Its changes are seen in the next tick: of two players who place a block in one cell, the first in the order
+    of the seats places it and the other keeps theirs.
+    """
     world.noted = noted = {}
     try:
         placing.use(world, action)

@@ -1,6 +1,6 @@
 """A world with players in it: how it is made, stepped, saved, restored and forked.
 
-What is in it is in `world_state`, what happens in it in `tick`.
+Its data is in `world_state`, its rules of a tick in `tick`.
 
 >>> world = World(seed=7, kind="flat")
 >>> world.step(Action(forward=True))
@@ -60,7 +60,7 @@ _UNREADABLE = (
 
 @dataclass(frozen=True, eq=False)
 class _Base:
-    """A land as generated, with its light: what saved worlds are written against. Read-only."""
+    """A land as generated, with its light, against which saved worlds are written. Read-only."""
 
     land: Land
     grid: Grid
@@ -72,7 +72,7 @@ _LIVING: WeakValueDictionary[tuple[int, str], _Base] = WeakValueDictionary()
 
 @lru_cache(maxsize=2)
 def _base(seed: int, kind: str) -> _Base:
-    """The land of a seed; the last two stay in memory, whether or not there are worlds of them."""
+    """The land of a seed; the last two stay in memory, even without worlds of them."""
     living = _LIVING.get((seed, kind))
     if living is not None:
         return living
@@ -94,7 +94,7 @@ def _kept_lands() -> KeptLands | None:
 
 
 class World(WorldState):
-    """A world that can be stepped, saved, brought back and forked; what is in it is in `WorldState`.
+    """A world that can be stepped, saved, brought back and forked; its data is in `WorldState`.
 
     Args:
         seed: Of land, animals and all chance.
@@ -116,7 +116,6 @@ class World(WorldState):
             self._inhabit()
 
     def _inhabit(self) -> None:
-        """Animals of the surface and people of the villages, as the land has them."""
         rng = np.random.default_rng((self.seed, 2))
         for name, x, y, z in wildlife(self.land, rng):
             self.spawn_mob(name, x, y, z)
@@ -128,10 +127,7 @@ class World(WorldState):
                 self.spawn_mob(name, x + 0.5, float(y), z + 0.5)
 
     def step(self, *actions: Action) -> None:
-        """Let a twentieth of a second pass.
-
-        Args:
-            actions: What each player does, by seat.
+        """Advance by a twentieth of a second, with each player's action by seat.
 
         Raises:
             WorldError: If there is not one action for each player, a camera is not a finite number, or a key is neither up nor
@@ -144,28 +140,20 @@ class World(WorldState):
         tick(self, actions)
 
     def set_block(self, x: int, y: int, z: int, state: int) -> int:
-        """Put a state into a cell and let its neighbours react; returns the state that was there.
-
-        Raises:
-            WorldError: If there is no such cell.
-        """
+        """Put a state into a cell, let its neighbours react, and return the old state; WorldError if there is no such cell."""
         return updates.set_block(self, x, y, z, state)
 
     def spawn_mob(self, name: str, x: float, y: float, z: float, **nbt: Any) -> int:
-        """Let a mob live in the world; returns its id.
-
-        Raises:
-            UnknownNameError: If there is no such mob.
-        """
+        """Spawn a mob and return its id; UnknownNameError if there is no such mob."""
         return mobs.spawn(self, name, x, y, z, **nbt)
 
     # Keeping it
 
     def fork(self) -> World:
-        """A second world that is as this one now and goes its own way from here, in some 10 ms.
+        """A second world equal to this one now, independent from here on, in some 10 ms.
 
         It takes memory only where its blocks or light differ from the land as generated (on Linux; elsewhere 34 MB).
-        Both go on exactly alike as long as the same is done in them. Unlike `save` and `restore` it makes no land anew.
+        Both stay exactly alike as long as the same is done in them. Unlike `save` and `restore` it makes no land again.
         """
         shared = {id(one): one for one in (self._base, self.land, self.first)} | {id(self.grid): self.grid.copy()}
         return copy.deepcopy(self, shared)
@@ -206,7 +194,6 @@ class World(WorldState):
         }
 
     def _seat_document(self, seat: int) -> dict[str, Any]:
-        """A player as plain values."""
         me = self.players[seat]
         return {
             "before": list(self.befores[seat]),
@@ -219,7 +206,7 @@ class World(WorldState):
         return None if screen is None else screen.state()
 
     def save(self) -> bytes:
-        """The whole world, for `restore` in this or another process: what differs from the land as generated, compressed."""
+        """The whole world, for `restore` in this or another process: its differences from the land as generated, compressed."""
         packer = zstandard.ZstdCompressor(write_checksum=True)
         return packer.compress(msgspec.msgpack.encode(self._document()))
 
@@ -229,11 +216,7 @@ class World(WorldState):
 
     @classmethod
     def restore(cls, saved: bytes) -> World:
-        """A world as it was when `save` was called.
-
-        Raises:
-            WorldError: If these bytes are no saved world, or one of another version.
-        """
+        """A world as it was when `save` was called; WorldError if these bytes are no saved world, or one of another version."""
         try:
             document = msgspec.msgpack.decode(zstandard.ZstdDecompressor().decompress(saved, allow_extra_data=False))
             if not isinstance(document, dict) or document.get("format") != FORMAT:
@@ -249,7 +232,6 @@ class World(WorldState):
 
     @classmethod
     def _of(cls, document: dict[str, Any]) -> World:
-        """The inverse of `_document`."""
         world = cls(document["seed"], document["kind"], inhabited=False)
         for name in ("ticks", "time", "rules", "weather", "difficulty"):
             setattr(world, name, document[name])
@@ -314,7 +296,7 @@ def box(world: World, low: Position, high: Position, *, cells: bool = False) -> 
 
 
 def _cells(states: np.ndarray, x0: int, y0: int, z0: int) -> list[dict[str, Any]]:
-    """What is not air in a part of the land, uint16 (x, z, y), whose low corner is at (x0, y0, z0)."""
+    """Cells that are not air in a part of the land, uint16 (x, z, y), whose low corner is at (x0, y0, z0)."""
     return [
         {"name": name_of(int(states[x, z, y])), "x": x0 + x, "y": y0 + y, "z": z0 + z}
         for x, z, y in np.argwhere(states != AIR).tolist()

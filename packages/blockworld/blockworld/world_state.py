@@ -1,7 +1,7 @@
-"""Everything that decides what happens next in a world, as data: rules are functions of a `WorldState`, it knows no rule.
+"""Everything that decides the future of a world, as data: rules are functions of a `WorldState`, which knows no rule.
 
-What changes a block here only notes it: `blocks.updates` lets the neighbours react. What happens in a tick is in `tick`; how a
-world is made, kept and brought back in `world`.
+Changes of blocks are only noted here: `blocks.updates` lets the neighbours react. The rules of a tick are in `tick`; `world`
+makes, saves and restores a world.
 """
 
 from __future__ import annotations
@@ -77,15 +77,15 @@ def unpack(cell: int) -> Position:
 
 
 class Updates:
-    """What is still to happen in the blocks of one world.
+    """Future changes of the blocks of one world.
 
     Attributes:
         ticks: Ticks so far.
         blocks: Turns that blocks asked for.
         fluids: Those of water and of lava.
         moving: Cells of blocks that fall.
-        changes: Cells (x, y, z) that changed, with whether the neighbours are to react too and the state that was there before
-            (None: unknown); empty between ticks.
+        changes: Cells (x, y, z) that changed, with whether the neighbours are to react too and the old state (None: unknown);
+            empty between ticks.
         is_settling: Whether somebody works off `changes`.
     """
 
@@ -102,7 +102,7 @@ class Updates:
         self.blocks.add(self.ticks + max(1, ticks), pack(x, y, z))
 
     def state(self) -> dict[str, Any]:
-        """All there is to remember, as JSON values."""
+        """Everything to remember, as JSON values."""
         return {
             "ticks": self.ticks,
             "blocks": self.blocks.state(),
@@ -112,11 +112,7 @@ class Updates:
         }
 
     def load(self, state: dict[str, Any]) -> None:
-        """Continue from what `state` gave.
-
-        Raises:
-            WorldError: If it is nothing that `state` gives.
-        """
+        """Continue from values of `state`; WorldError if these are others."""
         other = Updates()
         try:
             other.ticks = int(state["ticks"])
@@ -135,33 +131,33 @@ class WorldState:
     Args:
         seed: Of land, animals and all chance.
         kind: Of land: see `terrain.generate.generate`.
-        land: What the world was made from.
+        land: As generated.
         first: Its blocks and light as generated.
 
     Attributes:
-        land: What the world was made from; its blocks are the first ones, `grid` has those of now.
+        land: As generated; `grid` has the current blocks.
         first: The blocks and light as generated, which all worlds of this land share; read-only.
         grid: Blocks and light.
         players: Everybody in it, by seat.
         seat: Whose turn it is: rules act for this player. 0 between two ticks.
         player: The one whose turn it is.
         entities: `state.ENTITY`, shape (MAX_ENTITIES,): mobs, items, arrows; rows with kind -1 are free.
-        extras: Entity id -> what few entities have besides: JSON values.
-        containers: Where chests and furnaces are, and what is in them.
-        updates: What will happen to blocks by themselves.
+        extras: Entity id -> further data of a few entities: JSON values.
+        containers: Contents of chests and furnaces, by position.
+        updates: Future changes of blocks.
         ticks: Since the beginning.
         time: Of day, 0 to 23,999: 0 is six in the morning, 6,000 noon, 18,000 midnight.
         rules: Game rules by name.
         weather: `clear`, `rain` or `thunder`.
         difficulty: `peaceful`, `easy`, `normal` or `hard`.
         spawn: Where the player begins, and comes back after death.
-        screens: What each player has open: inventory, chest, ...; None while playing.
-        befores: What each player did in the last tick.
+        screens: Each player's open screen: inventory, chest, ...; None while playing.
+        befores: Each player's action of the last tick.
         rng: All chance after the beginning.
         deaths: Mobs that died in the last tick, as `box` lists them, with their `killer`. Neither saved nor in the digest.
-        unseen: Cells that the hands of others have changed earlier in this tick -> the state that was there. A player who comes
-            later in it has aimed at what was there before. Empty between ticks.
-        noted: What the one whose turn it is changes so; None while nobody uses their hands.
+        unseen: Cells that the hands of others have changed earlier in this tick -> the old state, which a player later in the
+            tick has aimed at. Empty between ticks.
+        noted: Such changes by the player whose turn it is; None while nobody uses their hands.
         next_id: Of the next entity.
     """
 
@@ -194,7 +190,7 @@ class WorldState:
     # Players
 
     def join(self) -> int:
-        """Let another player in, at the spawn; returns its seat. `step` takes one more action from now on."""
+        """Let another player in, at the spawn; return its seat. `step` takes one more action from now on."""
         x, y, z = self.spawn
         self.players.append(Player(x=x + 0.5, y=float(y), z=z + 0.5))
         self.screens.append(None)
@@ -203,11 +199,7 @@ class WorldState:
 
     @contextmanager
     def acting(self, seat: int) -> Iterator[Player]:
-        """Rules, pictures and commands are for this player while the context lasts.
-
-        Raises:
-            WorldError: If nobody sits there.
-        """
+        """Rules, pictures and commands are for this player while the context lasts; WorldError if nobody sits there."""
         if not 0 <= seat < len(self.players):
             raise WorldError(f"the seats of this world are 0 to {len(self.players) - 1}, got {seat}; World.join adds one")
         before = self.seat
@@ -218,12 +210,12 @@ class WorldState:
             self.turn_to(before)
 
     def turn_to(self, seat: int) -> None:
-        """As `acting`, until told otherwise, for a tick, which gives everybody a turn; rules and tools use `acting`."""
+        """`acting` without an end, for a tick, which gives everybody a turn; rules and tools use `acting`."""
         self.seat, self.player = seat, self.players[seat]
 
     @property
     def screen(self) -> Screen | None:
-        """What the one whose turn it is has open."""
+        """The open screen of the player whose turn it is."""
         return self.screens[self.seat]
 
     @screen.setter
@@ -232,15 +224,11 @@ class WorldState:
 
     @property
     def said_done(self) -> bool:
-        """Whether the player pressed ESC in the last tick, with which one says that one is done."""
+        """Whether the player pressed ESC in the last tick, to say that they are done."""
         return self.befores[self.seat].esc
 
     def give(self, stack: Stack) -> Stack | None:
-        """Put a stack into the player's slots; returns what did not fit.
-
-        Raises:
-            WorldError: If there is nothing in it.
-        """
+        """Put a stack into the player's slots and return the rest that did not fit; WorldError if the stack is empty."""
         if stack.count < 1:
             raise WorldError(f"a stack holds 1 or more, got {stack}")
         return inventory.add(self.player.slots, stack, selected=self.player.hotbar)
@@ -248,11 +236,7 @@ class WorldState:
     # Blocks
 
     def change_block(self, x: int, y: int, z: int, state: int) -> int:
-        """Put a state into a cell and note the change in `updates.changes`; returns the state that was there.
-
-        Raises:
-            WorldError: If there is no such cell.
-        """
+        """Set a cell, note it in `updates.changes`, and return the old state; WorldError if there is no such cell."""
         before = self.grid.set(x, y, z, state)
         if before != state:
             if self.noted is not None:
@@ -293,7 +277,7 @@ class WorldState:
         return int(found[0]) if found.size else None
 
     def add_thing(self, kind: int, x: float, y: float, z: float, vx: float, vy: float, vz: float) -> int:
-        """Let something that is no mob be at a place, in blocks, with a speed, in blocks per tick; returns its row."""
+        """Put a thing at a place, in blocks, with a speed, in blocks per tick; return its row."""
         row = self.free_row()
         one = self.entities[row]
         one["kind"], one["target"] = kind, -1
@@ -304,7 +288,7 @@ class WorldState:
     def spawn_item(
         self, x: float, y: float, z: float, stack: Stack, *, vx: float = 0.0, vy: float = 0.2, vz: float = 0.0, delay: int = 10
     ) -> int:
-        """Let a stack lie in the world; returns the entity's id.
+        """Drop a stack; return the entity's id.
 
         Args:
             x, y, z: Of its bottom, in blocks.
@@ -329,12 +313,10 @@ class WorldState:
         return entity
 
     def remove(self, row: int) -> None:
-        """Take an entity out of the world, without a trace."""
         self.extras.pop(int(self.entities["id"][row]), None)
         self.entities["kind"][row] = -1
 
 
 def check_finite(x: float, y: float, z: float) -> None:
-    """Refuse a place or speed that is not finite."""
     if not (math.isfinite(x) and math.isfinite(y) and math.isfinite(z)):
         raise WorldError(f"there is no place {x} {y} {z}; give finite numbers")

@@ -17,13 +17,8 @@ from interplay.agents.skills.navigation import Routes
 
 @dataclass(frozen=True)
 class Stuff:
-    """What a house is made of.
-
-    Attributes:
-        log, planks: What is sawn first; empty if nothing is.
-        base, wall, roof, tier: Lowest course, walls above it, roof, and the smaller one on top of that.
-        post: Corners.
-    """
+    """The blocks of a house: the log that is sawn to planks first, if any, its lowest course, walls, roof, smaller upper roof
+    and corners."""
 
     log: str
     base: str
@@ -34,7 +29,6 @@ class Stuff:
 
     @property
     def planks(self) -> str:
-        """What the log is sawn to."""
         return self.log.replace("_log", "_planks")
 
 
@@ -53,13 +47,11 @@ LADDER = "dirt"
 
 @dataclass(frozen=True)
 class Lot:
-    """Where a house is to be.
+    """The place of a house: its walls, and `y` of the feet on the ground.
 
     Attributes:
-        x0, z0, x1, z1: Of its walls.
-        y: Of the feet on the ground.
         door: Column of the doorway; `out` the way one leaves through it.
-        stand: Column one builds from; the middle if it is not given.
+        stand: Column the builder stands in; the middle by default.
     """
 
     x0: int
@@ -73,17 +65,15 @@ class Lot:
 
     @property
     def middle(self) -> tuple[int, int]:
-        """Column in the middle."""
         return (self.x0 + self.x1) // 2, (self.z0 + self.z1) // 2
 
     @property
     def base(self) -> tuple[int, int]:
-        """Column one builds from."""
         return self.stand or self.middle
 
     @property
     def ring(self) -> list[tuple[int, int]]:
-        """Columns of the walls, in the order one sees them turning around from the middle."""
+        """Columns of the walls, in the order of a turn around from the middle."""
         cx, cz = self.middle
         cells = [
             (x, z)
@@ -95,7 +85,7 @@ class Lot:
 
     @property
     def inner(self) -> list[tuple[int, int]]:
-        """Columns of the room without the one one builds from, those by the walls first."""
+        """Columns of the room without the builder's, those by the walls first."""
         cx, cz = self.middle
         cells = [(x, z) for x in range(self.x0 + 1, self.x1) for z in range(self.z0 + 1, self.z1) if (x, z) != self.base]
         return sorted(
@@ -103,7 +93,6 @@ class Lot:
         )
 
     def is_corner(self, x: int, z: int) -> bool:
-        """Whether a column of the ring is a corner."""
         return x in (self.x0, self.x1) and z in (self.z0, self.z1)
 
     def is_window(self, x: int, z: int) -> bool:
@@ -144,7 +133,7 @@ def play(world: World, rng: np.random.Generator) -> Acts:
 
 
 def choose(body: Body) -> Lot | None:
-    """Level ground by a path."""
+    """Choose level ground by a path."""
     world, me = body.world, body.world.player
     paths = [(x, z, x, z) for village in world.land.villages for x, _, z in village.paths]
     routes = Routes(world.grid, body.footing, None, most=900.0)
@@ -184,7 +173,6 @@ def weed(body: Body, lot: Lot) -> Acts:
 
 
 def course(lot: Lot, stuff: Stuff, row: int) -> dict[Position, str]:
-    """What a course of the walls is made of."""
     found = {}
     for x, z in lot.ring:
         if (x, z) == lot.door and row < 2:
@@ -221,7 +209,6 @@ def _raise(body: Body, lot: Lot, stuff: Stuff) -> Acts:
 
 
 def num_missing(body: Body, lot: Lot) -> int:
-    """Cells of walls and roof that are still free."""
     rows = [(x, lot.y + row, z) for x, z in lot.ring for row in range(WALL_HEIGHT) if (x, z) != lot.door or row == 2]
     roof = [(x, lot.y + WALL_HEIGHT, z) for x in range(lot.x0, lot.x1 + 1) for z in range(lot.z0, lot.z1 + 1)]
     return sum(is_replaceable(body.state(*cell)) for cell in (*rows, *roof))
@@ -242,7 +229,7 @@ def put_all(body: Body, cells: dict[Position, str], spare: tuple[str, ...]) -> A
 
 
 def centre(body: Body, lot: Lot) -> Acts:
-    """Stand in the very middle of the column one builds from."""
+    """Stand in the very middle of the builder's column."""
     cx, cz = lot.base
     me = body.world.player
     for _ in range(40):
@@ -254,7 +241,7 @@ def centre(body: Body, lot: Lot) -> Acts:
 
 
 def climb(body: Body, lot: Lot, height: int) -> Acts:
-    """Jump and put earth under one's feet until one stands so high."""
+    """Jump and put earth under the feet up to a height."""
     cx, cz = lot.base
     me = body.world.player
     yield from body.hold(LADDER if body.count(LADDER) else "oak_planks")
@@ -279,7 +266,7 @@ def climb(body: Body, lot: Lot, height: int) -> Acts:
 
 
 def descend(body: Body, lot: Lot, height: int) -> Acts:
-    """Dig the earth under one's feet away until one stands so high."""
+    """Dig the earth under the feet away down to a height."""
     cx, cz = lot.base
     me = body.world.player
     for _ in range(12):
@@ -293,7 +280,7 @@ def descend(body: Body, lot: Lot, height: int) -> Acts:
 
 
 def _light(body: Body, lot: Lot) -> Acts:
-    """A torch on the wall opposite of the door, or on the floor."""
+    """Put a torch on the wall opposite of the door, or on the floor."""
     cx, cz = lot.middle
     dx, dz = lot.out
     back = (cx - dx * ((lot.x1 - lot.x0) // 2 - 1), lot.y + 2, cz - dz * ((lot.z1 - lot.z0) // 2 - 1))

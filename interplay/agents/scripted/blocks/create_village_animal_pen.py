@@ -26,13 +26,10 @@ _YARDS = tuple(one.name for one in (*FARMS, *PENS))
 
 @dataclass(frozen=True)
 class Site:
-    """Where a pen is to be.
+    """The place of a pen: its ring, and `y` of the feet inside.
 
-    Attributes:
-        x0, z0, x1, z1: Of the ring.
-        y: Of the feet inside.
-        gate, out: The first gate's cell, and the way one leaves through it (dx, dz). A second one beside it makes the opening
-            wide enough for two animals at once.
+    The first gate is at `gate`, and `out` is the way through it (dx, dz). A second gate beside it makes the opening wide enough
+    for two animals at once.
     """
 
     x0: int
@@ -45,7 +42,6 @@ class Site:
 
     @property
     def gates(self) -> tuple[Position, Position]:
-        """Cells of both gates."""
         x, y, z = self.gate
         return self.gate, (x + abs(self.out[1]), y, z + abs(self.out[0]))
 
@@ -61,7 +57,6 @@ class Site:
         return [cell for cell in around[start + 1 :] + around[:start] if cell not in self.gates]
 
     def holds(self, x: float, z: float) -> bool:
-        """Whether a point is inside the ring."""
         return self.x0 + 1 <= x < self.x1 and self.z0 + 1 <= z < self.z1
 
     def inner(self, x: int, z: int, back: int) -> Position:
@@ -106,7 +101,7 @@ def play(world: World, rng: np.random.Generator) -> Acts:
 
 
 def animals(world: World, kind: str | None = None) -> list[tuple[str, int, float, float, float]]:
-    """Kind, id and place of the grown animals that are nobody's: not in a yard of the village."""
+    """Kind, id and place of the grown animals outside the yards of the village."""
     yards = [house.box for village in world.land.villages for house in village.houses if house.kind in _YARDS]
     found = []
     for row in world.entities[(world.entities["kind"] >= NUM_THINGS) & (world.entities["health"] > 0)]:
@@ -119,7 +114,7 @@ def animals(world: World, kind: str | None = None) -> list[tuple[str, int, float
 
 
 def choose(body: Body) -> tuple[Site, str, str] | None:
-    """A place for the pen, whom it is for, and what they eat."""
+    """Choose the place for the pen, the animals for it, and their food."""
     world = body.world
     good = free_ground(world)
     boxes = [
@@ -171,7 +166,7 @@ def _reach(routes: Routes, x: float, y: float, z: float) -> float:
 
 
 def _gate(world: World, routes: Routes, ring: tuple[int, int, int, int, int], there: list[tuple[float, float]]) -> Site | None:
-    """A ring with its gate on the side that looks to the animals, where there is room before it."""
+    """A ring with its gate on the side of the animals, where there is room before it."""
     x0, z0, x1, z1, y = ring
     found = []
     for dx, dz in ((1, 0), (-1, 0), (0, 1), (0, -1)):
@@ -191,7 +186,6 @@ def _walkable(world: World, x: int, y: int, z: int) -> bool:
 
 
 def _build(body: Body, site: Site) -> Acts:
-    """The ring from inside, then the gate."""
     for _ in range(8):
         missing = [cell for cell in site.ring if not body.name(*cell).endswith(("_fence", "_fence_gate"))]
         for cell in missing:
@@ -208,7 +202,6 @@ def _build(body: Body, site: Site) -> Acts:
 
 
 def _fence(body: Body, site: Site, cell: Position, item: str, *, walk: bool = True) -> Acts:
-    """One piece of the ring."""
     x, _, z = cell
     goal = site.inner(x, z, 2)
     me = body.world.player
@@ -227,7 +220,6 @@ def _fence(body: Body, site: Site, cell: Position, item: str, *, walk: bool = Tr
 
 
 def num_inside(world: World, site: Site, kind: str | None = None) -> int:
-    """How many animals, of a kind or of all, are in the ring."""
     return sum(site.holds(x, z) for _, _, x, _, z in animals(world, kind))
 
 
@@ -240,10 +232,9 @@ def bring(
     wanted: int | None = None,
     preference: Callable[[int], float] = lambda one: 0.0,
 ) -> Acts:
-    """Fetch animals, so many or until two are in the pen, and close it.
+    """Lead animals into the pen, `wanted` or until two are in it, and close it.
 
-    Args:
-        preference: Of an animal's id: what it costs beyond the way to it; infinite of those one leaves alone.
+    `preference` of an animal's id is its cost beyond the way to it, infinite for one to leave alone.
     """
     world, me = body.world, body.world.player
     if site.holds(me.x, me.z):
@@ -297,7 +288,6 @@ def bring(
 
 
 def _swing(body: Body, site: Site, *, shut: bool) -> Acts:
-    """Open or close both gates."""
     for _ in range(3):
         for gate in site.gates:
             if _is_shut(body, gate) != shut:
@@ -322,7 +312,7 @@ def _row(body: Body, one: int) -> np.void | None:
 
 
 def away(body: Body, one: int) -> float:
-    """How far an animal is; 0 if it is gone."""
+    """Distance to an animal; 0 if it is gone."""
     row = _row(body, one)
     me = body.world.player
     return 0.0 if row is None else math.hypot(float(row["x"]) - me.x, float(row["z"]) - me.z)
@@ -334,7 +324,7 @@ def _is_in(body: Body, site: Site, one: int) -> bool:
 
 
 def _pace(body: Body, led: list[int]) -> Callable[[], bool]:
-    """Whether to wait for those one leads; not for ever: animals heed whoever is nearest, which may be another one."""
+    """Whether to wait for the led animals; not for ever: animals follow the nearest player, who may be another one."""
     num_waited = 0
 
     def waits() -> bool:
@@ -347,7 +337,6 @@ def _pace(body: Body, led: list[int]) -> Callable[[], bool]:
 
 
 def _watch(body: Body, led: list[int]) -> Action:
-    """One tick of looking at those one leads."""
     row = _row(body, led[-1])
     if row is None:
         return body.turn(body.world.player.yaw, 10.0)

@@ -35,7 +35,6 @@ def play(world: World, rng: np.random.Generator) -> Acts:
 
 
 def _go_in(body: Body, world: World, mouth: Position) -> Acts:
-    """From a mouth on into the dark."""
     routes = Routes(world.grid, body.footing, None, most=400.0)
     deep = []
     for x, y, z in routes.reached().tolist():

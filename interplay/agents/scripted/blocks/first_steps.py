@@ -20,7 +20,6 @@ _WHIM = 0.02
 
 
 def get_log(world: World, rng: np.random.Generator) -> Acts:
-    """Walk to the nearest tree, take the log at the height of the eyes, pick it up."""
     body = Body(world, rng)
     body.field = _FIELD
     yield from _with_whims(body, _fetch(body))
@@ -51,7 +50,7 @@ def _logs(body: Body) -> int:
 
 
 def walk_to_village(world: World, rng: np.random.Generator) -> Acts:
-    """Walk to the nearest house, and some steps on."""
+    """Walk to the nearest house, and a few steps further."""
     body = Body(world, rng)
     body.field = _FIELD
     beside = float(rng.uniform(1.5, 4.0))
@@ -65,7 +64,7 @@ def walk_to_village(world: World, rng: np.random.Generator) -> Acts:
 
 
 def _with_whims(body: Body, acts: Acts) -> Acts:
-    """A play that is broken off now and then by a look aside, from which it comes back by itself."""
+    """A play with a look aside now and then, from which it comes back."""
     rng = body.rng
     for action in acts:
         yield action

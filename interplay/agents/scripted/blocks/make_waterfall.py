@@ -20,13 +20,12 @@ GOOD_VIEW = 52
 
 
 class Place(NamedTuple):
-    """Where water could fall.
+    """A place where water could fall.
 
     Attributes:
-        stand: Where one pours from.
+        stand: Cell to pour from.
         edge: Cell that gets the water.
         fall: Column of the drop, its highest cell.
-        drop: How far.
     """
 
     stand: Position
@@ -74,8 +73,8 @@ def places(body: Body, routes: Routes) -> list[Place]:
 
 
 def _beside_drops(grid: Grid, cells: np.ndarray) -> np.ndarray:
-    """Which sides (number of the cell times 4, plus that of the side in `_SIDES`) have nothing beside the head, nor down to
-    `FALL` + 2 below the feet; `cells` as `Routes.reached` has them."""
+    """Numbers (of the cell times 4, plus that of the side in `_SIDES`) of sides with nothing beside the head, nor down to
+    `FALL` + 2 below the feet; `cells` as of `Routes.reached`."""
     sx, sy, sz = grid.size
     y = np.repeat(cells[:, 1], 4)
     x, z = (cells[:, [0, 2]][:, None] + np.array(_SIDES)).reshape(-1, 2).T
@@ -86,7 +85,6 @@ def _beside_drops(grid: Grid, cells: np.ndarray) -> np.ndarray:
 
 
 def _pour(body: Body, place: Place) -> Acts:
-    """Empty the bucket onto the edge."""
     if not (yield from body.hold("water_bucket")):
         return False
     x, y, z = place.edge
@@ -104,7 +102,7 @@ def _pour(body: Body, place: Place) -> Acts:
 
 
 def _admire(body: Body, world: World, place: Place) -> Acts:
-    """Go to where the fall shows best, and look at it."""
+    """Go to the place with the best view of the fall, and look at it."""
     cells = poured(world)
     low, high = place.fall[1] - place.drop + 1, place.fall[1]
     middle = (place.fall[0] + 0.5, (low + high) / 2 + 0.5, place.fall[2] + 0.5)

@@ -1,4 +1,4 @@
-"""From nothing to a shovel of diamond: wood, stone, iron, diamond, each the nearest there is."""
+"""From nothing to a shovel of diamond: wood, stone, iron, diamond, each the nearest."""
 
 from __future__ import annotations
 
@@ -37,7 +37,6 @@ _IS_LEAF = np.array([block.name.endswith("_leaves") for block in BLOCKS])[BLOCK_
 
 
 def is_log(item: str) -> bool:
-    """Whether an item is a log as trees have it."""
     return item.endswith("_log")
 
 
@@ -102,7 +101,7 @@ def _planks(body: Body, least: int) -> Acts:
 
 
 def _make(body: Body, item: str, table: Position | None) -> Acts:
-    """Craft one thing at the table; tried a few times, sticks made if they lack."""
+    """Craft one thing at the table; up to three tries, with sticks made if they are missing."""
     for _ in range(3):
         if body.count(item):
             return True
@@ -121,7 +120,6 @@ def _make(body: Body, item: str, table: Position | None) -> Acts:
 
 
 def _wood(body: Body, number: int) -> Acts:
-    """Cut trees down until there are so many logs."""
     skipped: set[Position] = set()
     for _ in range(10):
         if body.count(is_log) >= number:
@@ -162,7 +160,7 @@ def _nearest_tree(body: Body, routes: Routes, skipped: set[Position]) -> Positio
 
 
 def _cut(body: Body, tree: Position, number: int) -> Acts:
-    """A trunk from its foot up: the lower two logs from beside, the others from where those were."""
+    """Cut a trunk from its foot up: the lower two logs from beside, the others from the place of those."""
     x, y, z = tree
     for h in (0, 1):
         yield from _clear_to(body, (x, y + h, z))
@@ -182,7 +180,6 @@ def _cut(body: Body, tree: Position, number: int) -> Acts:
 
 
 def _clear_to(body: Body, cell: Position) -> Acts:
-    """Take away leaves between the eyes and a block."""
     me = body.world.player
     for _ in range(5):
         if body.aim(cell) is not None:
@@ -280,7 +277,7 @@ def _beside_cave(world: World, cells: np.ndarray) -> np.ndarray:
 
 
 def _at_table(body: Body):  # type: ignore[no-untyped-def]
-    """Where a crafting table is in reach: one that stands there, or a new one."""
+    """Return the place of a crafting table in reach, an existing or a new one."""
     place = yield from set_down(body, "crafting_table", dug=_DUG)
     if place is None and not body.count("crafting_table"):
         if not (yield from _planks(body, 4)):

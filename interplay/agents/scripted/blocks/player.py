@@ -20,7 +20,7 @@ Play: TypeAlias = "Generator[Action, None, Any]"
 
 
 def _played_by(module: str, function: str = "play") -> Callable[..., Play]:
-    """The player in a module of this folder; the module brings the world, so it is imported when somebody plays."""
+    """A player in a module of this folder; the module brings the world, so it is imported when it plays."""
 
     def play(*arguments: Any) -> Play:
         return getattr(importlib.import_module(f"interplay.agents.scripted.blocks.{module}"), function)(*arguments)
@@ -46,7 +46,7 @@ BLOCK_BRAINS: dict[str, Callable[[World, np.random.Generator], Play]] = {
 
 
 def polite(world: World, play: Play) -> Play:
-    """A play that closes the screens villagers open when one meets them by accident."""
+    """A play that closes the screens of villagers met by accident."""
     from blockworld import Action
 
     for action in play:
@@ -57,7 +57,7 @@ def polite(world: World, play: Play) -> Play:
 
 
 class BlockPlayer:
-    """Plays a task of the block world; it must be shown the environment with `attach` before it acts.
+    """Plays a task of the block world; `attach` must show it the environment before it acts.
 
     Its actions are MineRL's, with every key in them, and turn the camera by no more than a hand does.
     """
@@ -73,11 +73,7 @@ class BlockPlayer:
         self._play: Play | None = None
 
     def reset(self, task: Task, *, rng: np.random.Generator) -> None:
-        """Begin an episode.
-
-        Raises:
-            AgentError: If nobody wrote a player for this task.
-        """
+        """Begin an episode; `AgentError` if there is no player for this task."""
         if not has_block_player(task):
             known = ", ".join(_brains_for(task))
             raise AgentError(
@@ -90,7 +86,6 @@ class BlockPlayer:
         self._env, self._seat, self._play = env, env.task.seats.index(seat), None
 
     def act(self, observation: np.ndarray) -> dict[str, Any]:
-        """The next tick; once the play is over, nothing."""
         from blockworld import Action
 
         if self._task is None:
@@ -121,7 +116,6 @@ def has_block_player(task: Task) -> bool:
 
 
 def as_keys(action: Action) -> dict[str, Any]:
-    """An action of the world as MineRL's dict, with all its keys."""
     from interplay.envs.voxel.actions import CAMERA, KEYS
 
     keys: dict[str, Any] = {name: int(bool(field) and bool(getattr(action, field, False))) for name, field in KEYS.items()}

@@ -1,4 +1,4 @@
-"""Where in a village one could build: level natural ground beside houses and paths."""
+"""Building sites in a village: level natural ground beside houses and paths."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SOIL: np.ndarray = per_block(
 
 
 def free_ground(world: World, *, margin: int = 1, blocks: np.ndarray | None = None) -> np.ndarray:
-    """bool, shape (SX, SZ): columns of natural ground under an open sky, without what the village has built and paved."""
+    """bool, shape (SX, SZ): columns of natural ground under an open sky, outside the village's buildings and paths."""
     blocks = world.grid.blocks if blocks is None else blocks
     tops = world.land.heights.astype(np.int64)
     xs, zs = np.indices(tops.shape)
@@ -46,7 +46,7 @@ def near_boxes(shape: tuple[int, int], boxes: list[tuple[int, int, int, int]], r
 
 
 def _sums(mask: np.ndarray, width: int, depth: int) -> np.ndarray:
-    """How many columns of each rectangle of a size are in a mask, by its least corner."""
+    """Number of columns of each rectangle of a size in a mask, by its least corner."""
     total = np.zeros((mask.shape[0] + 1, mask.shape[1] + 1), np.int64)
     total[1:, 1:] = mask.cumsum(axis=0).cumsum(axis=1)
     return total[width:, depth:] - total[:-width, depth:] - total[width:, :-depth] + total[:-width, :-depth]
@@ -55,7 +55,7 @@ def _sums(mask: np.ndarray, width: int, depth: int) -> np.ndarray:
 def level_rectangles(
     world: World, good: np.ndarray, near: np.ndarray, width: int, depth: int
 ) -> Iterator[tuple[int, int, int]]:
-    """(x, z, height of the ground) of rectangles that are all good and level, with at least one column near."""
+    """Yield (x, z, height of the ground) of rectangles that are all good and level, with at least one column near."""
     tops = world.land.heights
     close = _sums(near, width, depth) > 0
     for level in np.unique(tops[near & good]).tolist():

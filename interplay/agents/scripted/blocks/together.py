@@ -1,6 +1,6 @@
 """Partners in the block world: they do their share of a task of two, and all of it where the other does nothing.
 
-Who takes over in the middle of a game looks at what is there and goes on with it.
+A partner who takes over in the middle of a game continues from what stands there.
 """
 
 from __future__ import annotations
@@ -51,14 +51,14 @@ PATIENCE = 400
 
 
 def build_house(world: World, seat: int, rng: np.random.Generator) -> Acts:
-    """The house of `blocks-two/build_house`; look at it from outside, and say that one is done."""
+    """Build the house of `blocks-two/build_house`, look at it from outside, and say that it is done."""
     x, y, z = (math.floor(value) for value in world.spawn)
     x0, z0, x1, z1 = (place + moved for place, moved in zip((x, z, x, z), FLOOR, strict=True))
     return (yield from _house(Body(world, rng), lot_of(x0, z0, x1, z1, y, seat), inside=False))
 
 
 def build_shelter(world: World, seat: int, rng: np.random.Generator) -> Acts:
-    """The shelter of `together/build_shelter`; say that one is done in it."""
+    """Build the shelter of `together/build_shelter`, and say in it that it is done."""
     x, _, z = (math.floor(value) for value in world.spawn)
     good = free_ground(world, blocks=world.land.blocks)  # where it was free at first: who comes later finds the same place
     near = near_boxes(good.shape, [(x, z, x, z)], 20)
@@ -95,14 +95,14 @@ def _house(body: Body, lot: Lot, *, inside: bool) -> Acts:
 
 
 def lot_of(x0: int, z0: int, x1: int, z1: int, y: int, seat: int) -> Lot:
-    """A house, and from where this seat builds it: each has a column of their own."""
+    """A house, and the column of its own from which this seat builds it."""
     middle = (x0 + x1) // 2, (z0 + z1) // 2
     lot = Lot(x0, z0, x1, z1, y, (middle[0], z0), (0, -1))
     return replace(lot, stand=(middle[0] + (1 if seat % 2 else -1), middle[1]))
 
 
 def _under_the_sky(body: Body, lot: Lot) -> Lot:
-    """The house built from the other column, if there is a roof over one's own already, and none over the other."""
+    """The house built from the other column, if this one is under the roof already and the other is not."""
     (x, z), roof = lot.base, lot.y + WALL_HEIGHT
     other = 2 * lot.middle[0] - x, z
     closed = [not is_replaceable(body.state(a, roof, b)) for a, b in ((x, z), other)]
@@ -110,7 +110,7 @@ def _under_the_sky(body: Body, lot: Lot) -> Lot:
 
 
 def _leave_to_the_others(body: Body, lot: Lot) -> Acts:
-    """Wait while there is something to do and somebody else is at it."""
+    """Wait while there is something to do and another player does it."""
     placed, idle = -1, 0
     while num_missing(body, lot) and idle < IDLE and _others(body.world):
         now = sum(sum(one.counts.get("used", {}).values()) for one in _others(body.world))
@@ -121,7 +121,7 @@ def _leave_to_the_others(body: Body, lot: Lot) -> Acts:
 
 
 def _raise(body: Body, lot: Lot, *, whole: bool) -> Acts:
-    """Walls and a flat roof, from a heap of earth under one's feet that grows with them; one's own side of it, or the whole."""
+    """Build walls and a flat roof from a growing heap of earth; the player's own side, or the whole."""
     x, z = lot.base
 
     def mine(cells: dict[Position, str]) -> dict[Position, str]:
@@ -159,7 +159,7 @@ def _put(body: Body, lot: Lot, cells: dict[Position, str]) -> Acts:
 
 
 def _clear(body: Body, lot: Lot) -> Acts:
-    """Take away planks from the room and the doorway, where they came by mistake."""
+    """Take misplaced planks away from the room and the doorway."""
     for column, rows in [*(((x, z), WALL_HEIGHT) for x, z in (lot.base, *lot.inner)), (lot.door, 2)]:
         for row in reversed(range(rows)):
             cell = column[0], lot.y + row, column[1]
@@ -169,7 +169,7 @@ def _clear(body: Body, lot: Lot) -> Acts:
 
 
 def keep_pen(world: World, seat: int, rng: np.random.Generator) -> Acts:
-    """Lead sheep into the pen of `blocks-two/keep_pen`, those of one's own side first, until none is outside."""
+    """Lead sheep into the pen of `blocks-two/keep_pen`, those of the player's own side first, until no sheep is outside."""
     body = Body(world, rng)
     body.field = FIELD
     patience = PATIENCE // WAITS
@@ -207,12 +207,11 @@ def _mind(body: Body, site: Site) -> Acts:
 
 
 def _stands(body: Body, site: Site) -> bool:
-    """Whether its fence has no hole."""
     return all(body.name(*cell).endswith(("_fence", "_fence_gate")) for cell in (*site.ring, *site.gates))
 
 
 def pen_of(world: World) -> Site | None:
-    """The largest pen that there is, with two gates beside each other; None while its fence is broken."""
+    """The largest pen with two gates beside each other; None while its fence is broken."""
     for pen in pens(world):
         if len(pen.gates) < 2:
             continue
@@ -225,7 +224,8 @@ def pen_of(world: World) -> Site | None:
 
 
 def _preference(world: World, seat: int, one: int) -> float:
-    """What a sheep costs beyond the way to it: those that the partner leads are theirs, and half of all are rather theirs."""
+    """Cost of a sheep beyond the way to it: infinite if the partner leads it, and higher for the partner's half of all
+    sheep."""
     row = world.row_of(one)
     if row is None:
         return math.inf
@@ -239,5 +239,4 @@ def _preference(world: World, seat: int, one: int) -> float:
 
 
 def _others(world: World) -> list[Player]:
-    """Everybody but the one whose turn it is."""
     return [one for number, one in enumerate(world.players) if number != world.seat and not one.dead]

@@ -1,4 +1,4 @@
-"""Overcooked: fetch what the pots need next by the shortest way, and hand over on a counter what one cannot use oneself."""
+"""Overcooked: fetch what the pots need next by the shortest way, and hand things over on a counter."""
 
 from __future__ import annotations
 
@@ -22,16 +22,15 @@ CAPACITY = 3
 
 @dataclass(frozen=True)
 class Kitchen:
-    """What one cook sees.
+    """The kitchen as one cook sees it.
 
     Attributes:
-        things: What is in each cell that holds something, by CoGrid's names; a pile is `onion_stack`, an onion on a counter
-            `onion`, a counter with nothing on it `counter`.
+        things: Cell -> CoGrid's name of the thing in it; a pile is `onion_stack`, an onion on a counter `onion`, a counter with
+            nothing on it `counter`.
         pots: Cell -> onions in it.
         cooked: Pots with a soup that is ready.
-        me, other: Cells of the two cooks.
         looks: Button of the direction in which this cook looks.
-        holds, other_holds: What is in their hands; empty for nothing.
+        holds, other_holds: The thing in their hands; empty for nothing.
         floor: Cells to walk on.
     """
 
@@ -46,7 +45,6 @@ class Kitchen:
     floor: frozenset[Cell]
 
     def where(self, *names: str) -> set[Cell]:
-        """Cells that hold one of these."""
         return {cell for cell, thing in self.things.items() if thing in names}
 
     def reach(self, start: Cell, blocked: Collection[Cell] = ()) -> dict[Cell, list[str]]:
@@ -64,7 +62,6 @@ class Kitchen:
 
 
 def beside(cell: Cell, button: str) -> Cell:
-    """The next cell in the direction of a button."""
     down, right = STEPS[button]
     return cell[0] + down, cell[1] + right
 
@@ -75,7 +72,7 @@ def within(ways: Collection[Cell]) -> set[Cell]:
 
 
 def cook(env: CogridEnv, seat: str, rng: np.random.Generator) -> Iterator[set[str]]:
-    """Each step anew: choose where to use one's hands, go there, look there, use them; step aside where the way is closed."""
+    """At each step choose where to use the hands, go there, look there, use them; step aside where the way is closed."""
     number = env.task.seats.index(seat)
     num_stuck = 0
     before: Any = None
@@ -92,7 +89,7 @@ def cook(env: CogridEnv, seat: str, rng: np.random.Generator) -> Iterator[set[st
 
 
 def towards(kitchen: Kitchen, goals: Collection[Cell], blocked: Collection[Cell]) -> str:
-    """The next button on the shortest way to use one's hands at one of these cells; empty where there is no way."""
+    """The next button on the shortest way to use the hands at one of these cells; empty where there is no way."""
     best: list[str] | None = None
     for cell, way in kitchen.reach(kitchen.me, blocked).items():
         for button in STEPS:
@@ -105,7 +102,7 @@ def towards(kitchen: Kitchen, goals: Collection[Cell], blocked: Collection[Cell]
 
 
 def choose(kitchen: Kitchen) -> set[Cell]:
-    """The cells at which this cook should use their hands next; none where there is nothing to do."""
+    """The cells at which this cook should use their hands next; empty if there is nothing to do."""
     mine = within(kitchen.reach(kitchen.me))
     theirs = within(kitchen.reach(kitchen.other))
     open_pots = {pot for pot, onions in kitchen.pots.items() if onions < CAPACITY}
@@ -139,7 +136,6 @@ def choose(kitchen: Kitchen) -> set[Cell]:
 
 
 def look(env: CogridEnv, number: int) -> Kitchen:
-    """The kitchen as the cook of this number sees it."""
     state, name = env.state(), env.name_of
     lying = state["object_state_map"]  # of a counter, what lies on it
     things = {

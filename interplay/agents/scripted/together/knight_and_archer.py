@@ -28,7 +28,7 @@ BELOW = 30.0
 
 
 def hunt(env: ParallelGame, seat: str, rng: np.random.Generator) -> Iterator[set[str]]:
-    """From what its agent observes: places relative to it, as parts of the screen, and where it looks, a unit vector."""
+    """From the agent's observation: places relative to it, as parts of the screen, and its direction, a unit vector."""
     while True:
         seen = env.observation_of(seat)
         looks = np.degrees(np.arctan2(seen[0, 4], seen[0, 3]))
@@ -63,11 +63,11 @@ def _knight(zombies: np.ndarray, looks: float) -> set[str]:
 
 
 def _turn(wanted: float, looks: float) -> set[str]:
-    """The button that turns from where one looks to an angle, degrees clockwise from the right; none where it is near."""
+    """The button that turns from a direction to an angle, degrees clockwise from the right; empty if it is near."""
     left = _difference(wanted, looks)
     return set() if abs(left) <= AIM_DEGREES else {"RIGHT"} if left > 0 else {"LEFT"}
 
 
 def _difference(wanted: float, looks: float) -> float:
-    """Degrees from where one looks to an angle, -180 to 180."""
+    """Degrees from a direction to an angle, -180 to 180."""
     return (wanted - looks + 180) % 360 - 180

@@ -1,4 +1,4 @@
-"""`Partner`: plays one seat of a game of several, whoever sits in the others; and its players of Space Invaders and Pong."""
+"""`Partner`: plays one seat of a game of several, beside any player; and its players of Space Invaders and Pong."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DECISION_FRAMES = 4
 
 
 def shoot(env: PlayableEnv, seat: str, rng: np.random.Generator) -> Iterator[set[str]]:
-    """Space Invaders for two: what the player for one does, with the cannon of this seat."""
+    """Play Space Invaders for two: as the player for one does, with the cannon of this seat."""
     brain = SpaceInvaders(CANNONS[env.task.seats.index(seat)])
     brain.reset(rng)
     while True:
@@ -40,7 +40,7 @@ NEAR = 8
 
 
 def follow(env: PlayableEnv, seat: str, rng: np.random.Generator) -> Iterator[set[str]]:
-    """Cooperative Pong: keep the paddle where the ball is. Whatever is white is a paddle at its side, or the ball between."""
+    """Play Cooperative Pong: keep the paddle level with the ball. White is a paddle at its side, or the ball between."""
     side = (LEFT, RIGHT)[env.task.seats.index(seat)]
     while True:
         white = env.view().pixels[:, :, 0] > 0
@@ -53,7 +53,7 @@ def follow(env: PlayableEnv, seat: str, rng: np.random.Generator) -> Iterator[se
 
 
 def _middle(white: np.ndarray) -> float | None:
-    """The row in the middle of what is white; None where nothing is."""
+    """The middle row of what is white, or None."""
     rows = np.flatnonzero(white.any(axis=1))
     return None if not rows.size else (rows[0] + rows[-1]) / 2
 
@@ -80,9 +80,9 @@ PARTNERS: dict[str, Play] = {
 
 
 class Partner:
-    """Plays a seat of a built-in game of several; it must be shown the environment with `attach` before it acts.
+    """Plays a seat of a built-in game of several; `attach` must show it the environment before it acts.
 
-    As a person's, its hand slips: now and then it does nothing for a step, which makes every episode its own.
+    Its hand slips as a person's: now and then it does nothing for a step, which makes every episode its own.
     """
 
     name = "scripted"
@@ -92,11 +92,7 @@ class Partner:
         self._play: Iterator[set[str]] | None = None
 
     def reset(self, task: Task, *, rng: np.random.Generator) -> None:
-        """Begin an episode.
-
-        Raises:
-            AgentError: If nobody wrote a player for this environment.
-        """
+        """Begin an episode; `AgentError` if there is no player for this environment."""
         if task.env.id not in PARTNERS:
             raise AgentError(
                 f"there is no scripted player for {task.env.id} (task {task.id}); of several seats only for "

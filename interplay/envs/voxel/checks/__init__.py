@@ -1,8 +1,8 @@
 """Outcome checks: whether a task was achieved, read from the block world as it is at the end of an episode.
 
 Each module of this folder has a function `check(world)` that answers for one task; a task names it in `env.options.check`. The
-answers stand beside those of judges, and no agent is given them. Style, beauty and effort are nobody's business here, and a
-building counts only as far as the rules can tell.
+answers stand beside those of judges, and no agent gets them. They leave out style, beauty and effort, and a building counts
+only as far as the rules can tell.
 """
 
 from __future__ import annotations
@@ -22,17 +22,12 @@ Check = Callable[[World], Answers]
 
 
 def names() -> list[str]:
-    """The checks that ship with the package."""
     return sorted(module.name for module in pkgutil.iter_modules(__path__))
 
 
 def find(name: str) -> Check:
-    """A check by its name, or your own as `module:function`.
-
-    Raises:
-        NotFoundError: If no check has that name; the nearest is offered.
-        EnvError: If your function cannot be imported.
-    """
+    """A check by its name, or your own as `module:function` (NotFoundError with the nearest, EnvError if it cannot be
+    imported)."""
     module, colon, attribute = name.rpartition(":")
     if not colon:
         if name not in names():
@@ -48,10 +43,7 @@ def find(name: str) -> Check:
 
 
 def outcome(world: World, name: str) -> Answers:
-    """What a check answers about a world.
-
-    Raises:
-        NotFoundError, EnvError: As `find`.
+    """The answers of a check about a world; errors as `find`.
 
     >>> outcome(World(7, "flat", inhabited=False), "find_cave")
     {'inside_cave': False, 'dug_in': False, 'depth': 0, 'success': False}

@@ -15,14 +15,14 @@ LEAST = 10
 def check(world: World) -> Answers:
     """Whether something that stands on the ground has a room and a window, and everybody placed `LEAST` blocks or more.
 
-    The ground that the task levels lies below the place where the first player began, and is nobody's work. Earth where there
-    was earth at first counts as ground, too, so that a roof of it, where a hill was taken away, is none.
+    The ground that the task levels lies below the first player's start, and nobody built it. Earth where there was earth at
+    first counts as ground, too, so that it is not a roof where a hill was taken away.
     """
     ground = math.floor(world.spawn[1])
     cells = {cell for cell in built_cells(world) if cell[1] >= ground}
     rooms = [room for group in clusters(cells) if len(group) >= LEAST and (room := find_room(world, group)) is not None]
     placed = [sum(me.counts.get("used", {}).values()) for me in world.players]
-    has_window = any(room.has_window for room in rooms)
+    has_window = any(rooms)
     return {
         "closed": bool(rooms),
         "has_window": has_window,

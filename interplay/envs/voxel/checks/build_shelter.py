@@ -28,7 +28,7 @@ def check(world: World) -> Answers:
 
 
 def _is_sheltered(world: World, x: float, y: float, z: float) -> bool:
-    """Whether there is something above a place, and beside the head of who stands there on three sides or more."""
+    """Whether a place has a roof, and walls at head height on three sides or more."""
     cx, cy, cz = math.floor(x), math.floor(y) + 1, math.floor(z)
 
     def solid(cell_x: int, cell_y: int, cell_z: int) -> bool:

@@ -1,9 +1,8 @@
-"""Build a village house: whether what was built has a room, stands by a path and is made as the houses there are."""
+"""Build a village house: whether the building has a room, stands by a path and resembles the houses there."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 
@@ -37,12 +36,12 @@ _NATURAL = blocks_named(lambda name: name in PLANTS or name.endswith("_sapling")
 
 
 def check(world: World) -> Answers:
-    """The largest thing that was built with a room in it, one with a window first, and what it has."""
+    """The largest building with a room in it, one with a window first, and its properties."""
     cells = built_cells(world)
     groups = [group for group in clusters(cells) if len(group) >= 12]
-    rooms = [(room, group) for group in groups if (room := find_room(world, group)) is not None]
-    room, one = max(rooms, key=lambda found: found[0].has_window) if rooms else (None, groups[0] if groups else set())
-    has_window = room is not None and room.has_window
+    rooms = [(has_window, group) for group in groups if (has_window := find_room(world, group)) is not None]
+    room, one = max(rooms, key=lambda found: found[0]) if rooms else (None, groups[0] if groups else set())
+    has_window = bool(room)
     paths = [path for village in world.land.villages for path in village.paths]
     columns = {(x, z) for x, _, z in one}
     near = any(max(abs(x - a), abs(z - b)) <= NEAR_PATH for x, _, z in paths for a, b in columns)
@@ -61,7 +60,7 @@ def check(world: World) -> Answers:
 
 
 def built_cells(world: World) -> dict[Position, int]:
-    """Cells where the player built something, and its state: not what grows, flows or is left of the ground."""
+    """Cells where the player built something, and its state; growth, water and leftovers of the ground do not count."""
     found: dict[Position, int] = {}
     for x, y, z in changed_cells(world).tolist():
         now, before = int(world.grid.blocks[x, z, y]), int(world.land.blocks[x, z, y])
@@ -75,18 +74,11 @@ def built_cells(world: World) -> dict[Position, int]:
     return found
 
 
-class Room(NamedTuple):
-    """A room that somebody built.
+def find_room(world: World, built: set[Position]) -> bool | None:
+    """Whether a building has a room with a window: glass, bars, a fence, or an opening besides the way in; None without a room.
 
-    Attributes:
-        has_window: Whether there is a window in its walls: glass, bars, a fence, or an opening besides the way in.
+    A room has at least 4 cells of floor, a roof, walls, and a door or doorway.
     """
-
-    has_window: bool
-
-
-def find_room(world: World, built: set[Position]) -> Room | None:
-    """A room among what was built: at least 4 cells of floor, a roof, walls, and a door or doorway; one with a window first."""
     xs, ys, zs = ([cell[axis] for cell in built] for axis in range(3))
     low, high = (min(xs), min(ys), min(zs)), (max(xs), max(ys), max(zs))
     grid = world.grid
@@ -119,8 +111,8 @@ def find_room(world: World, built: set[Position]) -> Room | None:
                     panes = (near for cell in room for near in sides(cell) if near in built)
                     has_window = len(openings) > 1 or any(_SEEN_THROUGH[grid.get(*near)] for near in panes)
                     if has_window:
-                        return Room(True)
-                    found = Room(False)
+                        return True
+                    found = False
     return found
 
 
@@ -136,7 +128,7 @@ def _room(
     start: Position,
     seen: set[Position],
 ) -> tuple[set[Position], set[Position], set[Position]]:
-    """Roofed cells that hang together, the cells outside through which they are open, and the doors at their sides."""
+    """Connected cells under a roof, the cells outside through which they are open, and the doors at their sides."""
     room, queue, leaks, doors = {start}, [start], set[Position](), set[Position]()
     while queue:
         for near in sides(queue.pop()):
@@ -156,7 +148,7 @@ def _room(
 
 
 def palette(world: World) -> frozenset[str]:
-    """Names of the blocks that the houses of the land's villages are built of."""
+    """Names of the blocks in the houses of the land's villages."""
     names: set[str] = set()
     for house in houses_of(world):
         if house.kind in (*FARM_KINDS, *PEN_KINDS):

@@ -35,7 +35,6 @@ _FULL = np.array(
 
 
 def check(world: World) -> Answers:
-    """The pen with most animals in it, and what it has."""
     best, score = None, (-1, -1)
     inside: list[str] = []
     for pen in pens(world):
@@ -63,19 +62,14 @@ def check(world: World) -> Answers:
 
 @dataclass(frozen=True)
 class Pen:
-    """Ground that an animal could walk on from one place without leaving it.
-
-    Attributes:
-        cells: Of the feet.
-        gates: Fence gates at its edge, all of them the player's.
-    """
+    """Ground that an animal could walk on from one place without leaving it: cells of the feet, and fence gates at its edge."""
 
     cells: frozenset[Position]
     gates: frozenset[Position]
 
 
 def pens(world: World) -> list[Pen]:
-    """Enclosed ground beside fences and gates that the player placed, open gates taken for closed; largest first."""
+    """Enclosed ground beside fences and gates that the player placed, open gates counted as closed; largest first."""
     cells = changed_cells(world)
     now = world.grid.blocks[cells[:, 0], cells[:, 2], cells[:, 1]]
     mine = {(x, y, z) for x, y, z in cells[GATE[now] | FENCE[now]].tolist()}
@@ -98,11 +92,8 @@ def pens(world: World) -> list[Pen]:
 
 
 def ground_around(world: World, start: Position, *, shut: bool) -> Pen | None:
-    """Where an animal gets from a cell; None if that is farther than a pen reaches.
-
-    Args:
-        shut: Whether open gates are taken for closed ones.
-    """
+    """The ground that an animal reaches from a cell; None if that is farther than a pen extends. `shut` counts open gates as
+    closed."""
     grid = world.grid
     seen, queue, gates = {start}, [start], set()
     while queue:
@@ -123,7 +114,7 @@ def ground_around(world: World, start: Position, *, shut: bool) -> Pen | None:
 
 
 def _step(world: World, x: int, y: int, z: int, a: int, b: int, *, shut: bool) -> int | None:
-    """Height at which an animal stands after a step from one column to the next; None if it cannot take it."""
+    """Height at which an animal stands after a step from one column to the next; None if the step is impossible."""
     grid = world.grid
 
     def free(cx: int, cy: int, cz: int) -> bool:
@@ -145,7 +136,7 @@ def _step(world: World, x: int, y: int, z: int, a: int, b: int, *, shut: bool) -
 
 
 def _tall(state: int, shut: bool) -> bool:
-    """Whether it is a fence, wall or closed gate, which nobody jumps."""
+    """Whether it is a fence, wall or closed gate, over which nothing jumps."""
     if GATE[state]:
         return shut or properties_of(state)["open"] == "false"
     return bool(FENCE[state])
@@ -159,7 +150,6 @@ def _stands(world: World, x: int, y: int, z: int) -> bool:
 
 
 def _leads_out(world: World, pen: Pen, gate: Position) -> bool:
-    """Whether one side of a gate is in the pen and the other is ground outside of it."""
     x, y, z = gate
     for dx, dz in ((1, 0), (0, 1)):
         sides = [[(x + dx * s, h, z + dz * s) for h in (y, y + 1, y - 1)] for s in (1, -1)]

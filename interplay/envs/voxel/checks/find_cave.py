@@ -1,4 +1,4 @@
-"""Find a cave: whether the player stands in one that was there, and dug no way into it."""
+"""Find a cave: whether the player stands in a natural one, and dug no way into it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ NEAR_OPEN = 3
 
 
 def check(world: World) -> Answers:
-    """Where the player stands, and whether they said that this is it."""
     x, y, z = cell_of(world.player.x, world.player.y, world.player.z)
     sx, sz, _ = world.grid.blocks.shape
     surface = int(world.land.heights[min(max(x, 0), sx - 1), min(max(z, 0), sz - 1)])
@@ -38,7 +37,7 @@ def check(world: World) -> Answers:
 
 
 def inside_cave(world: World) -> bool:
-    """Whether the player stands in a cave: where there was air under a natural roof, in the dark, and it goes on from there."""
+    """Whether the player stands in a large enough natural cave: in air under a natural roof, in the dark."""
     blocks = world.land.blocks
     x, y, z = cell_of(world.player.x, world.player.y, world.player.z)
     sx, sz, sy = blocks.shape
@@ -55,7 +54,7 @@ def inside_cave(world: World) -> bool:
 
 @njit(cache=True)
 def _roomy(blocks, passable, roof, x, y, z, enough):  # type: ignore[no-untyped-def]
-    """Whether `enough` cells of air with a roof above hang together around a cell."""
+    """Whether `enough` connected cells of air with a roof above lie around a cell."""
     sx, sz, sy = blocks.shape
     xs, ys, zs = np.empty(enough, np.int64), np.empty(enough, np.int64), np.empty(enough, np.int64)
     xs[0], ys[0], zs[0] = x, y, z
@@ -88,9 +87,7 @@ def _roomy(blocks, passable, roof, x, y, z, enough):  # type: ignore[no-untyped-
 
 def dug_in(world: World) -> bool:
     """Whether the player dug a way into a cave: a digging joins it to the open, or nearly, and the land does not do so there.
-
-    Widening the mouth of a cave is no way in, and digging that stays inside joins nothing.
-    """
+    Widening the mouth of a cave does not count, nor does digging inside it."""
     cells = changed_cells(world)
     before = world.land.blocks[cells[:, 0], cells[:, 2], cells[:, 1]]
     now = world.grid.blocks[cells[:, 0], cells[:, 2], cells[:, 1]]
@@ -99,7 +96,7 @@ def dug_in(world: World) -> bool:
 
 
 def _is_way_in(world: World, dug: set[Position]) -> bool:
-    """Whether cells that were dug and hang together touch a natural hollow that has no opening of its own near them."""
+    """Whether a connected digging touches a natural hollow that has no opening of its own near it."""
     blocks = world.land.blocks
     bounds = [(min(values), max(values)) for values in zip(*dug, strict=True)]
     (x0, x1), (y0, y1), (z0, z1) = ((max(0, low - BESIDE), high + BESIDE + 1) for low, high in bounds)

@@ -7,7 +7,6 @@ from interplay.envs.voxel.land import Answers
 
 
 def check(world: World) -> Answers:
-    """How many logs are carried, of any tree."""
     stacks = [stack for stack in world.player.slots if stack is not None and stack.item.endswith("_log")]
     logs = sum(stack.count for stack in stacks)
     return {"logs": logs, "success": logs > 0 and world.said_done}

@@ -14,7 +14,7 @@ ENOUGH = 6
 
 
 def check(world: World) -> Answers:
-    """The pen with most sheep in it; open gates are taken for shut ones until it is asked whether it is closed."""
+    """The pen with most sheep in it; open gates count as shut except in `closed`."""
     sheep = [(math.floor(x), y, math.floor(z)) for name, x, y, z in animals(world) if name == "sheep"]
     best, inside = None, -1
     for pen in pens(world):

@@ -27,7 +27,7 @@ _WATER = blocks_named(lambda name: name == "water")
 
 
 def check(world: World) -> Answers:
-    """The water that was poured, how much of the picture its falls take, and whether the player said that this is it."""
+    """The water that was poured, the share of the picture that its falls take, and whether the player said "done"."""
     cells = poured(world)
     tallest, falls = 0, []
     for run in _upright(cells):
@@ -56,7 +56,7 @@ def poured(world: World) -> np.ndarray:
 
 
 def rays_in_view(world: World, cells: np.ndarray) -> int:
-    """How many of the `RAYS` of the player's picture meet some cells; farther than `VIEW_REACH` or hidden ones meet none."""
+    """How many of the `RAYS` of the player's picture meet these cells, unless they are hidden or farther than `VIEW_REACH`."""
     if not len(cells):
         return 0
     marks = np.zeros(world.grid.blocks.shape, np.bool_)
@@ -110,7 +110,7 @@ def _rays(blocks, marks, stops, x, y, z, yaw, pitch, fov, across, down, reach): 
 
 
 def _upright(cells: np.ndarray) -> list[np.ndarray]:
-    """Cells, shape (N, 3), as runs of which each cell is right above the one before it."""
+    """Cells, shape (N, 3), as vertical runs, each from the bottom up."""
     columns = cells[np.lexsort((cells[:, 1], cells[:, 2], cells[:, 0]))]
     breaks = np.flatnonzero((np.diff(columns[:, [0, 2]], axis=0) != 0).any(axis=1) | (np.diff(columns[:, 1]) != 1)) + 1
     return np.split(columns, breaks)

@@ -1,4 +1,4 @@
-"""Obtain a diamond shovel: how far the player came on the way to it, by MineRL's milestones."""
+"""Obtain a diamond shovel: the player's progress by MineRL's milestones."""
 
 from __future__ import annotations
 
@@ -14,14 +14,13 @@ MILESTONES: dict[str, float] = {
 
 
 def check(world: World) -> Answers:
-    """How many milestones were reached, and what they are worth."""
     reached = milestones(world)
     total = sum(MILESTONES[name] for name in sorted(reached))
     return {"milestones": len(reached), "total": total, "success": "diamond_shovel" in reached}
 
 
 def milestones(world: World) -> set[str]:
-    """Which items of `MILESTONES` the player has had: picked up, made, smelted or given."""
+    """Items of `MILESTONES` that the player has had: picked up, made, smelted or given."""
     counts = world.player.counts
     items = {stack.item for stack in world.player.slots if stack is not None}
     for kind in ("picked_up", "crafted", "smelted"):
@@ -30,5 +29,5 @@ def milestones(world: World) -> set[str]:
 
 
 def milestone_of(item: str) -> str:
-    """The name that an item has in `MILESTONES`: any log is `log`, any planks are `planks`."""
+    """Name of an item in `MILESTONES`: any log is `log`, any planks are `planks`."""
     return "log" if item.endswith("_log") else "planks" if item.endswith("_planks") else item

@@ -14,7 +14,6 @@ NOWHERE = 256.0
 
 
 def check(world: World) -> Answers:
-    """How far the nearest building is, fields and pens included."""
     me = world.player
     far = min((distance_to(house.box, me.x, me.z) for house in houses_of(world)), default=NOWHERE)
     return {"in_village": far <= NEAR, "distance": round(far, 1), "success": far <= NEAR and world.said_done}

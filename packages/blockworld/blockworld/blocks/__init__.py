@@ -1,1 +1,1 @@
-"""What blocks do by themselves: they fall, burn, grow, flow and break when nothing holds them."""
+"""Changes that blocks make without a player: they fall, burn, grow, flow and break when nothing holds them."""

@@ -1,7 +1,7 @@
-"""Sand, gravel, concrete powder and anvils: what falls when nothing holds it.
+"""Sand, gravel, concrete powder and anvils fall when nothing holds them.
 
-Difference from the game: a falling block is no entity on its way but goes down a cell every 2 ticks (10 blocks a second, the
-game's mean over a fall of about 12), so that it is a block at every moment, the same in every replay.
+Difference from the game: a falling block is not an entity. It moves down a cell every 2 ticks (10 blocks a second, the game's
+mean over a fall of about 12), so that it is a block at every moment, the same in every replay.
 """
 
 from __future__ import annotations
@@ -27,5 +27,4 @@ GIVES_WAY: tuple[bool, ...] = tuple(block.name in _GIVES_WAY for block in BLOCKS
 
 
 def can_fall(grid: Grid, x: int, y: int, z: int) -> bool:
-    """Whether nothing below a cell would hold a falling block."""
     return y > 0 and GIVES_WAY[BLOCK_OF[grid.get(x, y - 1, z)]]

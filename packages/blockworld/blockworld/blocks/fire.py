@@ -1,4 +1,4 @@
-"""Fire: burns what catches, spreads, goes out. Odds are those of Minecraft 1.16 (minecraft.wiki, Fire).
+"""Fire burns flammable blocks, spreads and dies out. Odds are those of Minecraft 1.16 (minecraft.wiki, Fire).
 
 Difference from the game: rain does not reach it, and TNT burns away like wood.
 """
@@ -20,7 +20,7 @@ _DIFFICULTIES = ("peaceful", "easy", "normal", "hard")
 
 
 def fire_at(world: WorldState, x: int, y: int, z: int, age: int = 0) -> int:
-    """The state that fire takes in a cell: it shows on the sides that burn, unless it stands on a floor."""
+    """State of fire in a cell: it shows on the sides that burn, unless it stands on a floor."""
     get = world.grid.get
     below = get(x, y - 1, z)
     if name_of(below) in ("soul_sand", "soul_soil"):
@@ -36,7 +36,7 @@ def fire_at(world: WorldState, x: int, y: int, z: int, age: int = 0) -> int:
 
 
 def burn(world: WorldState, x: int, y: int, z: int) -> bool:
-    """One turn of a fire; returns whether it wants another."""
+    """Give a fire its turn; return whether it wants another."""
     if world.rules.get("doFireTick", "true") != "true":
         return True
     get, rng = world.grid.get, world.rng
@@ -83,7 +83,7 @@ def burn(world: WorldState, x: int, y: int, z: int) -> bool:
 
 @njit(cache=True)
 def _any_fuel(blocks, x, y, z):
-    """Whether anything that catches fire is near enough for a fire to spread."""
+    """Whether a flammable block is near enough for a fire to spread."""
     sx, sz, sy = blocks.shape
     for i in range(max(0, x - 2), min(sx, x + 3)):
         for k in range(max(0, z - 2), min(sz, z + 3)):
@@ -94,7 +94,7 @@ def _any_fuel(blocks, x, y, z):
 
 
 def kindle(world: WorldState, x: int, y: int, z: int) -> None:
-    """A random turn of lava: it may set fire to what is above and around it."""
+    """Random turn of lava: it may set fire to blocks above and around it."""
     if world.rules.get("doFireTick", "true") != "true" or not _any_fuel(world.grid.blocks, x, y, z):
         return
     get, rng = world.grid.get, world.rng

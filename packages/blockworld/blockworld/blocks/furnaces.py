@@ -1,4 +1,4 @@
-"""Furnaces at work: one tick of fire, input and output; what they make of what is in `registry.smelting`."""
+"""One tick of a furnace: fire, input and output. Recipes are in `registry.smelting`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ def tick(world: WorldState) -> None:
 
 
 def _burn(world: WorldState, position: Position, furnace: Container) -> None:
-    """One tick of one furnace: first the fire, then what lies in it."""
     was_lit = furnace.burn > 0
     if was_lit:
         furnace.burn -= 1
@@ -38,7 +37,6 @@ def _burn(world: WorldState, position: Position, furnace: Container) -> None:
 
 
 def _can_smelt(furnace: Container) -> bool:
-    """Whether the input makes something for which there is room."""
     source, output = furnace.slots[INPUT], furnace.slots[OUTPUT]
     made = None if source is None else smelted(furnace.kind, source.item)
     if made is None:
@@ -59,7 +57,6 @@ def _light(furnace: Container) -> None:
 
 
 def _finish(furnace: Container) -> None:
-    """Turn one of the input into one of the output."""
     source, output = furnace.slots[INPUT], furnace.slots[OUTPUT]
     assert source is not None  # `_can_smelt` said so
     if output is None:

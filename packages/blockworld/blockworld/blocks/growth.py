@@ -1,10 +1,10 @@
 """Random ticks: crops and trees grow, grass spreads, leaves without a log decay, farmland dries, ice melts.
 
-Each tick, in every section of 16 x 16 x 16 cells within 64 blocks of the player, as many cells are drawn as the rule
-randomTickSpeed says (3); those of a block with a rule get a turn. Grass and leaves are by far the most, so that compiled code
-sorts out those with nothing to do. Chances are those of Minecraft 1.16 (minecraft.wiki, the pages of the blocks).
+Each tick, every section of 16 x 16 x 16 cells within 64 blocks of the player draws as many cells as the rule randomTickSpeed
+says (3); cells whose block has a rule get a turn. Most are grass and leaves, so compiled code drops those with nothing to do.
+Chances are those of Minecraft 1.16 (minecraft.wiki, the pages of the blocks).
 
-Differences from the game: a dark oak grows from one sapling; mushrooms, vines, bamboo and corals stay as they are.
+Differences from the game: a dark oak grows from one sapling; mushrooms, vines, bamboo and corals never grow.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Rule = Callable[[WorldState, int, int, int, int], None]
 
 @cache
 def sky_darkening(time: int) -> int:
-    """How much darker than at noon the sky is, 0 by day to 11 at night (minecraft.wiki, "Light"); for `time` 0 to 23,999.
+    """Levels of sky light lost at `time` (0 to 23,999): 0 by day to 11 at night (minecraft.wiki, "Light").
 
     >>> sky_darkening(6000), sky_darkening(18000)
     (0, 11)
@@ -51,12 +51,11 @@ def sky_darkening(time: int) -> int:
 
 
 def brightness(world: WorldState, x: int, y: int, z: int) -> int:
-    """The brighter of sky and block light of a cell, whatever the time of day."""
+    """Brighter of sky and block light of a cell, whatever the time of day."""
     return max(world.grid.lights(x, y, z))
 
 
 def random_ticks(world: WorldState) -> None:
-    """Draw the cells of one tick, and give each a turn."""
     speed = int(world.rules.get("randomTickSpeed", "3"))
     if speed == 0:
         return
@@ -97,7 +96,7 @@ def random_ticks(world: WorldState) -> None:
 
 
 def _soil() -> np.ndarray:
-    """What grass and leaves ask of a state: 1 dirt, 2 grass or mycelium, 4 smothers what is below, 8 water, 16 log, 32 leaf."""
+    """Bits per state: 1 dirt, 2 grass or mycelium, 4 smothers the block below, 8 water, 16 log, 32 leaf."""
     soil = per_block({"dirt": 1, "grass_block": 2, "mycelium": 2}, 0, np.uint8)
     soil |= np.where((TAKES == 15) | (HIDES & 1 != 0) & (BLOCKS.index(BY_NAME["snow"]) != BLOCK_OF), 4, 0).astype(np.uint8)
     soil |= np.where(FLUID & 3 == WATER, 8, 0).astype(np.uint8)
@@ -154,8 +153,7 @@ _GROWING: WeakKeyDictionary[Grid, tuple[np.ndarray, np.ndarray]] = WeakKeyDictio
 
 
 def growing(world: WorldState) -> tuple[np.ndarray, np.ndarray]:
-    """The plots of a world, and the squares of columns that were touched since they were looked over; the first time it takes
-    some milliseconds."""
+    """Plots of a world, and squares of columns touched since their last update; the first call takes some milliseconds."""
     grid, first = world.grid, world.first
     found = _GROWING.get(grid)
     if found is None:
@@ -175,7 +173,7 @@ def growing(world: WorldState) -> tuple[np.ndarray, np.ndarray]:
 
 @njit(cache=True, nogil=True)
 def _look_over(blocks, turns, catches, plots, touched):
-    """Find out what the plots of touched squares of columns have."""
+    """Update the plots of touched squares of columns."""
     sx, sz, sy = blocks.shape
     for u in range((sx + SQUARE - 1) // SQUARE):
         for w in range((sz + SQUARE - 1) // SQUARE):
@@ -195,7 +193,7 @@ def _look_over(blocks, turns, catches, plots, touched):
 
 @njit(cache=True)
 def _may_kindle(plots, touched, x, y, z):
-    """Whether something that catches fire may be where lava looks for it (`fire.kindle`)."""
+    """Whether a flammable block may be where lava looks for it (`fire.kindle`)."""
     heights = np.uint64(0)
     for v in range(max(0, y - 2) // PLOT, (y + 5) // PLOT + 1):
         heights |= np.uint64(1) << np.uint64(v)
@@ -208,11 +206,11 @@ def _may_kindle(plots, touched, x, y, z):
 
 @njit(cache=True)
 def _drawn(blocks, light, turns, soil, draws, sections, speed, dark, plots, touched):
-    """Sort the drawn cells: those with a rule, as ~cell lava that kindles nothing; soils and what they become, -1 for dirt;
-    leaves that decay.
+    """Sort the drawn cells: those with a rule, with ~cell for lava that kindles nothing; soils and their new states, -1 for
+    dirt; leaves that decay.
 
-    Read are cells of `plots` with such blocks, and those in `touched` squares of columns. All are read before anything depends
-    on them, so that they wait for the memory together.
+    Only cells of `plots` with such blocks and those in `touched` squares are read. All are read before anything depends on
+    them, so that their memory accesses overlap.
     """
     sx, sz, sy = blocks.shape
     x0, x1, z0, z1 = sections
@@ -284,7 +282,7 @@ def _age(state: int) -> int:
 
 
 def growth_speed(world: WorldState, x: int, y: int, z: int, state: int) -> float:
-    """Points of a crop: more on wet farmland and amid other farmland, half beside its own kind except in rows."""
+    """Growth points of a crop: more on wet farmland and amid other farmland, half beside its own kind except in rows."""
     get = world.grid.get
     points = 1.0
     for dx in (-1, 0, 1):
@@ -337,7 +335,7 @@ def _stem(world: WorldState, x: int, y: int, z: int, state: int) -> None:
 
 
 def _older(chance: int, lit: bool = False) -> Rule:
-    """Grow a step once in `chance` turns, where `lit` only by light."""
+    """Rule that grows a step once in `chance` turns, only in light if `lit`."""
 
     def rule(world: WorldState, x: int, y: int, z: int, state: int) -> None:
         age, oldest = _age(state), len(BLOCKS[BLOCK_OF[state]].properties["age"]) - 1
@@ -348,7 +346,7 @@ def _older(chance: int, lit: bool = False) -> Rule:
 
 
 def _tall(world: WorldState, x: int, y: int, z: int, state: int) -> None:
-    """Cactus and sugar cane: up to three high, a new one every sixteenth turn of the top."""
+    """Grow cactus and sugar cane up to three high, a block every sixteenth turn of the top."""
     grid = world.grid
     block = BLOCK_OF[state]
     if not grid.inside(x, y + 1, z) or grid.get(x, y + 1, z) != AIR:
@@ -392,7 +390,7 @@ def _sapling(world: WorldState, x: int, y: int, z: int, state: int) -> None:
 
 
 def advance_sapling(world: WorldState, x: int, y: int, z: int, state: int) -> None:
-    """Let a sapling go a step: to its second stage, then to a tree if there is room."""
+    """Grow a sapling to its second stage, then to a tree if there is room."""
     if properties_of(state)["stage"] == "0":
         set_block(world, x, y, z, change(state, stage="1"))
     else:
@@ -400,12 +398,10 @@ def advance_sapling(world: WorldState, x: int, y: int, z: int, state: int) -> No
 
 
 def grow_tree(world: WorldState, x: int, y: int, z: int, wood: str) -> bool:
-    """A tree in place of a sapling, if there is room for it.
+    """Grow a tree in place of a sapling; return whether there was room. If not, nothing has changed.
 
     Args:
         wood: `oak`, `birch`, `spruce`, `jungle`, `acacia` or `dark_oak`; jungle and dark oak trees have the shape of oaks.
-    Returns:
-        Whether it grew; if not, nothing has changed.
     """
     rng, grid = world.rng, world.grid
     kind = wood if wood in ("birch", "spruce", "acacia") else "oak"
@@ -494,10 +490,9 @@ _TURNS[state_of("redstone_ore", lit="false")] = _NONE
 
 
 def bone_meal(world: WorldState, x: int, y: int, z: int) -> bool:
-    """Bone meal on a block: crops 2 to 5 steps on, saplings a step in 45 of 100 cases, berries a step, grass sprouts around.
+    """Use bone meal on a block; return whether it had an effect, so that one is used up.
 
-    Returns:
-        Whether it was of any use, so that one is used up.
+    Crops grow 2 to 5 steps, saplings a step in 45 of 100 cases, berries a step; grass sprouts around.
     """
     grid, rng = world.grid, world.rng
     state = grid.get(x, y, z)

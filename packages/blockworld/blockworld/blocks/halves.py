@@ -1,4 +1,4 @@
-"""Doors, beds, tall plants and large chests: where the other half of a block is."""
+"""The other halves of doors, beds, tall plants and large chests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ CLOCKWISE = {"north": "east", "east": "south", "south": "west", "west": "north"}
 
 
 def other_half(world: WorldState, x: int, y: int, z: int) -> Position | None:
-    """The cell of the other half of a door, bed or tall plant, if it is there."""
+    """Cell of the other half of a door, bed or tall plant, if the cell has it."""
     state = world.grid.get(x, y, z)
     name, values = name_of(state), properties_of(state)
     if name.endswith("_bed"):
@@ -44,7 +44,7 @@ def chest_partner(world: WorldState, x: int, y: int, z: int) -> Position | None:
 
 
 def chest_halves(world: WorldState, position: Position) -> tuple[Position, ...]:
-    """The blocks of a chest: one, or the two of a large chest with the one that fills the upper rows first."""
+    """Cells of a chest: one, or both of a large chest, first the one that fills the upper rows."""
     x, y, z = position
     state = world.grid.get(x, y, z)
     properties = properties_of(state)

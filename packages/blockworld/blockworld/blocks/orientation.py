@@ -1,4 +1,4 @@
-"""Which state a placed block gets: how it is turned by the face that was clicked, the point on it and the way one looks.
+"""State of a placed block: its orientation follows the clicked face, the point on it and the player's look.
 
 Rules of Minecraft 1.16. `placement_state` only reads the world.
 """
@@ -42,18 +42,17 @@ TALL = {"sunflower", "lilac", "rose_bush", "peony", "tall_grass", "large_fern"}
 
 
 def is_replaceable(state: int) -> bool:
-    """Whether a block can be put in its place: air, liquids, grass, fire, a thin layer of snow."""
+    """Whether another block can take a state's place: air, liquids, grass, fire, a thin layer of snow."""
     name = name_of(state)
     return name in _REPLACEABLE or (name == "snow" and properties_of(state)["layers"] == "1")
 
 
 def facing(yaw: float) -> str:
-    """The side of the world one looks to: `south`, `west`, `north` or `east`."""
     return HORIZONTAL[math.floor(yaw / 90 + 0.5) % 4]
 
 
 def looks(yaw: float, pitch: float) -> list[str]:
-    """The six directions, from the one looked at most to the one looked at least."""
+    """The six directions, the one closest to the look first."""
     a, b = math.radians(yaw), math.radians(pitch)
     x, y, z = -math.sin(a) * math.cos(b), -math.sin(b), math.cos(a) * math.cos(b)
     along = {"east": x, "west": -x, "up": y, "down": -y, "south": z, "north": -z}
@@ -62,7 +61,6 @@ def looks(yaw: float, pitch: float) -> list[str]:
 
 
 def wall_name(name: str) -> str | None:
-    """The block that stands for one when it hangs on a wall; None if there is none."""
     if name in _WALL_NAMES:
         return _WALL_NAMES[name]
     for end in ("sign", "banner", "skull", "head", "fan"):
@@ -72,7 +70,7 @@ def wall_name(name: str) -> str | None:
 
 
 def grows(world: WorldState, x: int, y: int, z: int, state: int) -> int | None:
-    """The state of a cell when one more of the same is put into it: a double slab, more snow; None if it takes no more."""
+    """State of a cell after one more of the same block: a double slab, more snow; None if it takes no more."""
     here = world.grid.get(x, y, z)
     if block_of(here) is not block_of(state):
         return None
@@ -85,7 +83,7 @@ def grows(world: WorldState, x: int, y: int, z: int, state: int) -> int | None:
 
 
 def double_slab(state: int, item: str, face: int, hit_y: float) -> int | None:
-    """The double slab that a click on a slab makes with another; `hit_y` is the height within its cell."""
+    """Double slab that a click with another slab makes; `hit_y` is the height within the cell."""
     if not item.endswith("_slab") or name_of(state) != item:
         return None
     kind = properties_of(state)["type"]
@@ -98,14 +96,13 @@ def double_slab(state: int, item: str, face: int, hit_y: float) -> int | None:
 def placement_state(
     world: WorldState, item: str, x: int, y: int, z: int, face: int, hit: Point, yaw: float, pitch: float
 ) -> int | None:
-    """The state that an item's block gets in a cell; None if the item places nothing or it would not stay there.
+    """State that an item's block gets in a cell; None if the item places nothing or the block would not stay.
 
     Args:
-        item: Name of the item in the hand.
         x, y, z: The cell to fill (of a bed the foot, of a door the lower half).
-        face: Which face of the neighbour was clicked, `physics.DOWN` ... `EAST`.
-        hit: The point clicked, in the world.
-        yaw, pitch: Where the player looks, in degrees.
+        face: Clicked face of the neighbour, `physics.DOWN` ... `EAST`.
+        hit: Clicked point, in world coordinates.
+        yaw, pitch: The player's look, in degrees.
     """
     name = block_of_item(item)
     if name is None:
@@ -138,7 +135,7 @@ def placement_state(
 
 
 def _stays(world: WorldState, x: int, y: int, z: int, state: int) -> bool:
-    """Whether it has the support it needs; of two halves the lower one's."""
+    """Whether a block has the support it needs; of two halves, whether the lower one has."""
     name, grid = name_of(state), world.grid
     if name.endswith("_bed"):
         return True
@@ -150,7 +147,7 @@ def _stays(world: WorldState, x: int, y: int, z: int, state: int) -> bool:
 
 
 def _on_floor_or_wall(world: WorldState, name: str, x: int, y: int, z: int, face: int, yaw: float, pitch: float) -> int | None:
-    """Torches, signs, banners, heads, ladders: at the clicked face, else wherever one looks and it would stay."""
+    """Put torches, signs, banners, heads and ladders at the clicked face, else in the first looked-at direction that works."""
     wall = wall_name(name) or name
     for way in [OPPOSITE[FACES[face]], *looks(yaw, pitch)]:
         if way == "up" or (way == "down" and wall == name):
@@ -170,7 +167,6 @@ def _on_floor_or_wall(world: WorldState, name: str, x: int, y: int, z: int, face
 def _turned(
     world: WorldState, name: str, x: int, y: int, z: int, face: int, hit: Point, yaw: float, pitch: float
 ) -> int | None:
-    """A state by the rules of its kind of block; the default one for most."""
     state, look, side = state_of(name), facing(yaw), FACES[face]
     has = block_of(state).properties
     low = face == UP or (face != DOWN and hit[1] - y <= 0.5)

@@ -1,9 +1,9 @@
-"""What a block needs around it to stay: a floor, a wall, soil, its other half.
+"""The support that a block needs to stay: a floor, a wall, soil, its other half.
 
 `stays` answers for one cell. Blocks without an entry in `RULES` stay anywhere.
 
-Differences from the game: signs, banners and cakes stand on anything one collides with; scaffolding, chorus plants and the
-Nether's hanging vines stay without support; mushrooms ask for a floor but not for darkness.
+Differences from the game: signs, banners and cakes stand on any block with a collision shape; scaffolding, chorus plants and
+the Nether's hanging vines stay without support; mushrooms need a floor but not darkness.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _WET = {"kelp", "kelp_plant", "seagrass", "tall_seagrass", "bubble_column"}
 
 @cache
 def is_water(state: int) -> bool:
-    """Whether there is water in a state, flowing or still, or in what is waterlogged."""
+    """Whether a state contains water: flowing, still or waterlogged."""
     name = name_of(state)
     return name == "water" or name in _WET or properties_of(state).get("waterlogged") == "true"
 
@@ -108,7 +108,7 @@ def _soil(names: set[str]) -> Rule:
 
 
 def _halves(soil: Rule) -> Rule:
-    """Two cells high: the lower half needs its floor, and each needs the other."""
+    """Rule for blocks two cells high: the lower half needs its floor, and each needs the other."""
 
     def stays(grid: Grid, x: int, y: int, z: int, state: int) -> bool:
         lower = properties_of(state)["half"] == "lower"
@@ -169,12 +169,12 @@ def _cocoa(grid: Grid, x: int, y: int, z: int, state: int) -> bool:
 
 
 def _leaves(grid: Grid, x: int, y: int, z: int) -> bool:
-    """Whether a cell has leaves, which vines hang on though torches do not."""
+    """Whether a cell has leaves, which hold vines but no torches."""
     return name_of(grid.get(x, y, z)).endswith("_leaves")
 
 
 def vine_faces(grid: Grid, x: int, y: int, z: int, state: int) -> dict[str, str]:
-    """Which faces of a vine still hang on something: property -> `true` or `false`."""
+    """Faces of a vine that still have support: property -> `true` or `false`."""
     above = grid.get(x, y + 1, z)
     same_above = properties_of(above) if BLOCK_OF[above] == BLOCK_OF[state] else {}
     faces = {}
@@ -272,6 +272,6 @@ RULES: tuple[Rule | None, ...] = tuple(_BY_NAME.get(block.name) for block in BLO
 
 
 def stays(grid: Grid, x: int, y: int, z: int, state: int) -> bool:
-    """Whether a block of this state has what it needs in a cell: also asked before placing it there."""
+    """Whether a block of this state has its support in a cell; also asked before placing it."""
     rule = RULES[BLOCK_OF[state]]
     return rule is None or rule(grid, x, y, z, state)

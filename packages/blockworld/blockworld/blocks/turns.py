@@ -1,4 +1,4 @@
-"""What happens in the blocks as time goes by: turns that were asked for, of blocks, water and lava, then random ones."""
+"""Scheduled turns of blocks, water and lava, then random turns."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ from blockworld.world_state import WorldState, pack, unpack
 
 
 def tick(world: WorldState) -> None:
-    """One tick: the turns that are due, of blocks, water and lava; then random ones."""
     updates = world.updates
     updates.ticks += 1
     for cell in updates.blocks.take(updates.ticks):
@@ -57,11 +56,7 @@ def _turn(world: WorldState, cell: int) -> None:
 
 
 def _fall(world: WorldState, x: int, y: int, z: int, moving: bool) -> bool:
-    """Move the block of a cell one down, if it can fall; one that was moving breaks on torches and the like.
-
-    Returns:
-        Whether it moved.
-    """
+    """Move a block one cell down, if it can fall; return whether it moved. A moving block breaks on torches and the like."""
     if can_fall(world.grid, x, y, z):
         state = set_block(world, x, y, z, AIR)
         set_block(world, x, y - 1, z, state)

@@ -1,8 +1,8 @@
-"""What happens at once in the blocks after one of them changed, and how blocks are changed and broken.
+"""Immediate reactions of blocks to a change, and how blocks are changed and broken.
 
-Every rule that changes a block uses `set_block`, which looks at the cell and its six neighbours: what lost its support breaks,
-fences and stairs join, sand and fluids get a turn some ticks later (see `turns`). Order is always that in which things came
-about, so that the same world goes the same way again.
+Every rule that changes a block uses `set_block`, which updates the cell and its six neighbours: blocks without support break,
+fences and stairs join, sand and fluids get a turn some ticks later (see `turns`). Updates run in the order of the changes, so
+that equal worlds stay equal.
 
 Redstone is not simulated: levers, buttons and plates change their own state only.
 """
@@ -63,9 +63,9 @@ _MINDS_OR_FLOWS = _MINDS_OR_FLOWS_TABLE.tobytes()
 
 
 def set_block(world: WorldState, x: int, y: int, z: int, state: int) -> int:
-    """Put a state into a cell and let its neighbours react; returns the state that was there.
+    """Put a state into a cell and let its neighbours react; return the old state.
 
-    The cell itself joins, falls or flows, but is not asked for support: it may be placed before what holds it.
+    The cell itself joins, falls or flows, but is not checked for support: it may be placed before the block that holds it.
 
     Raises:
         WorldError: If there is no such cell.
@@ -77,18 +77,18 @@ def set_block(world: WorldState, x: int, y: int, z: int, state: int) -> int:
 
 
 def tell(world: WorldState, x: int, y: int, z: int, before: int, after: int) -> None:
-    """Let the neighbours of a cell that was set in the grid itself react as after `set_block`."""
+    """Let the neighbours react to a cell that was set in the grid itself, as after `set_block`."""
     if before != after:
         world.updates.changes.append((x, y, z, True, before))
         settle(world)
 
 
 def changed_box(world: WorldState, x0: int, y0: int, z0: int, before: np.ndarray) -> None:
-    """Let a box of cells and their neighbours react after many cells of a box were changed at once, low corner first.
+    """Let a box of cells and their neighbours react after many of its cells changed at once.
 
     Args:
         x0, y0, z0: The low corner.
-        before: uint16, (x, z, y): the states that the cells of the box had.
+        before: uint16, (x, z, y): old states of the box.
     """
     blocks = world.grid.blocks
     width, depth, height = before.shape
@@ -108,11 +108,11 @@ def changed_box(world: WorldState, x0: int, y0: int, z0: int, before: np.ndarray
 
 
 def break_block(world: WorldState, x: int, y: int, z: int, tool: Stack | None = None, drop: bool = True) -> None:
-    """Take a block away, with its other half and what it holds; water that was in it stays.
+    """Break a block, with its other half and its contents; water that was in it stays.
 
     Args:
-        tool: What it was mined with: decides what drops.
-        drop: Whether anything does; the contents of chests always do. The rule doTileDrops counts too.
+        tool: The tool that mined it, which decides the drops.
+        drop: Whether it drops items; contents of chests always do. The rule doTileDrops counts too.
     """
     state = world.grid.get(x, y, z)
     if state == AIR or not world.grid.inside(x, y, z):
@@ -136,7 +136,7 @@ def break_block(world: WorldState, x: int, y: int, z: int, tool: Stack | None = 
 
 
 def _left_behind(state: int, below: int = AIR, tool: Stack | None = None, melts: bool = False) -> int:
-    """What fills the cell of a broken block: the water it stood in, or what ice melts to."""
+    """State that fills the cell of a broken block: the water it stood in, or molten ice."""
     name = name_of(state)
     if name not in ("water", "bubble_column") and physics.FLUID_KIND[state] == physics.WATER:
         return _WATER
@@ -156,7 +156,7 @@ def _toss(world: WorldState, x: int, y: int, z: int, stack: Stack) -> None:
 
 
 def settle(world: WorldState) -> None:
-    """Work off the changes: those made on the way wait in line, so that nothing nests deeper and deeper."""
+    """Process the queued changes; changes made meanwhile join the queue, so that calls do not nest."""
     updates = world.updates
     if updates.is_settling:
         return
@@ -184,7 +184,7 @@ def _react(world: WorldState, x: int, y: int, z: int, itself: bool, cause: tuple
     """Let the block of a cell react to a change of its own (`itself`) or of a neighbour.
 
     Args:
-        cause: Cell of the neighbour and what was there, where known.
+        cause: Cell of the neighbour and its old state, where known.
     """
     grid = world.grid
     state = int(grid.blocks[x, z, y])
@@ -214,7 +214,7 @@ def _react(world: WorldState, x: int, y: int, z: int, itself: bool, cause: tuple
 
 
 def _special(world: WorldState, x: int, y: int, z: int, state: int, reaction: int) -> None:
-    """What only few blocks do when something near them changes."""
+    """Reactions that only few blocks have to a change near them."""
     grid, updates = world.grid, world.updates
     if reaction == POWDER and _touches_water(grid, x, y, z):
         world.change_block(x, y, z, state_of(name_of(state).removesuffix("_powder")))
@@ -248,7 +248,7 @@ def fire_delay(world: WorldState) -> int:
 
 
 def break_unsupported(world: WorldState, x: int, y: int, z: int, drop: bool = True) -> None:
-    """Break what has lost its support: no hand did it, so that it drops even what a bare hand would not get."""
+    """Break a block that lost its support; it drops even what a bare hand would not get."""
     fits = sorted(name for name in block_of(world.grid.get(x, y, z)).tools if name.endswith(("_pickaxe", "_sword")))
     break_block(world, x, y, z, Stack(fits[0]) if fits else None, drop)
 

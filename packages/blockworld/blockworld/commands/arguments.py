@@ -1,4 +1,4 @@
-"""What commands are made of: words, numbers, names, places, blocks and items, read with the column where they stand."""
+"""Parts of commands: words, numbers, names, places, blocks and items, read with the column where they stand."""
 
 from __future__ import annotations
 
@@ -43,12 +43,11 @@ ENCHANTMENTS = (
 
 
 class CommandError(WorldError):
-    """A command that cannot be; the world is as it was before.
+    """A command that cannot run; the world is unchanged.
 
     Attributes:
-        command: Its text.
-        column: Where it goes wrong, counted from 1.
-        what: What is wrong there, and what is expected.
+        column: Position of the mistake, counted from 1.
+        what: The mistake, and the expected text.
     """
 
     def __init__(self, command: str, column: int, what: str) -> None:
@@ -59,18 +58,14 @@ class CommandError(WorldError):
 
 @dataclass
 class Plan:
-    """What one line has in mind so far: checked before anything is done.
-
-    Attributes:
-        mobs: How many it will summon.
-    """
+    """Checks of one line before anything is done: `mobs` is how many it will summon."""
 
     mobs: int = 0
 
 
 @dataclass(frozen=True)
 class Source:
-    """Who runs a command, and where: `execute` changes it.
+    """Runner and place of a command; `execute` changes it.
 
     Attributes:
         entity: An id; `PLAYER` for the player.
@@ -99,12 +94,7 @@ class _Part(NamedTuple):
 
 @dataclass(frozen=True)
 class Place:
-    """Three coordinates as they were written.
-
-    Attributes:
-        read: The command they stand in.
-        parts: East, up, south; of `^` left, up, forward.
-    """
+    """Three coordinates as written: east, up, south; of `^` left, up, forward."""
 
     read: Reader
     parts: tuple[_Part, _Part, _Part]
@@ -123,11 +113,7 @@ class Place:
         return self._resolved(source, True)
 
     def standing(self, world: WorldState, source: Source) -> tuple[float, float, float]:
-        """A point where something can be.
-
-        Raises:
-            CommandError: If it is not inside the world.
-        """
+        """A point for an entity; CommandError if it is outside the world."""
         x, y, z = self.point(source)
         sx, sy, sz = world.grid.size
         if not (0 <= x < sx and 0 <= y <= sy and 0 <= z < sz):
@@ -137,11 +123,7 @@ class Place:
         return x, y, z
 
     def anywhere(self, source: Source) -> Position:
-        """The cell, inside the world or not.
-
-        Raises:
-            CommandError: If an absolute number is not whole.
-        """
+        """The cell, inside the world or not; CommandError if an absolute number is not whole."""
         for part in self.parts:
             if not part.kind and not part.whole:
                 raise self.read.error(f"the place of a block is whole numbers, got {part.value:g}", part.column)
@@ -150,11 +132,6 @@ class Place:
         return x, y, z
 
     def cell(self, world: WorldState, source: Source) -> Position:
-        """The cell.
-
-        Raises:
-            CommandError: If there is no such cell.
-        """
         x, y, z = self.anywhere(source)
         if not world.grid.inside(x, y, z):
             sx, sy, sz = world.grid.size
@@ -182,10 +159,10 @@ class BlockGiven(NamedTuple):
     """A block as written.
 
     Attributes:
-        state: With the properties that were said, the others as by default.
-        said: The properties that were said.
+        state: With the written properties and defaults for the others.
+        said: The written properties.
         data: Its NBT, plain values; None without.
-        column: Where it stands; `data_column` of its NBT.
+        column, data_column: Positions of the block and of its NBT.
     """
 
     state: int
@@ -216,25 +193,18 @@ _MOST = 30_000_000
 
 
 class Reader:
-    """A command that is read from left to right.
-
-    Args:
-        text: All of it.
-
-    Attributes:
-        at: Index of the next character.
-    """
+    """Text of a command, read from left to right; `at` is the index of the next character."""
 
     def __init__(self, text: str) -> None:
         self.text, self.at = text, 0
 
     def error(self, what: str, column: int | None = None) -> CommandError:
-        """An error at a column, by default where reading has come to."""
+        """Error at a column, by default at the next character."""
         return CommandError(self.text, self.at + 1 if column is None else column, what)
 
     @property
     def column(self) -> int:
-        """Of the next character, from 1."""
+        """Column of the next character, from 1."""
         return self.at + 1
 
     @property
@@ -272,7 +242,7 @@ class Reader:
         return found[0]
 
     def choice(self, kind: str, choices: Collection[str]) -> str:
-        """One of some words, with the nearest one in the error."""
+        """One of some words; the error offers the nearest one."""
         column = self.column
         word = self.word(f"{kind}: {', '.join(choices)}")
         if word not in choices:
@@ -280,7 +250,6 @@ class Reader:
         return word
 
     def unknown(self, kind: str, name: str, known: Iterable[str], column: int) -> CommandError:
-        """The error for a name that is not known, with the nearest one."""
         return self.error(str(unknown_name(kind, name[:100], known)), column)
 
     def name(self, kind: str) -> str:
@@ -355,7 +324,6 @@ class Reader:
         return part
 
     def compound(self, what: str) -> dict[str, Any]:
-        """NBT in braces, as plain values."""
         if self.peek() != "{":
             raise self.error(f"expected {what} in braces, got {self.rest}")
         try:
@@ -404,7 +372,7 @@ class Reader:
         return BlockGiven(state, said, data, column, data_column)
 
     def block_filter(self) -> frozenset[int]:
-        """States that `name[property=value,...]` or `#tag` stands for: properties that are not said may be anything."""
+        """States that match `name[property=value,...]` or `#tag`; properties that are not written may have any value."""
         column = self.column
         if self.peek() == "#":
             members = self.tag() & BLOCKS.keys()
@@ -450,23 +418,14 @@ def _states(name: str) -> range:
 
 
 def whole(value: Any, what: str, least: int, most: int) -> int:
-    """A number of NBT, checked.
-
-    Raises:
-        WorldError: If it is something else, or out of range.
-    """
+    """A number of NBT that must be whole and in range; else WorldError."""
     if isinstance(value, str) or not isinstance(value, (int, float)) or value != int(value) or not least <= value <= most:
         raise WorldError(f"{what} is a whole number from {least} to {most}, got {str(value)[:40]!r}")
     return int(value)
 
 
 def known_keys(data: Any, what: str, keys: Collection[str]) -> dict[str, Any]:
-    """NBT that is a compound of some names only.
-
-    Raises:
-        WorldError: If it is no compound.
-        UnknownNameError: With the nearest name.
-    """
+    """NBT compound whose names must all be among `keys`; else WorldError or UnknownNameError."""
     if not isinstance(data, dict):
         raise WorldError(f"{what} is data in braces, got {str(data)[:40]!r}")
     for key in data:
@@ -476,11 +435,7 @@ def known_keys(data: Any, what: str, keys: Collection[str]) -> dict[str, Any]:
 
 
 def spoken(text: Any, what: str) -> str:
-    """What a text component says: `'{"text":"Bob"}'`, `'"Bob"'` or just `Bob`.
-
-    Raises:
-        WorldError: If it is none.
-    """
+    """Text of a text component, `'{"text":"Bob"}'`, `'"Bob"'` or just `Bob`; else WorldError."""
     if not isinstance(text, str):
         raise WorldError(f"{what} is a text, got {str(text)[:40]!r}")
     try:
@@ -495,7 +450,7 @@ def spoken(text: Any, what: str) -> str:
 
 
 def tag_of(item: Item, data: dict[str, Any]) -> tuple[int, dict[str, Any] | None]:
-    """The damage of an item, and the rest of its NBT as `Stack.tag` has it.
+    """Damage of an item, and the rest of its NBT as `Stack.tag` has it.
 
     A name goes to `name`; enchantments and potions lose their `minecraft:`.
 
@@ -538,15 +493,15 @@ def _enchantment(entry: Any) -> dict[str, Any]:
 
 
 def stack_of(data: Any, what: str = "an item", *, most: int | None = None, also: tuple[str, ...] = ()) -> Stack:
-    """The stack that NBT such as `{id:"minecraft:stone",Count:4b}` stands for.
+    """Stack of NBT such as `{id:"minecraft:stone",Count:4b}`.
 
     Args:
-        most: How many at a time; as many as share a slot if None.
-        also: Names that may stand there besides.
+        most: Largest count; the item's stack size if None.
+        also: Names of other entries that are allowed.
 
     Raises:
-        WorldError: If it is none.
-        UnknownNameError: If there is no such item, with the nearest name.
+        WorldError: If it does not describe a stack.
+        UnknownNameError: If there is no such item.
     """
     data = known_keys(data, what, ("id", "Count", "tag", *also))
     name = data.get("id")

@@ -1,4 +1,4 @@
-"""Commands that change blocks and what lies in them: fill, setblock, data merge block, replaceitem block."""
+"""Commands that change blocks and their contents: fill, setblock, data merge block, replaceitem block."""
 
 from __future__ import annotations
 
@@ -47,11 +47,7 @@ Data = Callable[[WorldState, Position], None]
 
 
 def block_data(read: Reader, name: str, data: dict[str, Any], column: int) -> tuple[Data | None, str]:
-    """What a block's NBT does to a cell that has that block, and what to say of it; all checked.
-
-    Raises:
-        CommandError: If the block keeps no such data.
-    """
+    """Effect of a block's NBT on its cell, and the sentence about it; CommandError if the block has no such data."""
     kind = kind_of_block(name)
     try:
         if kind is None:
@@ -83,7 +79,7 @@ def block_data(read: Reader, name: str, data: dict[str, Any], column: int) -> tu
 
 
 def _slots(kind: str, name: str, items: Any) -> list[Stack | None]:
-    """The slots that `Items:[{Slot:0b,id:...,Count:1b}]` stands for."""
+    """Slots of `Items:[{Slot:0b,id:...,Count:1b}]`."""
     slots: list[Stack | None] = [None] * NUM_SLOTS_OF[kind]
     if not isinstance(items, list):
         items = [items]
@@ -95,7 +91,7 @@ def _slots(kind: str, name: str, items: Any) -> list[Stack | None]:
 
 
 def _destroyer(state: int) -> Stack | None:
-    """A tool with which a block gives what a bare hand would not get: nobody's hand destroys it."""
+    """A tool that gets what a bare hand would not get: no hand destroys the block."""
     fits = sorted(tool for tool in block_of(state).tools if tool.endswith(("_pickaxe", "_sword")))
     return Stack(fits[0]) if fits else None
 
@@ -189,7 +185,6 @@ def fill(read: Reader) -> Prepared:
 
 
 def _box(read: Reader, world: WorldState, first: Place, last: Place, source: Source, most: int) -> tuple[Position, Position]:
-    """The corners in order, checked."""
     one, other = first.anywhere(source), last.anywhere(source)
     low = (min(one[0], other[0]), min(one[1], other[1]), min(one[2], other[2]))
     high = (max(one[0], other[0]), max(one[1], other[1]), max(one[2], other[2]))
@@ -214,7 +209,7 @@ def _floor(value: float) -> int:
 def _fill(
     world: WorldState, low: Position, high: Position, state: int, mode: str, only: frozenset[int] | None, put: Data | None
 ) -> int:
-    """Fill a box that is inside the world; returns how many cells changed."""
+    """Fill a box inside the world; return the number of changed cells."""
     (x0, y0, z0), (x1, y1, z1) = low, high
     box = world.grid.blocks[x0 : x1 + 1, z0 : z1 + 1, y0 : y1 + 1]
     inner = (slice(1, -1),) * 3
@@ -251,7 +246,7 @@ def _fill(
 
 
 def _restless(low: Position, high: Position, state: int) -> Iterable[tuple[Position, Position]]:
-    """The boxes of a full box in which something may happen: of sand and still water only its six sides."""
+    """Boxes of a full box whose blocks may react: of sand and still water only its six sides."""
     calm = state in (WATER_SOURCE, LAVA_SOURCE) or FALLS[BLOCK_OF[state]]
     if not calm or min(b - a for a, b in zip(low, high, strict=True)) < 4:
         yield low, high
@@ -264,7 +259,7 @@ def _restless(low: Position, high: Position, state: int) -> Iterable[tuple[Posit
 
 
 def _empty(world: WorldState, low: Position, high: Position, cells: np.ndarray) -> None:
-    """Let go what containers in cells of a box hold."""
+    """Drop the contents of containers in a box."""
     for x, y, z in list(world.containers):
         dx, dy, dz = x - low[0], y - low[1], z - low[2]
         inside = 0 <= dx <= high[0] - low[0] and 0 <= dy <= high[1] - low[1] and 0 <= dz <= high[2] - low[2]
@@ -336,7 +331,7 @@ def replaceitem_block(read: Reader) -> Prepared:
 
 
 def stack_given(read: Reader) -> Callable[[], Stack | None]:
-    """`<item> [count]`: what makes such a stack; None for air."""
+    """`<item> [count]`: a function that makes the stack; None for air."""
     read.space("an item")
     item: ItemGiven | None = read.item(or_air=True)
     count = 1

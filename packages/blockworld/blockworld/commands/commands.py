@@ -1,16 +1,16 @@
-"""Commands of Minecraft 1.16, as scenes are made of them: `/setblock ~1 ~ ~2 minecraft:oak_log[axis=x]`.
+"""Commands of Minecraft 1.16 for building scenes: `/setblock ~1 ~ ~2 minecraft:oak_log[axis=x]`.
 
-Each is read and checked to its end before anything happens, so that an error leaves the world as it was. `~` counts from where the
-player stands (`execute` changes that), with or without the slash and `minecraft:`.
+Each is read and checked to its end before anything happens, so that an error leaves the world unchanged. `~` counts from the
+player's place (`execute` changes that). The slash and `minecraft:` are optional.
 
-What is there: clear, data merge block, difficulty, effect, execute (as, at, positioned, run), experience (xp), fill, gamemode,
+Commands: clear, data merge block, difficulty, effect, execute (as, at, positioned, run), experience (xp), fill, gamemode,
 gamerule, give, kill, replaceitem, setblock, setworldspawn, spawnpoint, summon, teleport (tp), time, weather.
 
 Differences from the game:
 
-* The world is finite: what lies outside it is refused, a fill that only partly does, too.
-* A fill may have 2,000,000 blocks; `destroy`, which drops items, the game's 32,768. What happens around it happens afterwards.
-* What finds or changes nothing is no error: it says so.
+* The world is finite: places outside it are refused, also for a part of a fill.
+* A fill may have 2,000,000 blocks; `destroy`, which drops items, the game's 32,768. Neighbours react afterwards.
+* A command that finds or changes nothing is not an error: its text says so.
 * There is one player, so that `spawnpoint` and `setworldspawn` are the same.
 
 >>> from blockworld.world import World
@@ -106,13 +106,11 @@ _OTHERS = frozenset(
 
 @dataclass(frozen=True)
 class Result:
-    """What became of one command.
+    """Outcome of one command.
 
     Attributes:
         line: Its number, counted from 1.
-        command: Its text.
-        text: What happened, or the error.
-        error: None if it worked.
+        text: Its effect in words, or the error.
     """
 
     line: int
@@ -126,11 +124,7 @@ class Result:
 
 
 def run(world: WorldState, text: str) -> str:
-    """Run one command as the player, where the player is; returns what happened, in a line.
-
-    Raises:
-        CommandError: If it cannot be; the world is as it was before.
-    """
+    """Run one command as the player and return its effect in a line; CommandError, with the world unchanged, if it cannot."""
     if not isinstance(text, str):
         raise CommandError(str(text)[:200], 1, f"a command is text, got {type(text).__name__}")
     if len(text) > MAX_LENGTH:
@@ -151,7 +145,7 @@ def run(world: WorldState, text: str) -> str:
 
 
 def run_all(world: WorldState, lines: Iterable[str]) -> list[Result]:
-    """Run commands in order; one that cannot be is skipped and said so. Empty lines and those with # are left out."""
+    """Run commands in order; a result with an error does not stop the rest. Empty lines and lines with # are left out."""
     results = []
     for number, line in enumerate(lines, 1):
         text = line.strip() if isinstance(line, str) else line
@@ -218,7 +212,7 @@ def _execute(read: Reader) -> Prepared:
 
 
 def _step(read: Reader, word: str) -> Callable[[WorldState, Source], list[Source]]:
-    """One part of execute: from one source to those it stands for."""
+    """One part of execute: maps a source to its new sources."""
     read.space("whom" if word != "positioned" else "a place, or as")
     if word == "positioned" and read.peek() in "~^-+.0123456789":
         place = read.place()
@@ -339,12 +333,7 @@ def _most(rule: str) -> int:
 
 
 def rule_value(rule: str, value: object) -> str:
-    """A game rule's value as `WorldState.rules` keeps it.
-
-    Raises:
-        UnknownNameError: If there is no such rule.
-        WorldError: If it cannot have this value.
-    """
+    """A game rule's value as stored; UnknownNameError if there is no such rule, WorldError if it cannot have this value."""
     if rule not in RULES:
         raise unknown_name("game rule", rule, RULES)
     text = str(value).lower()

@@ -73,11 +73,7 @@ def _selected(read: Reader, what: str = "who: @s, @p, @a or @e", **kind: bool) -
 
 
 def _the_player(read: Reader, who: Selector, world: WorldState, source: Source) -> bool:
-    """Whether a selector for players finds the player.
-
-    Raises:
-        CommandError: If it stands for a mob.
-    """
+    """Whether a selector for players finds the player; CommandError if it stands for a mob."""
     found = who.find(world, source)
     if any(one != PLAYER for one in found):
         raise read.error(f"only the player can be meant here, and {who.text} is a {called(world, found)}", who.column)
@@ -88,7 +84,7 @@ _NOBODY = "nobody was found"
 
 
 def give(read: Reader) -> Prepared:
-    """`give <player> <item>{NBT} [count]`: what does not fit lies on the ground."""
+    """`give <player> <item>{NBT} [count]`: items that do not fit drop to the ground."""
     who = _selected(read, players=True)
     read.space("an item")
     item = read.item()
@@ -256,11 +252,7 @@ def summon(read: Reader) -> Prepared:
 
 
 def _make_room(read: Reader, world: WorldState, source: Source, column: int) -> None:
-    """Count a mob to come.
-
-    Raises:
-        CommandError: If there would be too many.
-    """
+    """Count a mob to come; CommandError if there would be too many."""
     source.plan.mobs += 1
     there = int(np.count_nonzero(world.entities["kind"] >= NUM_THINGS))
     if there + source.plan.mobs > MAX_MOBS:
@@ -268,11 +260,7 @@ def _make_room(read: Reader, world: WorldState, source: Source, column: int) -> 
 
 
 def _of_mob(name: str, data: dict[str, Any]) -> dict[str, Any]:
-    """NBT as `mobs.spawn` takes it, checked.
-
-    Raises:
-        WorldError: If a value does not fit.
-    """
+    """NBT as `mobs.spawn` takes it; WorldError if a value does not fit."""
     known_keys(data, name, _SAID_OF_MOBS)
     values = {key: value for key, value in data.items() if key not in ("IsBaby", "CustomNameVisible")}
     if whole(data.get("IsBaby", 0), "IsBaby", 0, 1) and "Age" not in values:
@@ -339,7 +327,7 @@ def _is_nothing(data: Any) -> bool:
 
 
 def _of_item(data: dict[str, Any]) -> dict[str, Any]:
-    """An item on the ground, as NBT says it."""
+    """Fields of an item on the ground, from its NBT."""
     known_keys(data, "an item on the ground", _SAID_OF_ITEMS)
     if "Item" not in data:
         raise WorldError('an item on the ground is summoned with {Item:{id:"minecraft:stone",Count:1b}}')
@@ -481,7 +469,7 @@ def teleport(read: Reader) -> Prepared:
 
 
 def _facing(read: Reader) -> Any:
-    """After `facing`: a place, or `entity <whom> [eyes|feet]`; gives a function that says the point."""
+    """After `facing`: a place, or `entity <whom> [eyes|feet]`; gives a function that returns the point."""
     read.space("a place, or entity")
     if read.text.startswith("entity", read.at):
         read.at += len("entity")
@@ -537,7 +525,7 @@ def _wrapped(yaw: float) -> float:
 
 
 def _move(world: WorldState, one: int, point: tuple[float, float, float], angles: Any) -> None:
-    """Put an entity somewhere else; it does not fall on from where it was."""
+    """Put an entity somewhere else; its fall starts again there."""
     if one == PLAYER:
         me = world.player
         me.x, me.y, me.z = point
@@ -559,7 +547,7 @@ def _move(world: WorldState, one: int, point: tuple[float, float, float], angles
 
 
 def kill(read: Reader) -> Prepared:
-    """`kill [whom]`: mobs leave what they leave, things vanish, the player dies."""
+    """`kill [whom]`: mobs drop their loot, things vanish, the player dies."""
     who = None if read.done else _selected(read)
     read.end()
 
@@ -639,7 +627,7 @@ def experience(read: Reader) -> Prepared:
 
 
 def _add_points(world: WorldState, points: int) -> None:
-    """Add points; fewer than none take levels away."""
+    """Add points; negative points take levels away."""
     if points >= 0:
         items_and_projectiles.gain(world, points)
         return

@@ -1,7 +1,7 @@
 """The data of Minecraft's commands (SNBT): `{id:"minecraft:chest",Count:1b,tag:{Damage:3}}` read into typed values.
 
 A compound is a dict, a list a list, a string a str. Numbers keep their type, as `Byte`, `Short`, `Long`, `Float` (`1b`, `2s`,
-`3L`, `1.5f`); a plain int is an Int, a plain float a Double. Arrays are `Array`. `plain` makes JSON values of all that.
+`3L`, `1.5f`); a plain int is an Int, a plain float a Double. Arrays are `Array`. `plain` converts all that to JSON values.
 
 >>> value, end = parse_at('{Slot:0b,Pos:[1.5,2d],Tags:["a",b]} 1', 0)
 >>> value["Slot"], plain(value), end
@@ -24,7 +24,7 @@ MAX_DEPTH = 64
 
 
 class _Whole(int):
-    """A whole number with a type of its own; it stays equal to the int that it is."""
+    """A whole number with a type of its own; it equals its int."""
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({int(self)})"
@@ -50,12 +50,7 @@ class Float(float):
 
 
 class Array(list[int]):
-    """An array of numbers of one type.
-
-    Args:
-        kind: `B`, `I` or `L`.
-        values: Its numbers.
-    """
+    """An array of numbers of one type, `B`, `I` or `L`."""
 
     def __init__(self, kind: str, values: list[int]) -> None:
         super().__init__(values)
@@ -71,12 +66,7 @@ class Array(list[int]):
 
 
 class NbtError(WorldError):
-    """Text that is no SNBT.
-
-    Attributes:
-        column: Where, counted from 1.
-        what: What is wrong there.
-    """
+    """Text that is not SNBT; `column` counts from 1."""
 
     def __init__(self, text: str, column: int, what: str) -> None:
         shown = text if len(text) <= 200 else text[:200] + "..."
@@ -97,11 +87,7 @@ _SPACE = re.compile(r"\s*")
 
 
 def parse_at(text: str, start: int) -> tuple[Any, int]:
-    """The value that begins at an index of a text, and the index behind it.
-
-    Raises:
-        NbtError: With the column within the whole text.
-    """
+    """The value that begins at an index of a text, and the index behind it; NbtError has the column within the whole text."""
     if len(text) > MAX_LENGTH:
         raise NbtError(text, MAX_LENGTH + 1, f"the text has {len(text)} characters; at most {MAX_LENGTH} are read")
     return _value(text, start, 0)
@@ -119,7 +105,6 @@ def plain(value: Any) -> Any:
 
 
 def _skip(text: str, at: int) -> int:
-    """The index of the next character that is no space."""
     found = _SPACE.match(text, at)
     assert found is not None  # it matches nothing, too
     return found.end()
@@ -167,7 +152,7 @@ def _number(text: str, at: int, bare: str) -> Any:
 
 
 def _string(text: str, at: int) -> tuple[str, int]:
-    """A string in quotes of either kind; a backslash goes before the quote or another backslash."""
+    """A string in quotes of either kind; a backslash escapes the quote or another backslash."""
     quote, parts, index = text[at], [], at + 1
     while index < len(text):
         letter = text[index]

@@ -1,4 +1,4 @@
-"""Whom a command is about: `@s`, `@p`, `@a`, `@r`, `@e[type=cow,distance=..8,limit=1,sort=nearest]`."""
+"""Targets of a command: `@s`, `@p`, `@a`, `@r`, `@e[type=cow,distance=..8,limit=1,sort=nearest]`."""
 
 from __future__ import annotations
 
@@ -30,12 +30,11 @@ class Selector:
 
     Attributes:
         letter: `s`, `p`, `a`, `r` or `e`.
-        column: Where it stands.
-        types, names, tags, modes: What must be so; in `not_` ones what must not.
+        wanted, unwanted: Required and excluded values by option.
         least, most: Of the distance.
-        limit: How many at most; None for all.
+        limit: Largest number of entities; None for all.
         sort: One of `SORTS`.
-        origin, size: x, y, z and dx, dy, dz where said.
+        origin, size: x, y, z and dx, dy, dz where written.
     """
 
     letter: str
@@ -59,7 +58,7 @@ class Selector:
         return self.letter in "spr" or self.limit == 1 or self.only_players
 
     def find(self, world: WorldState, source: Source) -> list[int]:
-        """Ids of those it means, in order; `PLAYER` for the player."""
+        """Ids of the matching entities, in order; `PLAYER` for the player."""
         x, y, z = (self.origin.get(axis, here) for axis, here in zip("xyz", (source.x, source.y, source.z), strict=True))
         found: list[tuple[float, int]] = []
         for one in _candidates(world, self.letter, source):
@@ -92,7 +91,7 @@ class Selector:
     def _in_box(
         self, world: WorldState, one: int, place: tuple[float, float, float], origin: tuple[float, float, float]
     ) -> bool:
-        """Whether its body touches the box from the origin to dx, dy, dz and one further, as the game has it."""
+        """Whether its body touches the box from the origin to one beyond dx, dy, dz, as the game has it."""
         kind = -1 if one == PLAYER else int(world.entities["kind"][world.row_of(one)])
         half, tall = (HALF_WIDTH, world.player.height) if one == PLAYER else (float(WIDTHS[kind]) / 2, float(HEIGHTS[kind]))
         for axis, low, high, start in zip(
@@ -121,7 +120,7 @@ def _candidates(world: WorldState, letter: str, source: Source) -> list[int]:
 
 
 def position_of(world: WorldState, one: int) -> tuple[float, float, float] | None:
-    """Where an entity's feet are; None if it is gone."""
+    """Place of an entity's feet; None if it is gone."""
     if one == PLAYER:
         me = world.player
         return me.x, me.y, me.z
@@ -140,7 +139,7 @@ def type_of(world: WorldState, one: int) -> str:
 
 
 def called(world: WorldState, ids: list[int]) -> str:
-    """How a sentence names some of them: `cow`, `the player`, `3 entities`."""
+    """Name of some entities in a sentence: `cow`, `the player`, `3 entities`."""
     if len(ids) != 1:
         return f"{len(ids)} entities"
     return "the player" if ids[0] == PLAYER else type_of(world, ids[0])
@@ -150,7 +149,7 @@ def selector(read: Reader, *, players: bool = False, single: bool = False) -> Se
     """Read a selector.
 
     Args:
-        players: Whether it may mean nobody but the player (a mob that `@s` stands for is refused when it runs).
+        players: Whether only the player is allowed (a mob behind `@s` is refused when the command runs).
         single: Whether it must mean at most one.
     """
     column, start = read.column, read.at

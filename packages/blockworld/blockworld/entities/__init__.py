@@ -1,1 +1,1 @@
-"""What moves besides players: mobs, items on the ground, arrows; how they walk, breed and trade."""
+"""Mobs, items on the ground and arrows: how they walk, breed and trade."""

@@ -1,7 +1,7 @@
 """How things fly and lie: items, arrows, snowballs, eggs, pearls and orbs, one kernel call for all of them.
 
 Numbers of Minecraft 1.16 (minecraft.wiki, "Entity: Motion"): each kind loses a share of its speed and gains its
-gravity each tick. What touches more than the rows comes back as events.
+gravity each tick. Effects on anything but the rows come back as events.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def _lie(e, blocks, gravity):  # type: ignore[no-untyped-def]
 
 @_inner
 def _merge(entities, row, limits):  # type: ignore[no-untyped-def]
-    """Join an item with equal ones beside it; the row with more on it stays."""
+    """Join an item with equal ones beside it; the row with the larger count stays."""
     e = entities[row]
     if e.flags & TAGGED or e.count >= limits[e.item]:
         return
@@ -124,7 +124,6 @@ def _merge(entities, row, limits):  # type: ignore[no-untyped-def]
 
 @_inner
 def _near_player(e, player, side, up):  # type: ignore[no-untyped-def]
-    """Whether a thing touches the player's body, grown by so much."""
     half, height = WIDTHS[e.kind] / 2, HEIGHTS[e.kind]
     return (
         abs(e.x - player[X]) < 0.3 + side + half
@@ -219,15 +218,14 @@ def _fly(entities, row, e, blocks, player, players, events):  # type: ignore[no-
 
 @njit(cache=True)
 def move_things(entities, blocks, players, limits, events):  # type: ignore[no-untyped-def]
-    """One tick of everything that is no mob.
+    """One tick of all entities but mobs.
 
     Args:
         entities: `ENTITY`, shape (N,); changed in place.
-        blocks: Of the grid.
         players: float64, shape (number of players, 5): feet, 1 if it can pick things up and be hit, and its seat. A thing meets
             the nearest.
         limits: int16, one per item: how many share a slot.
-        events: int32, shape (M, 3): filled from row 1; row 0 says how many.
+        events: int32, shape (M, 3): filled from row 1; row 0 counts them.
     """
     events[0, 0] = 0
     for row in range(entities.shape[0]):
@@ -286,7 +284,7 @@ def exposure(blocks, x, y, z, ox, oy, oz, half, height):  # type: ignore[no-unty
 
 @njit(cache=True)
 def blasted(blocks, resistances, x, y, z, power, draws):  # type: ignore[no-untyped-def]
-    """The cells an explosion breaks: int32, shape (N, 3), in the order of [x, z, y].
+    """Cells that an explosion breaks: int32, shape (N, 3), in the order of [x, z, y].
 
     1,352 rays leave towards the outer cells of a 16 by 16 by 16 cube (minecraft.wiki, "Explosion"): each starts with 0.7
     to 1.3 of the power, and loses 0.225 every 0.3 blocks, and in a block 0.3 times its resistance and 0.3.

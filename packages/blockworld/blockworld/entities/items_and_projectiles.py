@@ -1,6 +1,6 @@
-"""Things that lie, fly and fall: items on the ground, arrows, snowballs, eggs, pearls, orbs: how they come and go.
+"""Appearance and removal of items on the ground, arrows, snowballs, eggs, pearls and orbs.
 
-How they move is in `entity_kernel`, and what happens when they meet something in `thing_events`.
+Their motion is in `entity_kernel`, their meetings with blocks and bodies in `thing_events`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def stack_of(world: WorldState, row: int) -> Stack:
 
 
 def spawn_xp(world: WorldState, x: float, y: float, z: float, points: int) -> int | None:
-    """Leave an orb of experience; returns its id, None for no points."""
+    """Leave an orb of experience; return its id, None for no points."""
     if points <= 0:
         return None
     row = world.add_thing(XP_ORB, x, y, z, 0.0, 0.2, 0.0)
@@ -47,20 +47,19 @@ def shoot(
     critical: bool = False,
     can_take: bool | None = None,
 ) -> int:
-    """Let something fly; returns the entity's id.
+    """Shoot a projectile; return the entity's id.
 
     Args:
         kind: `arrow`, `snowball`, `egg` or `ender_pearl`.
-        x, y, z: From where.
         vx, vy, vz: Blocks per tick; a fully drawn bow gives 3.
-        owner: Id of who shot: 0 a player, -1 nobody.
+        owner: Id of the shooter: 0 a player, -1 nobody.
         seat: Of the player who shot.
         damage: Of an arrow: half hearts per block per tick of speed.
         critical: Of an arrow: hits harder by chance, as from a fully drawn bow.
-        can_take: Whether an arrow can be picked up; the player's can, if not said.
+        can_take: Whether an arrow can be picked up; by default only the player's can.
 
     Raises:
-        UnknownNameError: If nothing of that name flies.
+        UnknownNameError: If there is no such projectile.
         WorldError: If place or speed is not finite.
     """
     if kind not in SHOT:
@@ -88,7 +87,7 @@ def gain(world: WorldState, points: int) -> None:
 
 
 def points_needed(level: int) -> int:
-    """How many lead from a level to the next."""
+    """Points from a level to the next."""
     if level >= 30:
         return 112 + (level - 30) * 9
     return 37 + (level - 15) * 5 if level >= 15 else 7 + level * 2

@@ -1,6 +1,6 @@
-"""What every mob does in one tick: it makes up its mind, walks, swims, falls, is pushed and hurt.
+"""One tick of all mobs: they decide, walk, swim, fall, are pushed and hurt.
 
-One kernel call moves all rows; what touches more than the rows (blows to the player, arrows, eggs, deaths) comes back as
+One kernel call moves all rows; effects on anything but the rows (blows to the player, arrows, eggs, deaths) come back as
 events. All chance is in the `draws` that come in. Speeds and accelerations are those of Minecraft 1.16: on the ground a mob
 gains `speed**2` blocks per tick each tick and keeps 0.546 of what it has.
 """
@@ -70,7 +70,7 @@ FIRE_HARM, CACTUS_HARM, LAVA_HARM, CAMPFIRE_HARM, SOUL_CAMPFIRE_HARM = (1 << bit
 
 
 def _harm() -> np.ndarray:
-    """Marks of what hurts who is in it; a campfire only while it is lit."""
+    """Marks of harmful states; a campfire only while it is lit."""
     harm = per_block({"fire": FIRE_HARM, "soul_fire": FIRE_HARM, "cactus": CACTUS_HARM, "lava": LAVA_HARM}, 0, np.uint8)
     for name, mark in (("campfire", CAMPFIRE_HARM), ("soul_campfire", SOUL_CAMPFIRE_HARM)):
         block = block_named(name)
@@ -102,7 +102,7 @@ def say(events, what, row, other):  # type: ignore[no-untyped-def]
 
 @_inner
 def scale(e):  # type: ignore[no-untyped-def]
-    """Share of its kind's size that a mob has: the young half, slimes by their size."""
+    """A mob's size relative to its kind's: young mobs are half as large, slimes as their size says."""
     if e.kind == SLIME:
         return e.variant / 4.0
     return 0.5 if e.age < 0 else 1.0
@@ -119,7 +119,7 @@ def row_of(entities, one):  # type: ignore[no-untyped-def]
 
 @_inner
 def nearest(players, e, able):  # type: ignore[no-untyped-def]
-    """The row of the player nearest to a body; those whose column `able` is 0 count only if there are no others."""
+    """Row of the player nearest to a body; those whose column `able` is 0 count only if there are no others."""
     best, found = math.inf, 0
     for k in range(players.shape[0]):
         player = players[k]
@@ -133,7 +133,6 @@ def nearest(players, e, able):  # type: ignore[no-untyped-def]
 
 @_inner
 def _turned(yaw, wanted, most):  # type: ignore[no-untyped-def]
-    """A yaw turned towards another, by `most` degrees at most."""
     by = (wanted - yaw + 180.0) % 360.0 - 180.0
     return (yaw + min(max(by, -most), most) + 180.0) % 360.0 - 180.0
 
@@ -162,7 +161,7 @@ def hurt(entities, row, amount, by, dx, dz, push):  # type: ignore[no-untyped-de
     """Take half hearts from a mob and push it along (dx, dz); False within the safe ticks after a blow.
 
     Args:
-        by: Id of who did it: 0 the player, -1 nobody.
+        by: Id of the attacker: 0 the player, -1 nobody.
         push: Blocks per tick.
     """
     e = entities[row]
@@ -183,7 +182,7 @@ def hurt(entities, row, amount, by, dx, dz, push):  # type: ignore[no-untyped-de
 
 @_inner
 def shove(e, dx, dz, push):  # type: ignore[no-untyped-def]
-    """The push of a blow: half of the old speed, and up if it stands."""
+    """Push of a blow: half of the old speed, and up if the mob stands."""
     push *= 1.0 - STEADINESS[e.kind]
     length = math.sqrt(dx * dx + dz * dz)
     if push <= 0.0 or length < 1e-9:
@@ -196,7 +195,7 @@ def shove(e, dx, dz, push):  # type: ignore[no-untyped-def]
 
 @_inner
 def _react(e, by):  # type: ignore[no-untyped-def]
-    """Flee from who gave a blow, or turn on them."""
+    """Flee from an attacker, or turn on them."""
     temper = TEMPERS[e.kind]
     e.flags &= ~SITTING
     if temper in (PASSIVE, PERSON):
@@ -245,7 +244,7 @@ def _approach(e, blocks, tx, ty, tz, half, height, budget):  # type: ignore[no-u
 
 @_inner
 def _stroll(e, blocks, half, height, turn, length):  # type: ignore[no-untyped-def]
-    """Choose a spot that can be walked to straight; False if there is none that way.
+    """Choose a spot on a straight free way; False if that way is blocked.
 
     Args:
         turn: 0 to 1, of a full circle.
@@ -269,7 +268,6 @@ def _arrived(e, within):  # type: ignore[no-untyped-def]
 
 @_inner
 def _begin(e, goal):  # type: ignore[no-untyped-def]
-    """Change what a mob does; the same goal goes on."""
     if e.goal != goal:
         e.goal, e.goal_ticks = goal, 0
         e.goal_x, e.goal_y, e.goal_z = e.x, e.y, e.z
@@ -285,7 +283,7 @@ def _rest(e, draw):  # type: ignore[no-untyped-def]
 
 @_inner
 def _flee(entities, e, blocks, player, draw, half, height):  # type: ignore[no-untyped-def]
-    """Run from whoever it was, to spots on the far side."""
+    """Run from the attacker, to spots on the far side."""
     e.goal_ticks -= 1
     if e.goal_ticks <= 0:
         e.target = -1
@@ -370,7 +368,7 @@ def _on_grass(blocks, e):  # type: ignore[no-untyped-def]
 
 @_inner
 def _nearest_grown(entities, e):  # type: ignore[no-untyped-def]
-    """Row of the nearest grown one of its kind within 8 blocks; -1 if none."""
+    """Row of the nearest grown one of its kind within 8 blocks, or -1."""
     found, best = -1, 64.0
     for i in range(entities.shape[0]):
         o = entities[i]
@@ -383,7 +381,7 @@ def _nearest_grown(entities, e):  # type: ignore[no-untyped-def]
 
 @_inner
 def _court(entities, row, e, blocks, half, height, budget, events):  # type: ignore[no-untyped-def]
-    """Walk to another one in love; after a while together there is a young one. -1.0 if there is nobody."""
+    """Walk to another one in love; after a while together a young one is born. -1.0 if there is nobody."""
     found, best = -1, COURT_RANGE**2
     for i in range(entities.shape[0]):
         o = entities[i]
@@ -424,7 +422,7 @@ def _follow(e, blocks, tx, ty, tz, half, height, budget, stop, factor):  # type:
 
 @_inner
 def _live_in_village(entities, e, blocks, about, draw, half, height, budget, events, row):  # type: ignore[no-untyped-def]
-    """Of a villager with a home: out by day, near the house; in by night. -1.0 if it has none, or stands about now."""
+    """Move a villager with a home: out by day, near the house; in by night. -1.0 if it has none, or stands about now."""
     if (about[TICK] + e.id) % 10 == 0:
         for i in range(entities.shape[0]):
             o = entities[i]
@@ -464,7 +462,6 @@ def _live_in_village(entities, e, blocks, about, draw, half, height, budget, eve
 
 @_inner
 def _push_door(e, blocks, events, row):  # type: ignore[no-untyped-def]
-    """Ask for a shut door just ahead to be opened."""
     dx, dz = e.goal_x - e.x, e.goal_z - e.z
     length = math.sqrt(dx * dx + dz * dz)
     if length < 1e-6:
@@ -520,7 +517,7 @@ def _choose_target(entities, e, blocks, light, player, about, height):  # type: 
 
 @_inner
 def _fight(entities, row, e, blocks, player, about, half, height, budget, events):  # type: ignore[no-untyped-def]
-    """Go for the target and strike, shoot or burst; -1.0 if there is none."""
+    """Go for the target and strike, shoot or burst; -1.0 without a target."""
     kind = e.kind
     tx, ty, tz, teye, twidth = player[X], player[Y], player[Z], player[EYE], 0.6
     other = -1
@@ -601,7 +598,7 @@ def _fight(entities, row, e, blocks, player, about, half, height, budget, events
 
 @_inner
 def _pet(e, blocks, player, half, height, budget):  # type: ignore[no-untyped-def]
-    """Of a tame wolf or cat: sit, or keep near the player; -1.0 if it may do as it likes."""
+    """Move a tame wolf or cat: it sits, or keeps near the player; -1.0 if it may do as it likes."""
     if e.flags & SITTING:
         e.goal, e.goal_ticks = IDLE, 20
         return 0.0
@@ -626,7 +623,7 @@ def _pet(e, blocks, player, half, height, budget):  # type: ignore[no-untyped-de
 
 @_inner
 def _mind(entities, row, e, blocks, light, player, about, draw, half, height, budget, events):  # type: ignore[no-untyped-def]
-    """What a mob does now; returns the factor on its speed."""
+    """Decide a mob's behaviour; return the factor on its speed."""
     kind, temper = e.kind, TEMPERS[e.kind]
     if e.fire > 0 and temper == PASSIVE and e.goal != FLEE:
         e.goal, e.goal_ticks, e.target = FLEE, FLEE_TICKS, -1
@@ -816,7 +813,7 @@ def _suffer(entities, row, e, blocks, light, about, draw, half, height, fell, la
 
 @_inner
 def _push_apart(entities, live, num_live, players):  # type: ignore[no-untyped-def]
-    """Bodies that overlap, the players' too, move apart by up to 0.05 blocks per tick."""
+    """Move overlapping bodies, the players' too, apart by up to 0.05 blocks per tick."""
     for k in range(players.shape[0]):
         players[k, PUSH_X] = players[k, PUSH_Z] = 0.0
     for a in range(num_live):
@@ -857,11 +854,10 @@ def move_mobs(entities, blocks, light, players, about, draws, events):  # type: 
 
     Args:
         entities: `ENTITY`, shape (N,); changed in place.
-        blocks, light: Of the grid.
         players: float64, shape (number of players, 9): see `X` ... `SEAT`; the pushes are written. A mob minds the nearest.
         about: int64, shape (5,): see `TICK` ... `IS_WET`.
         draws: float64, shape (N, 4): this tick's chance, 0 to 1.
-        events: int32, shape (M, 3): filled from row 1; row 0 says how many.
+        events: int32, shape (M, 3): filled from row 1; row 0 counts them.
     """
     events[0, 0] = 0
     live = np.empty(entities.shape[0], np.int64)

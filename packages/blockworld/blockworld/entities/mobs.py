@@ -1,6 +1,6 @@
-"""Animals, people and monsters: they come into the world, are hit, and die leaving something behind.
+"""Animals, people and monsters: they are spawned, are hit, and leave loot when they die.
 
-Rules of Minecraft 1.16. Bodies and minds are in `mob_kernel`, what comes of a tick in `mob_events`, what the player does with
+Rules of Minecraft 1.16. Bodies and minds are in `mob_kernel`, the consequences of a tick in `mob_events`, the player's use of
 animals in `player.animals`, monsters that come by themselves in `spawning`.
 
 >>> KINDS[cow := KIND["cow"]], round(float(WIDTHS[cow]), 1), FLAGS["no_ai"]
@@ -69,12 +69,12 @@ _NATURAL_WOOL = ((0.81836, 0), (0.86836, 15), (0.91836, 7), (0.96836, 8), (0.998
 
 
 def num_mobs(world: WorldState) -> int:
-    """How many live in the world; `MAX_MOBS` at most."""
+    """Number of mobs in the world; `MAX_MOBS` at most."""
     return int((world.entities["kind"] >= NUM_THINGS).sum())
 
 
 def spawn(world: WorldState, name: str, x: float, y: float, z: float, **nbt: Any) -> int:
-    """Let a mob live in the world; returns its id.
+    """Spawn a mob; return its id.
 
     Args:
         name: One of `MOBS`, with or without `minecraft:`.
@@ -141,7 +141,7 @@ def spawn(world: WorldState, name: str, x: float, y: float, z: float, **nbt: Any
 
 
 def _values(name: str, nbt: dict[str, Any]) -> dict[str, Any]:
-    """The plain numbers of an NBT, checked; `flags` joins its bits."""
+    """Plain numbers of an NBT, checked; `flags` joins its bits."""
     known = (*_BITS, *_NUMBERS, *_OTHERS)
     values: dict[str, Any] = {"flags": 0}
     for key, value in nbt.items():
@@ -170,7 +170,7 @@ def _values(name: str, nbt: dict[str, Any]) -> dict[str, Any]:
 
 
 def _looks(name: str, nbt: dict[str, Any], values: dict[str, Any], draw: float) -> int:
-    """The `variant` of a mob: as said, else by chance."""
+    """The `variant` of a mob: from its NBT, else by chance."""
     for key in _VARIANTS:
         if key in values:
             return int(values[key])
@@ -199,7 +199,7 @@ def _villager_data(nbt: dict[str, Any]) -> tuple[str, int]:
 
 
 def _extra(name: str, nbt: dict[str, Any]) -> dict[str, Any]:
-    """What goes to `WorldState.extras`."""
+    """Its entry in `WorldState.extras`."""
     extra: dict[str, Any] = {}
     if nbt.get("CustomName"):
         extra["name"] = str(nbt["CustomName"])
@@ -231,7 +231,7 @@ def hit(world: WorldState, row: int, amount: float, by: int, dx: float, dz: floa
     """Take half hearts from a mob, push it along (dx, dz), and let it die of that; False in the safe ticks after a blow.
 
     Args:
-        by: Id of who did it: 0 the player, -1 nobody.
+        by: Id of the attacker: 0 the player, -1 nobody.
         knock: Blocks per tick.
     """
     if not mob_kernel.hurt(world.entities, row, float(amount), by, float(dx), float(dz), float(knock)):
@@ -244,7 +244,7 @@ def hit(world: WorldState, row: int, amount: float, by: int, dx: float, dz: floa
 
 
 def hit_by_player(world: WorldState, row: int, damage: float, knock: float = 0.4) -> bool:
-    """A blow of the player: hurts, pushes away (more while sprinting) and has its consequences; False if it did not count."""
+    """Give a mob the player's blow: it hurts, pushes (more while sprinting) and has consequences; False if it did not count."""
     one, me = world.entities[row], world.player
     if one["kind"] < NUM_THINGS:
         return False
@@ -259,7 +259,7 @@ def hit_by_player(world: WorldState, row: int, damage: float, knock: float = 0.4
 
 
 def _rouse(world: WorldState, row: int) -> None:
-    """Who takes the player's blow amiss or joins in: golems of hit villagers, the pack of a wolf, the player's own wolves."""
+    """Turn allies on the target or on the player: golems of hit villagers, the pack of a wolf, the player's own wolves."""
     rows = world.entities
     one = rows[row]
     kind = int(one["kind"])
@@ -276,7 +276,7 @@ def _rouse(world: WorldState, row: int) -> None:
 
 
 def call_wolves(world: WorldState, row: int) -> None:
-    """The player's wolves go for a mob, unless it is tame, a creeper or one of them."""
+    """Send the player's wolves at a mob, unless it is tame, a creeper or one of them."""
     rows = world.entities
     one = rows[row]
     if one["flags"] & TAMED or one["kind"] == _CREEPER:
@@ -314,7 +314,7 @@ _COOKED = ("beef", "porkchop", "mutton", "chicken", "rabbit")
 
 
 def loot(world: WorldState, row: int, by_player: bool) -> list[Stack]:
-    """What a mob leaves when it dies; the young leave nothing, the burning leave cooked meat."""
+    """A mob's drops at death; the young leave nothing, the burning leave cooked meat."""
     one, rng = world.entities[row], world.rng
     name = KINDS[one["kind"]]
     if one["age"] < 0 and name != "zombie":
@@ -337,16 +337,16 @@ def loot(world: WorldState, row: int, by_player: bool) -> list[Stack]:
 
 
 def described(one: np.void) -> dict[str, Any]:
-    """A mob for rules that judge: its id, name, feet and half hearts."""
+    """A mob's id, name, feet and half hearts, for rules that judge."""
     x, y, z, health = (float(one[name]) for name in ("x", "y", "z", "health"))
     return {"id": int(one["id"]), "name": KINDS[one["kind"]], "x": x, "y": y, "z": z, "health": health}
 
 
 def kill(world: WorldState, row: int, by: int = -1) -> None:
-    """Let a mob die: what it leaves lies there, the player's kills are counted.
+    """Let a mob die: its loot is dropped, the player's kills are counted.
 
     Args:
-        by: Id of who did it: 0 the player, -1 nobody.
+        by: Id of the attacker: 0 the player, -1 nobody.
     """
     one = world.entities[row]
     if one["kind"] < NUM_THINGS:

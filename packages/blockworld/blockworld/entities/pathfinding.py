@@ -1,4 +1,4 @@
-"""Where a body can walk: footing, straight lines and short ways round, for mobs.
+"""Ways for mobs: footing, straight lines and short ways round.
 
 A *place* is a cell in which feet can be: the ground is its floor, or something low in it (a slab, a carpet). Ways are found by
 a search in breadth over places at most `REACH` blocks off, with steps of one block up and three down, as mobs can.
@@ -98,7 +98,7 @@ def feet(blocks, cx, cy, cz):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def footing(blocks, cx, cy, cz, up, down):  # type: ignore[no-untyped-def]
-    """The cell to stand in near height `cy` of a column: the highest from `up` above to `down` below it; -1 if none."""
+    """The cell to stand in near height `cy` of a column: the highest from `up` above to `down` below it; -1 without footing."""
     for y in range(cy + up, cy - down - 1, -1):
         if feet(blocks, cx, y, cz) >= 0.0:
             return y
@@ -111,7 +111,7 @@ def footing(blocks, cx, cy, cz, up, down):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def has_room(blocks, x, y, z, half, height, opens):  # type: ignore[no-untyped-def]
-    """Whether a body fits with its feet there; one that opens doors goes through those that are shut."""
+    """Whether a body fits with its feet there; `opens`: it goes through shut doors."""
     if is_free(blocks, x, y, z, half, height):
         return True
     if not opens:
@@ -127,7 +127,7 @@ def has_room(blocks, x, y, z, half, height, opens):  # type: ignore[no-untyped-d
 def walkable(blocks, x, y, z, tx, tz, half, height, swims):  # type: ignore[no-untyped-def]
     """How far one can walk straight from (x, y, z) towards (tx, tz), in blocks: the whole distance if nothing is in the way.
 
-    In the way are walls, edges of more than `DROP` blocks, danger, and water for who does not swim.
+    Walls, edges of more than `DROP` blocks, danger, and water for those that do not swim are in the way.
     """
     dx, dz = tx - x, tz - z
     distance = math.sqrt(dx * dx + dz * dz)
@@ -170,8 +170,8 @@ def way(blocks, x, y, z, tx, ty, tz, half, height, opens):  # type: ignore[no-un
     """The next spot on a short way round to (tx, ty, tz).
 
     Returns:
-        (x, y, z, steps): a spot to walk to straight, on the way to the place nearest to the target that can be reached; `steps`
-        is how many places that way has, 0 if the nearest is where one stands.
+        (x, y, z, steps): a spot to walk to straight, on the way to the reachable place nearest to the target; `steps` is the
+        number of places on that way, 0 if the nearest place is the start.
     """
     ox, oy, oz = math.floor(x), math.floor(y + 0.51), math.floor(z)
     if feet(blocks, ox, oy, oz) < 0.0:
@@ -297,7 +297,7 @@ def first_block(blocks, x, y, z, dx, dy, dz):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def sees(blocks, x, y, z, tx, ty, tz):  # type: ignore[no-untyped-def]
-    """Whether nothing opaque, and no shut door, is between two points; looked at every half block."""
+    """Whether no opaque block and no shut door is between two points; looked at every half block."""
     sx, sz, sy = blocks.shape
     dx, dy, dz = tx - x, ty - y, tz - z
     steps = int(math.sqrt(dx * dx + dy * dy + dz * dz) * 2) + 1

@@ -1,7 +1,7 @@
-"""Monsters come in the dark and go when they are far: rules of Minecraft 1.16; around each player in turn.
+"""Monsters spawn in the dark and leave when they are far: rules of Minecraft 1.16, around each player in turn.
 
-Differences: monsters come 24 to 64 blocks away and not up to 128; they vanish at 96 blocks and not at 128, and none vanishes by
-chance beyond 32; at most 20 live at once and not 70.
+Differences: monsters spawn 24 to 64 blocks away and not up to 128; they vanish at 96 blocks and not at 128, and none vanishes
+by chance beyond 32; at most 20 live at once and not 70.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _FULL: np.ndarray = OPAQUE & (NUM_BOXES == 1) & (BOXES[BOX_START.clip(max=len(BO
 
 
 def tick(world: WorldState) -> None:
-    """Let monsters go that are too far off or unwanted, and some come."""
+    """Remove monsters that are too far off or unwanted, and spawn some."""
     rows, peaceful = world.entities, world.difficulty == "peaceful"
     number, unwanted = _leaving(rows, np.array([(me.x, me.y, me.z) for me in world.players]), peaceful, _COMES_ALONE, _HOSTILE)
     for row in unwanted.tolist():
@@ -71,7 +71,7 @@ def tick(world: WorldState) -> None:
 
 @njit(cache=True)
 def _leaving(rows, players, peaceful, alone, hostile):
-    """How many monsters there are, and the rows of those that go.
+    """Number of monsters, and rows of those that leave.
 
     Args:
         players: float64, shape (N, 3): where they stand.
@@ -97,8 +97,7 @@ def _leaving(rows, players, peaceful, alone, hostile):
 
 @njit(cache=True)
 def _dark_cells(blocks, light, full, columns, draws, dark):
-    """The height in each column at which a monster would find ground and darkness, drawn from 1 to above its highest block; -1
-    if it would not."""
+    """Height in each column at which a monster finds ground and darkness, drawn from 1 to above its highest block, or -1."""
     sx, sz, sy = blocks.shape
     heights = np.full(len(columns), -1)
     for i in range(len(columns)):

@@ -1,4 +1,4 @@
-"""What villagers trade when nobody said otherwise, and offers as /summon says them.
+"""Default trades of villagers, and offers as /summon gives them.
 
 Trades of the first levels of Minecraft 1.16 (minecraft.wiki, "Trading"), each with its middle price where the game draws one.
 """
@@ -123,7 +123,7 @@ _TRADES: Mapping[str, tuple[tuple[_Trade, ...], ...]] = {
 
 
 def offers_of(profession: str, level: int = 1) -> list[trades.Offer]:
-    """All trades of a profession up to a level; none of `none` and `nitwit`."""
+    """All trades of a profession up to a level; empty for `none` and `nitwit`."""
     levels = _TRADES.get(profession, ())
     return [
         trades.offer((buy, number), (sell, many), max_uses=12)

@@ -23,13 +23,11 @@ _NUM_RAYS = 16**3 - 14**3
 
 
 def explode(world: WorldState, x: float, y: float, z: float, power: float, breaks: bool = True) -> int:
-    """Let something burst: blocks break by their resistance, bodies are hurt by distance and cover.
+    """Break blocks and hurt bodies around a point; return the number of broken blocks.
 
     Args:
         power: 3 of a creeper, 4 of TNT.
-        breaks: Whether blocks break; one in `power` of them leaves what it drops.
-    Returns:
-        How many blocks broke.
+        breaks: Whether blocks break; one in `power` of them leaves its drops.
     """
     check_finite(x, y, z)
     if not 0 < power <= 10:

@@ -1,4 +1,4 @@
-"""One tick of all mobs, and what comes of what they did: they strike, shoot, burst, graze, breed, open doors and die.
+"""One tick of all mobs and its consequences: they strike, shoot, burst, graze, breed, open doors and die.
 
 Rules of Minecraft 1.16.
 """
@@ -42,7 +42,7 @@ def is_day(time: int) -> bool:
 
 
 def tick(world: WorldState) -> None:
-    """One tick of all mobs, and of those that come and go by themselves."""
+    """One tick of all mobs, and of monsters that spawn and leave."""
     spawning.tick(world)
     rows = world.entities
     players = np.array([_seen(world, seat) for seat in range(len(world.players))])
@@ -71,7 +71,7 @@ def tick(world: WorldState) -> None:
 
 
 def _seen(world: WorldState, seat: int) -> list[float]:
-    """What mobs know of a player: a row for the kernel."""
+    """A player's row for the kernel."""
     me, lure = world.players[seat], 0
     hunted = not me.dead and me.game_mode in ("survival", "adventure") and world.difficulty != "peaceful"
     if not me.dead and me.game_mode != "spectator":
@@ -82,7 +82,7 @@ def _seen(world: WorldState, seat: int) -> list[float]:
 
 
 def _nearest(world: WorldState, row: int) -> int:
-    """The seat of the living player nearest to a mob."""
+    """Seat of the living player nearest to a mob."""
     one = world.entities[row]
     at = (float(one["x"]), float(one["y"]), float(one["z"]))
     return min(range(len(world.players)), key=lambda seat: _far(world.players[seat], at))
@@ -93,7 +93,7 @@ def _far(me: Player, at: tuple[float, float, float]) -> float:
 
 
 def _strike(world: WorldState, row: int, _: int) -> None:
-    """A blow to the player, and what the player's wolves think of it."""
+    """Give the player a blow, and rouse the player's wolves."""
     one, me = world.entities[row], world.player
     kind = int(one["kind"])
     amount = float(ATTACKS[kind]) * (int(one["variant"]) if kind == _SLIME else 1)
@@ -142,7 +142,7 @@ def _lay(world: WorldState, row: int, _: int) -> None:
 
 
 def _graze(world: WorldState, row: int, _: int) -> None:
-    """A sheep eats the grass it stands in or on: its wool comes back, a lamb grows a minute older."""
+    """Let a sheep eat the grass it stands in or on: its wool comes back, a lamb grows a minute older."""
     one = world.entities[row]
     x, y, z = math.floor(one["x"]), math.floor(one["y"] + 0.01), math.floor(one["z"])
     griefs = world.rules.get("mobGriefing", "true") == "true"
@@ -160,7 +160,7 @@ def _graze(world: WorldState, row: int, _: int) -> None:
 
 
 def _birth(world: WorldState, row: int, other: int) -> None:
-    """A young one of two parents; a lamb has the colour of one of them."""
+    """Spawn the young one of two parents; a lamb has the colour of one of them."""
     one, two = world.entities[row], world.entities[other]
     name = KINDS[one["kind"]]
     x, y, z = float(one["x"]), float(one["y"]), float(one["z"])
@@ -183,7 +183,6 @@ def _die(world: WorldState, row: int, _: int) -> None:
 
 
 def _open_door(world: WorldState, row: int, cell: int) -> None:
-    """A villager opens a wooden door, to shut it when it is through."""
     _, sy, sz = world.grid.size
     at = cell // (sz * sy), cell % sy, cell // sy % sz
     _set_door(world, at, "true")
@@ -201,7 +200,6 @@ def _set_door(world: WorldState, at: tuple[int, int, int], opened: str) -> None:
 
 
 def _shut_doors(world: WorldState) -> None:
-    """Villagers shut the doors they opened once they are through."""
     rows = world.entities
     for row in np.flatnonzero((rows["kind"] == _VILLAGER) & (rows["health"] > 0)).tolist():
         extra = world.extras.get(int(rows["id"][row]))

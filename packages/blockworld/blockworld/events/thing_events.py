@@ -1,4 +1,4 @@
-"""One tick of everything that is no mob, and what comes of it: things are picked up, hit, hatch, carry.
+"""One tick of all entities but mobs and its consequences: things are picked up, hit, hatch, carry.
 
 Rules of Minecraft 1.16. All of them move in one kernel call a tick.
 """
@@ -53,7 +53,6 @@ def tick(world: WorldState) -> None:
 
 
 def _pick_up(world: WorldState, row: int) -> None:
-    """Put an item into the player's slots, as far as there is room."""
     stack = stack_of(world, row)
     left = world.give(stack)
     taken = stack.count - (0 if left is None else left.count)
@@ -67,7 +66,7 @@ def _pick_up(world: WorldState, row: int) -> None:
 
 
 def _meet(world: WorldState, row: int, shooter: int) -> None:
-    """Of what was thrown and hit something: eggs hatch, pearls carry, all but arrows are gone."""
+    """End of a thrown thing that hit something: eggs hatch, pearls carry, all but arrows vanish."""
     one = world.entities[row]
     kind = int(one["kind"])
     if kind == ARROW:
@@ -96,7 +95,7 @@ def _damage(world: WorldState, row: int) -> float:
 
 
 def _hit_mob(world: WorldState, row: int, mob: int, shooter: int) -> None:
-    """An arrow wounds, everything else only pushes; who shot is who did it."""
+    """Hit a mob: arrows wound, other things only push; the shooter counts as the attacker."""
     entities = world.entities
     one = entities[row]
     amount = _damage(world, row) if one["kind"] == ARROW else 0.0

@@ -1,4 +1,4 @@
-"""Where things are: cells, light, collisions, fluids."""
+"""Cells, light, collisions and fluids."""
 
 from blockworld.grid import physics
 from blockworld.grid.grid import BEDROCK, Grid

@@ -1,4 +1,4 @@
-"""What became different in a grid since one last asked: for whoever has all the blocks elsewhere, and wants only the news.
+"""Changes of a grid since the last call, for readers that hold a copy of its blocks.
 
 >>> grid = Grid(np.zeros((32, 32, 32), np.uint16))
 >>> changes = Changes(grid)
@@ -21,13 +21,11 @@ from blockworld.grid.grid import SQUARE, Grid
 
 
 class News(NamedTuple):
-    """Cells that are different now. A cell's number is (x * SZ + z) * SY + y; numbers ascend.
+    """Changed cells. A cell's number is (x * SZ + z) * SY + y; numbers ascend.
 
     Attributes:
-        cells: Whose block is another one: uint32, shape (N,).
-        states: What is there now: uint16, shape (N,).
-        lit: Whose light is another one: uint32, shape (M,).
-        lights: Their light now, as in `Grid.light`: uint8, shape (M,).
+        cells, states: Cells with a new block, uint32, shape (N,), and their states, uint16.
+        lit, lights: Cells with new light, uint32, shape (M,), and their light as in `Grid.light`, uint8.
     """
 
     cells: np.ndarray
@@ -40,14 +38,9 @@ NOTHING = News(np.empty(0, np.uint32), np.empty(0, np.uint16), np.empty(0, np.ui
 
 
 class Changes:
-    """Watches a grid, for as long as it lives itself; several may watch the same one. A fork or a restored world has another
-    grid, which nobody watches yet.
+    """Watcher of a grid, which may have several. It compares the touched squares of columns with a copy.
 
-    Args:
-        grid: What is watched from now on. It notes which squares of columns were touched; only those are compared, with a copy.
-
-    Attributes:
-        grid: As above.
+    A fork or a restored world has another grid, which nobody watches yet.
     """
 
     def __init__(self, grid: Grid) -> None:
@@ -60,7 +53,7 @@ class Changes:
         weakref.finalize(self, _forget, grid.watched, self._touched)
 
     def take(self) -> News:
-        """What differs from what was there at the last call, or when watching began."""
+        """Differences since the last call, or since watching began."""
         if self._num_touches == self.grid.num_touches:
             return NOTHING
         self._num_touches = self.grid.num_touches
@@ -74,14 +67,15 @@ class Changes:
 
 
 def differences(first: Grid, now: Grid) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Of blocks, light and skip, all in which a grid differs from the one that it was copied from at first: numbers of cells,
-    ascending, and what is there now."""
+    """Numbers of the cells in which a grid differs from the one it was first copied from, ascending, and their values now; of
+    blocks, light and skip.
+    """
     pairs = (now.blocks, first.blocks), (now.light, first.light), (now.skip, first.skip)
     return [_differing(*pair, touched) for pair, touched in zip(pairs, now.touched, strict=True)]
 
 
 def apply(found: Iterable[tuple[bytes, bytes]], grid: Grid) -> None:
-    """The inverse of `differences`, from the bytes of its arrays, for a grid that is as the first one."""
+    """The inverse of `differences`, from the bytes of its arrays, for a grid equal to the first one."""
     for array, touched, (numbers, values) in zip((grid.blocks, grid.light, grid.skip), grid.touched, found, strict=True):
         cells = np.frombuffer(numbers, np.uint32)
         array.reshape(-1)[cells] = np.frombuffer(values, array.dtype)
@@ -95,7 +89,7 @@ def _forget(watched: list[np.ndarray], touched: np.ndarray) -> None:
 
 @njit(cache=True)
 def _differing(now, known, touched):
-    """Ascending numbers of cells in touched squares that differ, and what is there now."""
+    """Ascending numbers of cells in touched squares that differ, and their values now."""
     if not touched.any():
         return np.empty(0, np.uint32), np.empty(0, now.dtype)
     sx, sz, sy = now.shape

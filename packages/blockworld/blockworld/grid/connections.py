@@ -50,7 +50,7 @@ def covers(state: int, side: int, x0: int, z0: int, x1: int, z1: int) -> bool:
 
 @cache
 def _kind(state: int) -> str:
-    """Of what joins: `fence`, `nether_brick_fence`, `gate`, `pane`, `wall`; else `plain` or `never`."""
+    """Kind of joint: `fence`, `nether_brick_fence`, `gate`, `pane`, `wall`; else `plain` or `never`."""
     name = name_of(state)
     if name == "nether_brick_fence":
         return name
@@ -68,7 +68,7 @@ def _kind(state: int) -> str:
 
 @cache
 def _joins(kind: str, state: int, side: int) -> bool:
-    """Whether something of a kind joins a neighbour that has this state and lies on this side of it."""
+    """Whether a block of a kind joins a neighbour with this state on this side of it."""
     other = _kind(state)
     if other == kind:
         return True
@@ -128,7 +128,7 @@ def _stairs(grid: Grid, x: int, y: int, z: int, state: int) -> int:
     facing, half = properties["facing"], properties["half"]
 
     def stairs_at(way: str) -> str | None:
-        """Where the stairs on that side face, if there are any of the same half."""
+        """Facing of the stairs on that side, if they have the same half."""
         dx, _, dz = SIDES[SIDE_OF[way]]
         other = grid.get(x + dx, y, z + dz)
         if not name_of(other).endswith("_stairs") or properties_of(other)["half"] != half:

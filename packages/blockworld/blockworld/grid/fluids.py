@@ -1,4 +1,4 @@
-"""Water and lava that flow: one call moves every cell whose turn it is.
+"""Flowing water and lava: one call moves every cell that is due.
 
 A fluid's state has a level: 0 a source, 1 to 7 ever thinner, 8 falling. A cell's turn comes 5 ticks (water) or 30 (lava) after
 something near it changed. It then becomes what its neighbours make of it (one level thinner than the thickest beside it, lava
@@ -94,12 +94,12 @@ of 8, 1 whether it is a source, 1 whether a flow may take its place, 1 whether i
 
 
 class Flow(NamedTuple):
-    """What one call of `flow` did; cells are int32, x << 20 | z << 10 | y.
+    """Result of one call of `flow`; cells are int32, x << 20 | z << 10 | y.
 
     Attributes:
         changed: Cells that are different now.
         water, lava: Cells whose turn is to come, some of them more than once.
-        washed: Cells of something that the flow would take the place of: to be broken, then filled.
+        washed: Cells of blocks that the flow displaces: to be broken, then filled.
         fillings: int32: the states for `washed`.
         minding: Cells beside the changed ones whose blocks mind such changes.
     """
@@ -114,7 +114,7 @@ class Flow(NamedTuple):
 
 @njit(cache=True)
 def _look(blocks, table, x, y, z):
-    """What the table says of a cell; rock outside, air above."""
+    """The table's entry for a cell; rock outside, air above."""
     sx, sz, sy = blocks.shape
     if x < 0 or x >= sx or z < 0 or z >= sz or y < 0:
         return 63 << 9 | 1 << 8
@@ -125,13 +125,12 @@ def _look(blocks, table, x, y, z):
 
 @njit(cache=True)
 def _passes(here, there, side):
-    """Whether a fluid can go through the side between two cells."""
     return not (here >> 9 + side & 1 or there >> 9 + (side ^ 1) & 1)
 
 
 @njit(cache=True)
 def _made(blocks, table, x, y, z, kind):
-    """The level that the neighbours of a cell make of the fluid in it: -1 none, 0 a source, 8 falling."""
+    """Level that the neighbours of a cell give the fluid in it: -1 none, 0 a source, 8 falling."""
     own = _look(blocks, table, x, y, z)
     most = sources = 0
     for side in range(2, 6):
@@ -154,14 +153,13 @@ def _made(blocks, table, x, y, z, kind):
 
 @njit(cache=True)
 def _is_drop(blocks, table, x, y, z, kind):
-    """Whether a fluid in a cell could go on down."""
     below = _look(blocks, table, x, y - 1, z)
     return _passes(_look(blocks, table, x, y, z), below, 0) and (below & 3 == kind or (below >> 7 & 1) == 1)
 
 
 @njit(cache=True)
 def _ways(blocks, table, x, y, z, kind):
-    """Bits of the sides to flow to: those on a shortest way to a drop, or all that are open if there is none near."""
+    """Bits of the sides to flow to: those on a shortest way to a drop, or all open sides if no drop is near."""
     own = _look(blocks, table, x, y, z)
     reach = 4 if kind == 1 else 2
     seen = np.zeros((11, 11), np.uint8)  # sides that a cell was reached from, by the first step; the middle is (x, z)
@@ -213,7 +211,7 @@ def _ways(blocks, table, x, y, z, kind):
 
 @njit(cache=True)
 def _note(blocks, table, minds, changed, due, num_due, minding, num_minding):
-    """Note what is in and around changed cells: fluids, whose turn is to come, and blocks that mind; returns how many mind."""
+    """Note the fluids in and around changed cells, whose turn is to come, and blocks that mind; return how many mind."""
     sx, sz, sy = blocks.shape
     for cell in changed:
         x, z, y = cell >> 20, cell >> 10 & 1023, cell & 1023
@@ -335,14 +333,14 @@ def flow(blocks: np.ndarray, cells: np.ndarray, minds: np.ndarray) -> Flow:
 
     Args:
         blocks: uint16, shape (SX, SZ, SY).
-        cells: int32, shape (N,), x << 20 | z << 10 | y: whose turn it is; those without fluid by now are passed over.
+        cells: int32, shape (N,), x << 20 | z << 10 | y: the due cells; those without fluid are skipped.
         minds: bool, shape (NUM_STATES,): states that want to know when a neighbour changes.
     """
     return Flow(*_flow(blocks, FLUID, minds, cells, _FIRSTS, _STONE))
 
 
 def hardened(blocks: np.ndarray, x: int, y: int, z: int) -> int | None:
-    """What lava in a cell turns to because of water beside or above it: obsidian, cobblestone; None if there is none."""
+    """Block that lava in a cell becomes through water beside or above it: obsidian, cobblestone; None without water."""
     sx, sz, sy = blocks.shape
     for nx, ny, nz in ((x, y + 1, z), (x, y, z - 1), (x, y, z + 1), (x - 1, y, z), (x + 1, y, z)):
         if 0 <= nx < sx and 0 <= nz < sz and ny < sy and FLUID[blocks[nx, nz, ny]] & 3 == WATER:

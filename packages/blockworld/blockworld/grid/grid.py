@@ -1,4 +1,4 @@
-"""The blocks themselves: three arrays over the cells, kept in step by whoever changes one.
+"""The blocks themselves: three arrays over the cells, updated together.
 
 Arrays are indexed [x, z, y] with y fastest, so that a column lies together.
 """
@@ -31,11 +31,11 @@ class Grid:
         size: (SX, SY, SZ).
         blocks: As above. Change cells by `set` and `fill` only: light and skip must follow.
         light: uint8, shape (SX, SZ, SY): sky light times 16, plus block light; each 0 to 15.
-        skip: uint8, shape (SX, SZ, SY): 0 where there is a block; in air, a number of cells (at most `MAX_SKIP`) not above the
+        skip: uint8, shape (SX, SZ, SY): 0 for a block; in air, a number of cells (at most `MAX_SKIP`) not above the
             Chebyshev distance to the nearest block: how far a ray may jump.
-        touched: Squares of columns whose blocks [0], light [1] and skip [2] may be others than those of the grid that this one
-            was copied from, at first: bool, shape (3, SX / SQUARE + 2, SZ / SQUARE + 2), with a margin of one all around.
-        watched: The same of each `changes.Changes`, since it last asked.
+        touched: Squares of columns whose blocks [0], light [1] and skip [2] may differ from those of the grid that this one
+            was first copied from: bool, shape (3, SX / SQUARE + 2, SZ / SQUARE + 2), with a margin of one all around.
+        watched: The same of each `changes.Changes`, since its last call.
         num_touches: How often something was touched.
     """
 
@@ -52,7 +52,7 @@ class Grid:
 
     @classmethod
     def of(cls, arrays: tuple[np.ndarray, ...], original: Original | None = None) -> Grid:
-        """A grid of blocks, light and skip that are known already; they are taken over."""
+        """A grid of known blocks, light and skip, which are taken over."""
         grid = cls.__new__(cls)
         grid.blocks, grid.light, grid.skip = arrays
         sx, sz, sy = grid.blocks.shape
@@ -85,7 +85,7 @@ class Grid:
         return 0 <= x < sx and 0 <= y < sy and 0 <= z < sz
 
     def get(self, x: int, y: int, z: int) -> int:
-        """The state of a cell; outside it is air above and bedrock elsewhere, so that nothing walks out."""
+        """State of a cell; outside it is air above and bedrock elsewhere, so that nothing walks out."""
         sx, sy, sz = self.size
         if 0 <= x < sx and 0 <= z < sz:
             if 0 <= y < sy:
@@ -94,11 +94,7 @@ class Grid:
         return BEDROCK
 
     def set(self, x: int, y: int, z: int, state: int) -> int:
-        """Put a state into a cell, light and skip included; returns the one that was there.
-
-        Raises:
-            WorldError: If there is no such cell.
-        """
+        """Put a state into a cell, update light and skip, and return the old state; WorldError if there is no such cell."""
         if not self.inside(x, y, z):
             sx, sy, sz = self.size
             raise WorldError(f"there is no block at {x} {y} {z}: the world reaches from 0 0 0 to {sx - 1} {sy - 1} {sz - 1}")
@@ -111,9 +107,9 @@ class Grid:
         return before
 
     def fill(self, x0: int, y0: int, z0: int, x1: int, y1: int, z1: int, state: int) -> int:
-        """Put a state into every cell of a box, both corners included, in any order; returns how many cells changed.
+        """Put a state into every cell of a box, both corners included, in any order; return the number of changed cells.
 
-        Light and skip are brought up to date once for the whole box; neighbours are not told (see `blocks.updates.set_block`).
+        Light and skip are updated once for the whole box; neighbours are not told (see `blocks.updates.set_block`).
 
         Raises:
             WorldError: If the box is not inside the world, or there is no such state.
@@ -135,13 +131,13 @@ class Grid:
         return num_changed
 
     def changed_box(self, x0: int, y0: int, z0: int, x1: int, y1: int, z1: int) -> None:
-        """Bring light and skip up to date after `blocks` was written to directly within a box, both corners included."""
+        """Update light and skip after `blocks` was written to directly within a box, both corners included."""
         light.relight_box(self.blocks, self.light, x0, y0, z0, x1, y1, z1)
         light.distances_box(self.blocks, self.skip, x0, z0, x1, z1, MAX_SKIP)
         self._touch(x0, z0, x1, z1)
 
     def changed_cells(self, cells: np.ndarray) -> None:
-        """The same for single cells: int32, shape (N,), each x << 20 | z << 10 | y."""
+        """Update light and skip of single cells: int32, shape (N,), each x << 20 | z << 10 | y."""
         light.relight_cells(self.blocks, self.light, cells)
         light.update_distances_of(self.blocks, self.skip, cells)
         for column in np.unique(cells >> 10).tolist():
@@ -159,7 +155,7 @@ class Grid:
                 touched[kind, x:end_x, z:end_z] = True
 
     def top(self, x: int, z: int) -> int:
-        """Height of the highest cell of a column that is not air; -1 if there is none."""
+        """Height of the highest cell of a column that is not air, or -1."""
         cells = np.flatnonzero(self.blocks[x, z])
         return int(cells[-1]) if cells.size else -1
 

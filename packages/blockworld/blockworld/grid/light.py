@@ -1,11 +1,11 @@
-"""How light fills the cells, and how far each cell is from the nearest block.
+"""Light of the cells, and the distance from each cell to the nearest block.
 
 Two kinds of light, 0 to 15, share a byte. *Sky light* comes straight down at 15 through cells that take nothing away; *block
-light* starts at what a block gives. Both lose at least one per cell on every other way. `lit` computes all of it; `relight` and
-`relight_box` bring it up to date after a change (take away what the changed cells may have lit, then fill again from the rim)
-and give exactly what `lit` would.
+light* starts at a block's own brightness. Both lose at least one per cell in every other direction. `lit` computes all of it;
+`relight` and `relight_box` update it after a change (take away what the changed cells may have lit, then fill again from the
+rim) and give exactly the result of `lit`.
 
-Whether light passes follows Minecraft 1.16: full opaque cubes take all of it, leaves, ice and everything wet take one, glass
+The passage of light follows Minecraft 1.16: full opaque cubes take all of it, leaves, ice and everything wet take one, glass
 and the rest nothing; slabs, stairs, snow, farmland and paths let none through a face that they cover.
 """
 
@@ -114,7 +114,7 @@ def _grown(queue, head, num):
 
 @njit(cache=True)
 def _spread(blocks, light, lighting, queue, num, shift):
-    """Let the light of the queued cells (x << 20 | z << 10 | y) run on; `shift` is 4 for sky light, 0 for block light."""
+    """Spread the light of the queued cells (x << 20 | z << 10 | y); `shift` is 4 for sky light, 0 for block light."""
     sx, sz, sy = blocks.shape
     keep = 0x0F if shift else 0xF0
     head = 0
@@ -235,7 +235,7 @@ def _lit(blocks, light, lighting):
 
 @njit(cache=True)
 def _relight(blocks, light, lighting, cells):
-    """Bring light up to date after the blocks of the given cells (x << 20 | z << 10 | y) have changed."""
+    """Update light after the blocks of the given cells (x << 20 | z << 10 | y) have changed."""
     sx, sz, sy = blocks.shape
     gone = np.empty(max(256, 2 * cells.size), np.int32)
     levels = np.empty(gone.size, np.uint8)
@@ -330,18 +330,18 @@ def lit(blocks: np.ndarray) -> np.ndarray:
 
 
 def relight(blocks: np.ndarray, light: np.ndarray, x: int, y: int, z: int, before: int, after: int) -> None:
-    """Bring `light` up to date, in place, after one cell of `blocks` went from one state to another."""
+    """Update `light`, in place, after one cell of `blocks` went from one state to another."""
     if LIGHTING[before] != LIGHTING[after]:
         _relight(blocks, light, LIGHTING, np.array([x << 20 | z << 10 | y], np.int32))
 
 
 def relight_cells(blocks: np.ndarray, light: np.ndarray, cells: np.ndarray) -> None:
-    """Bring `light` up to date, in place, after some cells changed: int32, shape (N,), each x << 20 | z << 10 | y."""
+    """Update `light`, in place, after some cells changed: int32, shape (N,), each x << 20 | z << 10 | y."""
     _relight(blocks, light, LIGHTING, cells)
 
 
 def relight_box(blocks: np.ndarray, light: np.ndarray, x0: int, y0: int, z0: int, x1: int, y1: int, z1: int) -> None:
-    """Bring `light` up to date, in place, after any cells of a box changed, both corners included."""
+    """Update `light`, in place, after any cells of a box changed, both corners included."""
     if (x1 - x0 + 1) * (y1 - y0 + 1) * (z1 - z0 + 1) * 16 > blocks.size:
         light[:] = 0
         _lit(blocks, light, LIGHTING)
@@ -351,7 +351,7 @@ def relight_box(blocks: np.ndarray, light: np.ndarray, x0: int, y0: int, z0: int
 
 @njit(cache=True)
 def _nearer(skip, row, line, most):
-    """Of one column, one more than the least of itself and the eight columns around, as far as they are done: into `row`."""
+    """Write one more than the least of a column and the finished ones of its eight neighbours into `row`."""
     sy = row.size
     top = np.uint8(most - 1)
     one = np.uint8(1)
@@ -404,8 +404,9 @@ def _start(blocks, skip, x0, z0, x1, z1, most):
 
 @njit(cache=True)
 def _added(skip: np.ndarray, x: int, z: int, y: int) -> None:
-    """Bring distances down around a new block, shell by shell, each only beside what the one before brought down: distances of
-    cells that touch differ by at most 1, so that nothing else can be too far."""
+    """Lower the distances around a new block, shell by shell, each only beside cells lowered in the shell before: distances of
+    neighbours differ by at most 1, so that nothing else can be too far.
+    """
     sx, sz, sy = skip.shape
     skip[x, z, y] = 0
     x0, x1, z0, z1, y0, y1 = x, x, z, z, y, y
@@ -443,11 +444,11 @@ def _added_or_removed(blocks, skip, cells):
 
 
 def distances(blocks: np.ndarray, most: int) -> np.ndarray:
-    """How far each cell is from the nearest block.
+    """Distance from each cell to the nearest block.
 
     Args:
         blocks: uint16, shape (SX, SZ, SY).
-        most: Distances above this are this; 1 to 254.
+        most: Larger distances become this; 1 to 254.
     Returns:
         uint8, the same shape: 0 in a block, in air the Chebyshev distance to the nearest block inside, in cells.
     """
@@ -459,10 +460,10 @@ def distances(blocks: np.ndarray, most: int) -> np.ndarray:
 
 
 def update_distances(skip: np.ndarray, x: int, y: int, z: int, before: int, after: int) -> None:
-    """Bring distances up to date, in place, after one cell went from one state to another.
+    """Update distances, in place, after one cell went from one state to another.
 
-    Exact for a new block. Where one went the cell is 1 from now on and the others stay, which is never too far; `distances_box`
-    makes them exact again.
+    Exact for a new block. A removed block's cell becomes 1 and the others stay, which is never too far; `distances_box` makes
+    them exact again.
     """
     if before == 0:
         _added(skip, x, z, y)

@@ -1,4 +1,4 @@
-"""Arrays that take memory only where they have become different from those they were copied from."""
+"""Arrays that take memory only where they differ from those they were copied from."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PAGE = 4096
 
 
 class Original:
-    """Arrays that stay as they are, and any number of copies of them, which share each page of memory until they write to it.
+    """Unchanging arrays and any number of copies of them, which share each page of memory until they write to it.
 
     Args:
         arrays: Each a whole number of pages of 4,096 bytes. They are copied into a file in memory; where the system has none,
@@ -38,7 +38,7 @@ class Original:
             array.flags.writeable = False
 
     def copies(self, now: tuple[np.ndarray, ...] | None = None) -> tuple[np.ndarray, ...]:
-        """Arrays to write to, with the values of `arrays`, or of copies of them that were written to since."""
+        """Writable arrays with the values of `arrays`, or of copies of them that were written to since."""
         if self._file is None:
             return tuple(array.copy() for array in now or self.arrays)
         copies = self._mapped(self._file, mmap.MAP_PRIVATE)

@@ -1,7 +1,7 @@
-"""What a look or a click meets: the outlines of blocks, which are not always what a body bumps into.
+"""Outlines of blocks, which a look or a click meets; a body meets their collision boxes.
 
-A torch stops nobody and yet can be aimed at; a fence is 1.5 high to a body and 1 high to the eye. Sizes are those the game
-draws its black frame around.
+A torch stops nobody and yet can be aimed at; a fence is 1.5 high to a body and 1 high to the eye. Sizes are those of the game's
+black frame.
 """
 
 from __future__ import annotations
@@ -65,7 +65,6 @@ _GROWING = {"wheat": 2, "carrots": 1, "potatoes": 1, "beetroots": 2, "nether_war
 
 
 def turned(box: Box, facing: str) -> Box:
-    """A box of something facing north, turned to face elsewhere."""
     x0, y0, z0, x1, y1, z1 = box
     if facing == "south":
         return (16 - x1, y0, 16 - z1, 16 - x0, y1, 16 - z0)
@@ -88,7 +87,7 @@ def _attached(name: str, values: Mapping[str, str]) -> Box:
 
 
 def _without_collision(name: str, values: Mapping[str, str]) -> list[Box]:
-    """The outline of a state that stops nobody, in sixteenths."""
+    """Outline of a state without collision, in sixteenths."""
     if name in _SIZES:
         return [_SIZES[name]]
     if name in SMALL_FLOWERS:

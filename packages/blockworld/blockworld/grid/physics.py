@@ -1,7 +1,7 @@
-"""Bodies, looks and liquids against the blocks: the kernels that the player, mobs and things on the ground share.
+"""Bodies, looks and liquids against the blocks: kernels for the player, mobs and things on the ground.
 
-Rules of Minecraft 1.16: a body is an upright box; it moves along y first, then along the longer of x and z; what it meets with
-its feet it climbs if that is no more than `step_height` high. Cells beyond the sides and below the world are solid.
+Rules of Minecraft 1.16: a body is an upright box; it moves along y first, then along the longer of x and z; it climbs edges at
+its feet of at most `step_height`. Cells beyond the sides and below the world are solid.
 """
 
 from __future__ import annotations
@@ -130,8 +130,7 @@ def move_box(blocks, x, y, z, dx, dy, dz, half_width, height, step_height, on_gr
         blocks: uint16, shape (SX, SZ, SY).
         x, y, z: Middle of its feet.
         dx, dy, dz: Where it wants to go, in blocks.
-        half_width, height: Of the body.
-        step_height: How high an edge it climbs when it stands; 0 for things, negative for who sinks through scaffolding.
+        step_height: Edge that a standing body climbs; 0 for things, negative for bodies that sink through scaffolding.
         on_ground: Whether it stood before; one that lands in this move climbs too.
     Returns:
         (x, y, z, hit_x, hit_y, hit_z): where it ends, and along which axes it was stopped. It stands if `hit_y and dy < 0`.
@@ -356,10 +355,8 @@ def _flow(blocks, cx, cy, cz, kind):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def immersion(blocks, x, y, z, half_width, height, kind):  # type: ignore[no-untyped-def]
-    """How deep a body is in a liquid, and how that runs.
+    """How deep a body is in a liquid of a `kind`, and how that runs.
 
-    Args:
-        kind: `WATER` or `LAVA`.
     Returns:
         (depth above the feet in blocks, flow x, y, z summed over the cells, number of cells).
     """
@@ -384,11 +381,7 @@ def immersion(blocks, x, y, z, half_width, height, kind):  # type: ignore[no-unt
 
 @njit(cache=True)
 def touched(blocks, x, y, z, half_width, height, marks):  # type: ignore[no-untyped-def]
-    """All marks of the cells a body is in, joined by or.
-
-    Args:
-        marks: uint8, shape (NUM_STATES,): bits of the caller's meaning.
-    """
+    """All `marks` (uint8, shape (NUM_STATES,)) of the cells a body is in, joined by or."""
     sx, sz, sy = blocks.shape
     joined = 0
     for cx in range(max(0, math.floor(x - half_width + 0.001)), min(sx - 1, math.floor(x + half_width - 0.001)) + 1):

@@ -1,1 +1,1 @@
-"""What a player does: move, mine, place, use, carry, craft and click on screens."""
+"""Actions of a player: move, mine, place, use, carry, craft and click on screens."""

@@ -1,4 +1,4 @@
-"""What the player does with animals and villagers by hand: feed, tame, shear, milk, dye, trade."""
+"""The player's hand on animals and villagers: feed, tame, shear, milk, dye, trade."""
 
 from __future__ import annotations
 
@@ -17,14 +17,7 @@ _MAX_HEALTH = {"wolf": 20.0}
 
 
 def interact(world: WorldState, row: int, slot: int) -> bool:
-    """Use what the player holds, or the bare hand, on a mob.
-
-    Args:
-        row: Of the mob.
-        slot: Of the hand.
-    Returns:
-        Whether something happened.
-    """
+    """Use the held item in `slot`, or the bare hand, on the mob in `row`; return whether something happened."""
     one = world.entities[row]
     if one["kind"] < NUM_THINGS or one["health"] <= 0:
         return False
@@ -109,7 +102,6 @@ def _dye(world: WorldState, row: int, slot: int, stack: Stack) -> bool:
 
 
 def _milk(world: WorldState, row: int, slot: int) -> bool:
-    """A bucket of milk in place of an empty one; what finds no room falls to the ground."""
     _done(world, "milked", row)
     exchange(world, slot, "milk_bucket")
     return True
@@ -138,7 +130,7 @@ def _tame(world: WorldState, row: int, slot: int) -> bool:
 
 
 def _feed(world: WorldState, row: int, slot: int, stack: Stack) -> bool:
-    """Heal the tame, make the grown look for a partner, let the young grow by a tenth of the time that is left."""
+    """Heal the tame, make the grown look for a partner, let the young grow by a tenth of the remaining time."""
     one = world.entities[row]
     name = KINDS[one["kind"]]
     if name in _TAMING:

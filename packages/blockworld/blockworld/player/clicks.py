@@ -1,4 +1,4 @@
-"""What clicks and keys do to the slots of an open screen; `screens` says which click happened.
+"""Clicks and keys on the slots of an open screen; `screens` decides which click happened.
 
 Every function either moves stacks or leaves them: none makes or loses an item, but for crafting, cutting and trading.
 """
@@ -20,12 +20,12 @@ from blockworld.world_state import WorldState
 
 
 def offers(world: WorldState, screen: Screen) -> list[trades.Offer]:
-    """What the villager of a screen trades: `world.extras[id]["offers"]`."""
+    """Trades of a screen's villager: `world.extras[id]["offers"]`."""
     return world.extras.get(screen.entity, {}).get("offers", [])
 
 
 def result(world: WorldState, screen: Screen) -> Stack | None:
-    """What would come out of the grid, stonecutter or trade now; None if nothing."""
+    """Current output of the grid, stonecutter or trade; None if there is no output."""
     if screen.kind in GRID_WIDTH:
         craft = crafting.match(screen.craft, GRID_WIDTH[screen.kind])
         return None if craft is None else craft.stack
@@ -50,7 +50,7 @@ def throw(world: WorldState, stack: Stack) -> None:
 
 
 def give_back(world: WorldState, stack: Stack) -> None:
-    """Put a stack into the player's slots, and throw what does not fit."""
+    """Put a stack into the player's slots, and throw the rest that does not fit."""
     left = world.give(stack)
     if left is not None:
         throw(world, left)
@@ -118,12 +118,10 @@ def _limit(place: Place, stack: Stack) -> int:
 
 
 def _less(stack: Stack, number: int) -> Stack | None:
-    """A stack with some taken away; None if none is left."""
     return copied(stack, stack.count - number) if stack.count > number else None
 
 
 def _click_slot(world: WorldState, screen: Screen, place: Place, *, right: bool) -> None:
-    """Left or right click on a slot that keeps things."""
     player = world.player
     store, index = store_of(world, screen, place)
     there, held = store[index], player.held
@@ -160,7 +158,7 @@ def _count_taken(world: WorldState, screen: Screen, place: Place, stack: Stack) 
 
 
 def _take_result(world: WorldState, screen: Screen) -> None:
-    """Click on what comes out: it goes onto the cursor if there is room."""
+    """Click on the output: it goes onto the cursor if there is room."""
     made, held = result(world, screen), world.player.held
     if made is None:
         return
@@ -171,7 +169,7 @@ def _take_result(world: WorldState, screen: Screen) -> None:
 
 
 def _pay(world: WorldState, screen: Screen) -> None:
-    """Use up what one result costs, and count it. What remains (buckets) stays in its slot, or goes to the player."""
+    """Use up the cost of one result, and count it. Remainders (buckets) stay in their slot, or go to the player."""
     made = result(world, screen)
     assert made is not None  # the callers asked before
     verb = "crafted"
@@ -199,13 +197,13 @@ def _pay(world: WorldState, screen: Screen) -> None:
 
 
 def cuttings(screen: Screen) -> tuple[Stack, ...]:
-    """What a stonecutter can make of what lies in it."""
+    """Outputs that a stonecutter can make of its input."""
     source = screen.craft[0]
     return () if source is None else crafting.STONECUTTING.get(source.item, ())
 
 
 def _choose(world: WorldState, screen: Screen, option: int) -> None:
-    """Click on an option of a stonecutter, or on an offer, which also lays out what it costs."""
+    """Click on an option of a stonecutter, or on an offer, which also lays out its cost."""
     if screen.kind == "stonecutter":
         source = screen.craft[0]
         if source is not None and option < len(cuttings(screen)):
@@ -226,7 +224,7 @@ def _choose(world: WorldState, screen: Screen, option: int) -> None:
 
 
 def _fetch(world: WorldState, screen: Screen, target: int, item: str) -> None:
-    """Lay all that is carried of an item, up to a stack, into a place of the trade."""
+    """Lay all carried pieces of an item, up to a stack, into a place of the trade."""
     carried = world.player.slots
     for index in inventory.CARRIED:
         stack, there = carried[index], screen.craft[target]
@@ -276,7 +274,7 @@ def _merge(target: Slots, stack: Stack, order: tuple[int, ...]) -> Stack | None:
 
 
 def _ways(world: WorldState, screen: Screen, place: Place, stack: Stack) -> list[tuple[Slots, tuple[int, ...]]]:
-    """Where a quick-move tries to put a stack: lists of slots, and which of them in which order."""
+    """Targets of a quick-move: lists of slots, and their indices in the order of trial."""
     carried = world.player.slots
     if place.owner == "container":
         put_in = screen.kind in smelting.COOK_TICKS and place.index != smelting.OUTPUT
@@ -354,7 +352,7 @@ def exchange(world: WorldState, screen: Screen, other: int) -> None:
 
 
 def throw_hovered(world: WorldState, screen: Screen, *, whole: bool) -> None:
-    """Throw one (or all) of the slot under the cursor; of a result what one crafting makes."""
+    """Throw one (or all) of the slot under the cursor; of a result one crafting's output."""
     if screen.hovered is None:
         return
     place = screen.panel.places[screen.hovered]

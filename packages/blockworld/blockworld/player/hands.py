@@ -1,7 +1,4 @@
-"""What becomes of the things in a player's hands: used up, exchanged for others, worn out, changed.
-
-All by the slot the thing lies in. Creative players keep what they have as it is.
-"""
+"""Changes to items in a player's hands: used up, exchanged, worn out. Creative players keep their items as they are."""
 
 from __future__ import annotations
 
@@ -12,7 +9,6 @@ from blockworld.world_state import WorldState
 
 
 def use_up(world: WorldState, slot: int, number: int = 1) -> None:
-    """Take some from a slot; nothing in creative mode."""
     stack = world.player.slots[slot]
     if stack is None or world.player.game_mode == "creative":
         return
@@ -22,7 +18,7 @@ def use_up(world: WorldState, slot: int, number: int = 1) -> None:
 
 
 def exchange(world: WorldState, slot: int, item: str) -> None:
-    """Turn one of a slot into something else, as a bucket that is filled; what finds no room falls to the ground."""
+    """Turn one of a slot into something else, as a bucket that is filled; without room it falls to the ground."""
     player = world.player
     if player.game_mode == "creative":
         return
@@ -37,7 +33,7 @@ def exchange(world: WorldState, slot: int, item: str) -> None:
 
 
 def wear(world: WorldState, slot: int, uses: int = 1) -> None:
-    """Wear what is in a slot, and count it when it breaks; unbreaking spares it at times."""
+    """Wear the item in a slot, and count it when it breaks; unbreaking spares it at times."""
     player = world.player
     stack = player.slots[slot]
     if stack is None or player.game_mode == "creative":
@@ -49,10 +45,10 @@ def wear(world: WorldState, slot: int, uses: int = 1) -> None:
 
 
 def notice(player: Player) -> None:
-    """End what was begun with another thing in hand: a block half mined, a blow gathered, a meal, a drawn bow.
+    """End an action begun with another item in hand: a block half mined, a blow gathered, a meal, a drawn bow.
 
-    Called once a tick, after the keys that change what is in hand. As in the game, it is the thing that counts and not its
-    slot: to select the slot that is selected, or another with the same in it, ends nothing.
+    Called once a tick, after the keys that change the hand. As in the game, the item counts and not its slot: to select the
+    selected slot again, or another with an equal item, ends nothing.
     """
     item = None if player.in_hand is None else player.in_hand.item
     if item == player.wielded:

@@ -1,4 +1,4 @@
-"""Attacking: hitting what lives, mining what stands, by the rules of Minecraft 1.16."""
+"""Attacking: hitting bodies and mining blocks, by the rules of Minecraft 1.16."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ Target = tuple[int, int, int, int, float, float, float]
 
 
 def target(world: WorldState, *, sources: bool = False) -> Target | None:
-    """The block in reach that the player looks at; None if there is none, or it is not any more what the player sees."""
+    """The block in reach that the player looks at; None without one, or if it has changed since the player saw it."""
     player = world.player
     reach = CREATIVE_REACH if player.game_mode == "creative" else REACH
     dx, dy, dz = direction(player)
@@ -68,7 +68,7 @@ def _show(blocks: np.ndarray, states: Mapping[Position, int]) -> None:
 
 
 def body(entity: np.void) -> tuple[float, float]:
-    """Width and height of an entity, in blocks: the young are half as big, slimes as big as they are."""
+    """Width and height of an entity, in blocks: the young are half as large, slimes as their size says."""
     kind = int(entity["kind"])
     share = entity["variant"] / 4 if KINDS[kind] == "slime" else 0.5 if entity["age"] < 0 else 1.0
     return float(WIDTHS[kind] * share), float(HEIGHTS[kind] * share)
@@ -86,7 +86,7 @@ def _near(those, x, z):
 
 
 def mob_in_front(world: WorldState, reach: float = ATTACK_REACH) -> int | None:
-    """Row of the nearest mob that the player looks at, if no block is before it; None if there is none."""
+    """Row of the nearest mob that the player looks at, if no block is before it; None without one."""
     player, those = world.player, world.entities
     rows = _near(those, player.x, player.z).tolist()
     if not rows:
@@ -107,7 +107,7 @@ def mob_in_front(world: WorldState, reach: float = ATTACK_REACH) -> int | None:
 
 
 def player_in_front(world: WorldState, reach: float = ATTACK_REACH) -> int | None:
-    """Seat of the nearest other player that the player looks at, if no block or mob is before it; None if there is none."""
+    """Seat of the nearest other player that the player looks at, if no block or mob is before it; None without one."""
     if len(world.players) == 1:
         return None
     me = world.player
@@ -184,14 +184,14 @@ def _hit(world: WorldState, row: int | None, seat: int | None) -> None:
 
 
 def _wear(tool: Stack | None) -> tuple[int, int]:
-    """How much a thing wears by mining a block, and by a blow."""
+    """Wear of a tool by mining a block, and by a blow."""
     if tool is None:
         return 0, 0
     return _WEAR.get(item_named(tool.item).kind or tool.item, (0, 0))
 
 
 def progress(world: WorldState, state: int) -> float:
-    """How much of a block one tick of mining takes away, with what the player holds and where it stands; 1: at once."""
+    """Share of a block that one tick of mining takes away, with the player's tool and place; 1: at once."""
     player, block = world.player, block_of(state)
     if block.hardness is None:
         return 0.0

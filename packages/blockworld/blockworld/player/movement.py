@@ -1,6 +1,6 @@
-"""How a player moves: one tick of walking, jumping, swimming and climbing, by the formulas of Minecraft 1.16.
+"""A player's movement: one tick of walking, jumping, swimming and climbing, by the formulas of Minecraft 1.16.
 
-Each tick the keys push, the body slides through the blocks, then gravity and drag act on its speed. What that comes to:
+Each tick the keys push, the body slides through the blocks, then gravity and drag act on its speed. The results:
 walking 4.317 blocks/s, sprinting 5.612, sneaking 1.295, a jump 1.25 high.
 
 Differences from the game: no gliding, no crawling under 1.5 high gaps, no flying in creative mode; swimmers keep their height.
@@ -46,7 +46,7 @@ def look(player: Player, action: Action) -> None:
 
 
 def direction(player: Player) -> tuple[float, float, float]:
-    """Where the player looks: a vector of length 1."""
+    """The player's look: a vector of length 1."""
     yaw, pitch = math.radians(player.yaw), math.radians(player.pitch)
     return -math.sin(yaw) * math.cos(pitch), -math.sin(pitch), math.cos(yaw) * math.cos(pitch)
 
@@ -92,7 +92,7 @@ def move(world: WorldState, action: Action) -> None:
 
 
 def _sneak(world: WorldState, action: Action) -> None:
-    """Go down while the key is held, and stay down under what is too low to stand up."""
+    """Sneak while the key is held, and stay down under blocks too low to stand up."""
     player = world.player
     if action.sneak:
         player.sneaking = True
@@ -167,7 +167,7 @@ def _at(world: WorldState, below: float) -> int:
 
 
 def on_climbable(world: WorldState) -> bool:
-    """Whether the feet are in a ladder, vine or scaffolding, or in an open trapdoor that goes on a ladder."""
+    """Whether the feet are in a ladder, vine or scaffolding, or in an open trapdoor that continues a ladder."""
     state = _at(world, 0.0)
     if _CLIMBABLE[state]:
         return True
@@ -292,7 +292,7 @@ def _hold_edge(world: WorldState, dx: float, dz: float) -> tuple[float, float]:
 
 
 def _slide(world: WorldState, action: Action) -> None:
-    """Move by the speed through the blocks; what is hit takes the speed along it; landing hurts."""
+    """Move by the speed through the blocks; a collision takes the speed along it; landing hurts."""
     player, blocks = world.player, world.grid.blocks
     tall = player.height
     dx, dy, dz = player.vx, player.vy, player.vz
@@ -364,7 +364,7 @@ def _land(world: WorldState, moved_y: float, below: int) -> None:
 
 
 def _tire(player: Player, before: tuple[float, float, float]) -> None:
-    """Count the way, and let sprinting and swimming make hungry."""
+    """Count the distance, and let sprinting and swimming make hungry."""
     across = math.hypot(player.x - before[0], player.z - before[2])
     if player.in_water:
         vitals.exhaust(player, 0.01 * math.hypot(across, player.y - before[1]))

@@ -1,7 +1,7 @@
-"""The use key: blocks that do something, things in the hand that do, and blocks that are placed.
+"""The use key: use a mob or block in front, use the held item, or place a block.
 
-In the game's order: the mob in front, then the block in front (unless one sneaks with something in the hand), then what the
-hand holds; first the main hand, then the other. Held down, the key works every 4 ticks.
+In the game's order: the mob in front, then the block in front (unless the player sneaks with an item in the hand), then the
+held item; first the main hand, then the other. Held down, the key works every 4 ticks.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def use(world: WorldState, action: Action) -> None:
 
 
 def _go_on(world: WorldState, action: Action) -> None:
-    """Eat or draw on while the key is down; let an arrow go when it comes up."""
+    """Keep eating or drawing while the key is down; shoot the arrow when it comes up."""
     player = world.player
     if player.drawing:
         slot = next((slot for slot in (player.hotbar, OFFHAND) if (held := player.slots[slot]) and held.item == "bow"), None)
@@ -197,7 +197,7 @@ def _new_partner(world: WorldState, x: int, y: int, z: int, state: int) -> tuple
 
 
 def pick_item(world: WorldState) -> None:
-    """Take the block that is looked at into the hand: from the hotbar, else from the other slots, in creative from nowhere."""
+    """Take the looked-at block into the hand: from the hotbar, else from the other slots, in creative from nowhere."""
     player, found = world.player, mining.target(world)
     if found is None:
         return

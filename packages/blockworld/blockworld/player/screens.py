@@ -6,10 +6,10 @@ pixels (`panels.FRAME`; frames of other sizes scale it). Panels and slots lie as
 While a screen is open the camera moves the cursor: MineRL turns a camera action into `2400 / 360` mouse pixels per degree, so 1
 degree is 6.67 GUI pixels here, yaw to the right and pitch down. Then, on the tick a key goes down (never while it is held):
 
-* attack: left click: pick up, put down, swap or add; outside the panel it throws what is held. With sneak: quick-move.
+* attack: left click: pick up, put down, swap or add; outside the panel it throws the held stack. With sneak: quick-move.
 * use: right click: pick up the larger half, or put down one.
 * hotbar 1 to 9, swap_hands: exchange the slot under the cursor with that one. drop: throw one of it; with sprint all.
-* inventory or esc: close. What lies in the grid or on the cursor goes back to the player, or to the ground if there is no room.
+* inventory or esc: close. Stacks in the grid or on the cursor go back to the player, or to the ground if there is no room.
 
 `step` returns True when a screen took the action, so that nothing else moves and an esc that closes a screen ends no episode.
 
@@ -43,7 +43,7 @@ _NUM_INPUTS = {"inventory": 4, "crafting_table": 9, "stonecutter": 1, "villager"
 
 
 class Turn(NamedTuple):
-    """What to add to an action to move the cursor: degrees of yaw and pitch."""
+    """Degrees of yaw and pitch to add to an action to move the cursor."""
 
     yaw: float
     pitch: float
@@ -53,16 +53,11 @@ class Turn(NamedTuple):
 
 
 def slots(screen: Screen) -> tuple[Place, ...]:
-    """All places of a screen; their order numbers them."""
     return screen.panel.places
 
 
 def find(screen: Screen, owner: str, index: int = 0) -> int:
-    """The number of a place, such as `find(screen, "player", 0)`: the first slot of the hotbar.
-
-    Raises:
-        WorldError: If the screen has no such place.
-    """
+    """Number of a place, such as `find(screen, "player", 0)`, the first slot of the hotbar; WorldError without one."""
     for number, place in enumerate(screen.panel.places):
         if (place.owner, place.index) == (owner, index):
             return number
@@ -96,7 +91,7 @@ def turn_within(screen: Screen, turn: Turn, shown: tuple[float, float]) -> Turn:
 
 
 def path_to(screen: Screen, slot: int) -> Turn:
-    """How far to turn the camera so that the cursor comes to the middle of a place; may be split over several actions.
+    """The turn that moves the cursor to the middle of a place; may be split over several actions.
 
     Args:
         slot: Number of the place in `slots`, as `find` gives it.
@@ -112,7 +107,7 @@ def path_to(screen: Screen, slot: int) -> Turn:
 
 
 def stack_in(world: WorldState, screen: Screen, slot: int) -> Stack | None:
-    """What a place shows: its stack, what would come out, or what an option makes; None if it is empty."""
+    """Displayed stack of a place: its own, the output, or an option's; None if it is empty."""
     place = screen.panel.places[slot]
     if place.owner == "result":
         return clicks.result(world, screen)
@@ -147,7 +142,7 @@ def open_block(world: WorldState, position: Position) -> bool:
 
 
 def open(world: WorldState, kind: str, position: Position | None = None, *, entity: int = -1) -> Screen:
-    """Open a screen; one that is open is closed first.
+    """Open a screen; an open one is closed first.
 
     The keys of the action that opened it count as held, so that they do not click too.
 
@@ -186,7 +181,7 @@ def open(world: WorldState, kind: str, position: Position | None = None, *, enti
 
 
 def close(world: WorldState) -> None:
-    """Close the open screen, if there is one; what lay in it loose goes to the player, else to the ground."""
+    """Close the open screen, if there is one; loose stacks go to the player, else to the ground."""
     screen = world.screen
     if screen is None:
         return
@@ -206,10 +201,8 @@ def keys_down(action: Action) -> list[str]:
 
 
 def step(world: WorldState, action: Action) -> bool:
-    """Let an action work on the open screen, if there is one.
-
-    Returns:
-        Whether it did: nothing else of the action counts then, also in the tick that closes the screen.
+    """Apply an action to the open screen; return whether there was one: then nothing else of the action counts, also in the
+    tick that closes the screen.
     """
     screen = world.screen
     if screen is None:

@@ -1,4 +1,4 @@
-"""What blocks do when they are used: doors open, beds are slept in, chests show what they hold.
+"""Use of blocks: doors open, beds are slept in, chests open their screens.
 
 Rules of Minecraft 1.16. Redstone is not simulated: levers and buttons only change their own state.
 """
@@ -37,7 +37,7 @@ _COMPOST = {
 
 
 def compost_chance(item: str) -> float:
-    """How likely an item raises the level of a composter; 0 if it cannot be composted."""
+    """Chance that an item raises the level of a composter; 0 if it cannot be composted."""
     for chance, names in _COMPOST.items():
         if item in names.split():
             return chance
@@ -47,11 +47,7 @@ def compost_chance(item: str) -> float:
 
 
 def touch(world: WorldState, x: int, y: int, z: int, slot: int) -> bool:
-    """Use a block; False if it does nothing, so that what is held may be used on it instead.
-
-    Args:
-        slot: Of the hand that touches.
-    """
+    """Use a block with the hand in `slot`; False if it does nothing, so that the held item may be used on it instead."""
     state = world.grid.get(x, y, z)
     name, values = name_of(state), properties_of(state)
     stack = world.player.slots[slot]
@@ -206,5 +202,4 @@ def _pot(world: WorldState, x: int, y: int, z: int, name: str, slot: int) -> boo
 
 
 def is_tool(stack: Stack | None, kind: str) -> bool:
-    """Whether it is a tool of a kind, of any material."""
     return stack is not None and item_named(stack.item).kind == kind

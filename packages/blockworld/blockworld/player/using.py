@@ -1,6 +1,6 @@
-"""What things in the hand do when they are used: buckets, hoes, seeds of fire, bone meal, food, bows, eggs.
+"""Use of held items: buckets, hoes, seeds of fire, bone meal, food, bows, eggs.
 
-Rules of Minecraft 1.16; each function answers whether it did anything.
+Rules of Minecraft 1.16; each function returns whether it did anything.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _FOOD_EFFECTS: dict[str, tuple[float, tuple[tuple[str, int, int], ...]]] = {
 
 
 def on_block(world: WorldState, slot: int, found: mining.Target) -> bool:
-    """Use what a hand holds on a block, other than by placing it."""
+    """Use a held item on a block, other than by placing it."""
     stack = world.player.slots[slot]
     if stack is None:
         return False
@@ -95,11 +95,7 @@ def on_block(world: WorldState, slot: int, found: mining.Target) -> bool:
 
 
 def in_air(world: WorldState, slot: int, fresh: bool) -> bool:
-    """Use what a hand holds, whatever it looks at.
-
-    Args:
-        fresh: Whether the key went down in this tick.
-    """
+    """Use a held item whatever the player looks at; `fresh` in the tick in which the key went down."""
     player, stack = world.player, world.player.slots[slot]
     if stack is None:
         return False
@@ -136,7 +132,7 @@ def eatable(world: WorldState, stack: Stack) -> bool:
 
 
 def eat(world: WorldState, slot: int) -> bool:
-    """One more tick of eating what a hand holds; False if it is nothing to eat."""
+    """Eat a held item for one more tick; False if it is not food."""
     player, stack = world.player, world.player.slots[slot]
     if stack is None or not eatable(world, stack):
         player.eating = 0
@@ -236,7 +232,7 @@ def _bucket(world: WorldState, slot: int) -> bool:
 
 
 def pour(world: WorldState, x: int, y: int, z: int, liquid: str) -> bool:
-    """Put a source of water or lava into a cell, washing away what is not solid; False if there is no room."""
+    """Put a source of water or lava into a cell, washing away blocks that are not solid; False if there is no room."""
     if not world.grid.inside(x, y, z):
         return False
     state = world.grid.get(x, y, z)
@@ -322,16 +318,14 @@ def place_bed(world: WorldState, x: int, y: int, z: int, foot: int) -> None:
 
 
 def on_mob(world: WorldState, slot: int, row: int) -> bool:
-    """Use what a hand holds on a mob: shear, dye and milk, feed, trade; False if that does nothing."""
     return animals.interact(world, row, slot)
 
 
 def places(stack: Stack | None) -> str | None:
-    """The block that a stack places, if it places one."""
     return None if stack is None else block_of_item(stack.item)
 
 
 def power(drawn_ticks: int) -> float:
-    """Share of its full speed that an arrow gets from a bow drawn so long."""
+    """Share of its full speed that an arrow gets from a bow drawn for `drawn_ticks`."""
     pulled = min(drawn_ticks, DRAW_TICKS) / DRAW_TICKS
     return min(1.0, (pulled * pulled + 2 * pulled) / 3)

@@ -1,4 +1,4 @@
-"""What keeps a player alive or does not: food, healing, breath, fire, thorns, effects, death.
+"""A player's health: food, healing, breath, fire, thorns, effects, death.
 
 Numbers of Minecraft 1.16 (minecraft.wiki: "Hunger", "Damage", "Effect").
 """
@@ -48,13 +48,12 @@ def strength(player: Player, effect: str) -> int:
 
 
 def exhaust(player: Player, amount: float) -> None:
-    """Make hungry by so much; 4 cost one point of saturation or food."""
+    """Make hungry by `amount`; 4 cost one point of saturation or food."""
     if player.game_mode in ("survival", "adventure"):
         player.exhaustion = min(40.0, player.exhaustion + amount)
 
 
 def heal(player: Player, amount: float) -> None:
-    """Give back half hearts, up to 20."""
     if player.health > 0:
         player.health = min(20.0, player.health + amount)
 
@@ -86,8 +85,8 @@ def tick(world: WorldState) -> None:
 
 
 def hurt(world: WorldState, amount: float, cause: str, *, knock_x: float = 0.0, knock_z: float = 0.0) -> None:
-    """Take half hearts, less what armour and resistance keep off; within `SAFE_TICKS` of a blow only
-    a stronger one hurts, by the difference.
+    """Take half hearts, reduced by armour and resistance; within `SAFE_TICKS` of a blow only a stronger one hurts, by the
+    difference.
 
     Args:
         cause: `fall`, `drown`, `starve`, `fire`, `lava`, `cactus`, `magma`, `berries`, `void`, `suffocation`, `magic`, `mob`,
@@ -128,7 +127,7 @@ def hurt(world: WorldState, amount: float, cause: str, *, knock_x: float = 0.0, 
 
 
 def die(world: WorldState) -> None:
-    """Death: what was carried lies on the ground, unless the rule keepInventory is true."""
+    """Death: the carried items fall to the ground, unless the rule keepInventory is true."""
     player = world.player
     if world.screen is not None:
         screens.close(world)  # what lies on the cursor and in the grid is carried again, and dropped with the rest

@@ -35,7 +35,7 @@ from blockworld.raycaster.water import cross_water, sink, through_water
 
 @inner
 def _behind(scenery, view, ray, seen, water, colour, t, is_hit):
-    """The colour of a pixel at the end of its ray, where `colour` is at a distance, or the sky."""
+    """Colour of a pixel at the end of its ray, where `colour` is at a distance, or the sky."""
     if is_hit:
         part = fog(t / ray.far)
         if water.fog_t >= f32(0):
@@ -58,7 +58,7 @@ def _behind(scenery, view, ray, seen, water, colour, t, is_hit):
 
 @inner
 def trace(cells, looks, scenery, bright, view, marked, ray, start):
-    """Colour of a pixel, of 255, and how far away what it shows is; its ray may go as far as `start` at once."""
+    """Colour of a pixel, of 255, and the distance of the block it shows; its ray may go as far as `start` at once."""
     spot, before = first_spot(ray, start), int32(-1)
     seen = Seen(f32(0), f32(0), f32(0), f32(1), f32(1), f32(1))
     water = Water(False, f32(0), f32(30), view.eye_light_r, view.eye_light_g, view.eye_light_b, f32(-1))
@@ -131,7 +131,6 @@ def _set_rays(view, columns, height, tj, ti, rays):
 
 @inner
 def _ray(cells, view, rays, n):
-    """The ray of a tile's n-th pixel."""
     dx, dy, dz = rays.dx[n], rays.dy[n], rays.dz[n]
     px, py, pz = dx > 0, dy > 0, dz > 0
     sx, sy, sz = int32(1) if px else int32(-1), int32(1) if py else int32(-1), int32(1) if pz else int32(-1)
@@ -145,7 +144,6 @@ def _ray(cells, view, rays, n):
 
 @inner
 def _place(cells, x, y, z):
-    """A cell's place in the arrays, -1 outside."""
     return int32(index(cells, x, y, z)) if is_inside(cells, x, y, z) else int32(-1)
 
 
@@ -156,7 +154,7 @@ def _byte(value):
 
 @outer
 def first_steps(cells, view, width, height, first_row, every, starts):
-    """How far each tile's rays may go before they can meet anything: a cone is marched through the skip distances.
+    """Distances that each tile's rays may go before they can meet anything: a cone is marched through the skip distances.
 
     Each `every`-th row of `starts` (float32, shape (rows of tiles, tiles in a row)) from `first_row` on gets blocks.
     """

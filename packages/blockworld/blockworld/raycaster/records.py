@@ -1,4 +1,4 @@
-"""What the ray-caster's kernels pass to each other: records and tuples with names for their numbers."""
+"""Records and tuples with named numbers, which the ray-caster's kernels pass to each other."""
 
 from __future__ import annotations
 
@@ -74,10 +74,10 @@ class Cells(NamedTuple):
     Attributes:
         blocks: uint16: states.
         light: uint8: sky's light times 16, and the blocks' light.
-        skip: uint8: 0 where something is; else how many cells lie between the cell and the nearest such one, and 1 more.
+        skip: uint8: 0 for a block; else the number of cells between the cell and the nearest block, and 1 more.
         sx, sy, sz: int32: number of cells.
-        tops: int16, shape (sx / 8, sz / 8), room to work in: the highest cell that is not free in each 8 x 8 columns; -1 where
-            that has not been looked up yet.
+        tops: int16, shape (sx / 8, sz / 8), workspace: the highest cell that is not free in each 8 x 8 columns; -1 where
+            that is not known yet.
     """
 
     blocks: np.ndarray
@@ -90,7 +90,7 @@ class Cells(NamedTuple):
 
 
 class Looks(NamedTuple):
-    """How the N states look (`models.Models`), and the textures.
+    """Looks of the N states (`models.Models`), and the textures.
 
     Attributes:
         info: uint32, shape (N,): kind and flags, see `WET`.
@@ -98,7 +98,7 @@ class Looks(NamedTuple):
         box_range: `Range`, shape (N,).
         boxes: `Box`, shape (M,).
         box_faces: int32, shape (M, 6): textures; -1 where a box has no face.
-        height: float32, shape (N,): how high its water or lava stands if there is none above.
+        height: float32, shape (N,): how high its water or lava stands with air above.
         glow: float32, shape (N,): brightness of its own, 0 to 1.
         pages: uint32: pixels of all textures, level by level (`renderer.pyramid`).
         page_starts: int32, shape (LEVELS,): where each level begins.
@@ -130,14 +130,14 @@ class Scenery(NamedTuple):
 
 
 class Canvas(NamedTuple):
-    """What `paint` writes.
+    """Outputs of `paint`, and its workspace.
 
     Attributes:
         starts: float32, shape (rows of tiles, tiles in a row): how far rays may go at once (`first_steps`); only read.
-        columns: float32, shape (2, 8 * tiles in a row), room to work in: x and z of a pixel's direction, by its column.
-        rays: `Rays`, shape (1,), room to work in.
+        columns: float32, shape (2, 8 * tiles in a row), workspace: x and z of a pixel's direction, by its column.
+        rays: `Rays`, shape (1,), workspace.
         out: uint8, shape (H, W, 3): the picture.
-        depth: float32, shape (H, W): blocks to what is seen, `View.far` for the sky.
+        depth: float32, shape (H, W): blocks to the picture's surfaces, `View.far` for the sky.
     """
 
     starts: np.ndarray

@@ -1,4 +1,4 @@
-"""Colours of what a ray has met: the light there, the land's colours, the block that is outlined or breaks."""
+"""Colours of a block that a ray met: the light there, the land's colours, the block that is outlined or breaks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,6 @@ from blockworld.raycaster.walk import index, is_inside
 
 @inner
 def _colour(texel):
-    """Red, green and blue of a texel, 0 to 255."""
     return (
         f32(texel & uint32(255)),
         f32((texel >> uint32(8)) & uint32(255)),
@@ -53,8 +52,9 @@ def _cell_before(x, y, z, side):
 
 @inner
 def _corner(touch):
-    """Which way the nearest corner of a face lies from its middle, in cells along two axes, and how far the place is from the
-    middle along each, 0 to 0.5."""
+    """Direction from a face's middle to its nearest corner, in cells along two axes, and distance of the place from the middle
+    along each, 0 to 0.5.
+    """
     ux = uy = uz = vx = vy = vz = int32(0)
     if touch.side < 2:
         a, c = touch.z, touch.y
@@ -143,7 +143,7 @@ def _outline(touch, light, pixel):
 
 @inner
 def _tint(land, what, x, y, z, light):
-    """The light in the colours of the land, or in what differs from cell to cell."""
+    """The light in the colours of the land, or in those that differ from cell to cell."""
     red, green, blue = light
     gx, gz = x & 255, z & 255
     if (what >> FLAGS_SHIFT) & TINTED:
@@ -156,7 +156,7 @@ def _tint(land, what, x, y, z, light):
 
 @inner
 def shade(cells, looks, scenery, bright, view, marked, touch, spot, what, state):
-    """Red, green and blue of what a ray has met, in the light there."""
+    """Red, green and blue of the place a ray met, in the light there."""
     x, y, z = spot.x, spot.y, spot.z
     red, green, blue = _light_on(cells, bright, touch, x, y, z, what)
     if touch.side != PLANE:
@@ -181,7 +181,7 @@ def shade(cells, looks, scenery, bright, view, marked, touch, spot, what, state)
 
 @inner
 def through_pane(seen, texel, colour):
-    """What is seen after a pane of stained glass; what passes takes its colour."""
+    """The seen colour after a pane of stained glass, which gives its colour to the light behind it."""
     share = f32(texel >> uint32(24)) / f32(255)
     peak = f32(0.75) + f32(0.25) * (f32(1) - share)
     r, g, b = _colour(texel)

@@ -1,4 +1,4 @@
-"""The sky's colours, and the haze before what is far away."""
+"""Colours of the sky, and the haze before distant blocks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from blockworld.raycaster.records import CLOUD_HEIGHT, f32, inner, int32, uint32
 
 @inner
 def haze(view, dx, dy, dz):
-    """Colour of the sky in a direction without sun, moon, stars and clouds: what fog and water show."""
+    """Colour of the sky in a direction without sun, moon, stars and clouds: the colour of fog and water."""
     high = max(dy, f32(0))
     part = f32(1) - (f32(1) - min(high, f32(1)))
     part = part * (f32(2.4) - part * f32(1.4))
@@ -30,7 +30,7 @@ def haze(view, dx, dy, dz):
 
 @inner
 def _star(view, dx, dy, dz):
-    """Brightness of the star in a direction, 0 where there is none."""
+    """Brightness of the star in a direction, or 0."""
     star = f32(0)
     if view.stars > f32(0) and dy > f32(0.03):
         scale = f32(46) / (f32(0.35) + dy)
@@ -49,7 +49,7 @@ def _star(view, dx, dy, dz):
 
 @inner
 def _sun_and_moon(view, toward, red, green, blue):
-    """The sky with them before it; `toward` is the cosine of the angle to the sun."""
+    """The sky with sun and moon before it; `toward` is the cosine of the angle to the sun."""
     disc = (toward - f32(0.9984)) * f32(2200)
     if disc > f32(0):
         disc = min(disc, f32(1)) * view.disc
@@ -101,12 +101,11 @@ def sky(view, ray, clouds):
 
 @inner
 def fog(part):
-    """How much of the haze is before something at a part of the distance one can see."""
+    """Share of the haze before a block at a part of the viewing distance."""
     part *= part
     return part * (f32(0.12) + f32(0.88) * part * part)
 
 
 @inner
 def mix(a, b, part):
-    """A colour between two."""
     return a[0] + (b[0] - a[0]) * part, a[1] + (b[1] - a[1]) * part, a[2] + (b[2] - a[2]) * part

@@ -1,4 +1,4 @@
-"""What a ray meets in a cell: a cube, a plant's crossed pictures, or boxes."""
+"""The surface that a ray meets in a cell: a cube, a plant's crossed pictures, or boxes."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def sample(looks, picture, level, u, v):
 
 @inner
 def _level(spread):
-    """The level of a texture of which so many pixels lie in one of the picture."""
+    """The level of a texture of which `spread` pixels lie in one of the picture."""
     if spread < f32(1.5):
         return int32(0)
     if spread < f32(3):
@@ -81,7 +81,7 @@ def _cube_side(cells, looks, ray, spot, what, state, before, tx, tz):
 
 @inner
 def _mirrored(x, y, z, side, u, v):
-    """The place in a face's picture, turned over in some cells, so that one sees no pattern."""
+    """The place in a face's picture, mirrored in some cells, so that no pattern shows."""
     mixed = uint32(x) * uint32(73856093) ^ uint32(z) * uint32(19349663) ^ uint32(y) * uint32(83492791)
     mixed ^= mixed >> uint32(13)
     if mixed & uint32(1):
@@ -137,7 +137,7 @@ def _meet_cross(looks, ray, spot, state):
 
 @inner
 def _between(a, b, near, far, enter, first, leave, last):
-    """What is left of a ray between two opposite faces of a box, which it meets at a and b."""
+    """The part of a ray between two opposite faces of a box, which it meets at a and b."""
     if a > b:
         a, b, near, far = b, a, far, near
     if a > enter:
@@ -190,7 +190,7 @@ def _meet_boxes(looks, ray, spot, state):
 
 @inner
 def meet(cells, looks, ray, spot, what, state, before, tx, tz):
-    """What a ray meets of the state in its cell."""
+    """The surface of a state that a ray meets in its cell."""
     kind = what & KIND_BITS
     if kind <= CUTOUT or kind == LAVA:
         return _meet_cube(cells, looks, ray, spot, what, state, before, tx, tz)

@@ -1,4 +1,4 @@
-"""How a ray goes from cell to cell, and through air by jumps."""
+"""A ray's way from cell to cell, and through air by jumps."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ def _onward(cell, place, step):
 
 @inner
 def index(cells, x, y, z):
-    """A cell's place in the arrays."""
     return uint32((x * cells.sz + z) * cells.sy + y)
 
 
@@ -91,7 +90,7 @@ def _top(cells, x, z):
 
 @inner
 def _free(cells, ray, spot):
-    """What `skip` says where a ray is; -1 where it has left the land, or ends."""
+    """Value of `skip` at a ray's place; -1 where it has left the land, or ends."""
     if spot.t >= ray.far or not is_inside(cells, spot.x, spot.y, spot.z):
         return int32(-1)
     return int32(cells.skip[index(cells, spot.x, spot.y, spot.z)])
@@ -131,9 +130,9 @@ def _leap(ray, spot, free):
 
 @inner
 def _cell_by_cell(cells, ray, spot):
-    """Along cells with something next to them: where the ray is then, and what `_free` says there.
+    """Along cells with blocks next to them: the ray's new place, and `_free` there.
 
-    Only one of the three borders is another one after each step.
+    Only one of the three borders changes after each step.
     """
     x, y, z, t, face = spot.x, spot.y, spot.z, spot.t, spot.face
     at = index(cells, x, y, z)
@@ -174,7 +173,7 @@ def _cell_by_cell(cells, ray, spot):
 
 @inner
 def march_air(cells, ray, spot, free):
-    """Through air to the next cell with something in it, or out of the land; `free` is what `skip` says here.
+    """Through air to the next cell with a block in it, or out of the land; `free` is the value of `skip` here.
 
     Inside, coordinates are not negative, so that cutting is rounding down; cells never go back, so that it ends.
     """

@@ -1,4 +1,4 @@
-"""What a ray does in water: how it comes in, what the surface mirrors, what the depth swallows."""
+"""A ray in water: its entry, the mirror of the surface, the light lost with depth."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from blockworld.raycaster.walk import index
 
 @inner
 def _passes(length):
-    """exp(-0.105 * length), the share of light that so many blocks of water let through: a series for each halving."""
+    """exp(-0.105 * length), the share of light that `length` blocks of water let through: a series for each halving."""
     halvings = min(length, f32(150)) * f32(0.151482979)
     whole = int32(halvings)
     x = (f32(whole) - halvings) * f32(0.693147181)
@@ -27,7 +27,7 @@ def _passes(length):
 
 @inner
 def through_water(seen, water, length):
-    """What is seen after so many more blocks of water, with the light that falls on it."""
+    """The seen colour after `length` more blocks of water, with the light that falls on it."""
     e = _passes(length)
     e_g = e * math.sqrt(math.sqrt(e))
     e_r = e * e * e
@@ -77,7 +77,7 @@ def _light_on_water(cells, spot, on_top, is_below):
 
 @inner
 def _mirror(view, ripples, ray, seen, t, lit):
-    """What is seen after a surface from above, with the sky and the sun in it."""
+    """The seen colour after a surface from above, with the sky and the sun in it."""
     dx, dy, dz = ray.dx, ray.dy, ray.dz
     wx, wz = ray.eye_x + dx * t, ray.eye_z + dz * t
     rx = int32((wx + view.ripple) * f32(8)) & 127
@@ -111,7 +111,7 @@ def _mirror(view, ripples, ray, seen, t, lit):
 
 @inner
 def _fall(view, ripples, ray, seen, t, light):
-    """What is seen after the side of a waterfall, which is paler and has streaks."""
+    """The seen colour after the side of a waterfall, which is paler and has streaks."""
     along = (ray.eye_x + ray.dx * t + ray.eye_z + ray.dz * t) * f32(8)
     down = (ray.eye_y + ray.dy * t) * f32(2) + view.ripple * f32(3)
     streak = ripples[int32(along) & 127, int32(down + f32(1000)) & 127, 0]
@@ -129,7 +129,7 @@ def _fall(view, ripples, ray, seen, t, light):
 
 @inner
 def _enter_water(cells, scenery, bright, view, ray, spot, seen, water, begin):
-    """What is seen, and the water, where a ray comes into water at the distance `begin`."""
+    """The seen colour, and the water, where a ray enters water at the distance `begin`."""
     light, fog_t = (water.red, water.green, water.blue), water.fog_t
     if begin > f32(1e-3) and spot.face >= 0:
         is_below = begin > spot.t + f32(1e-5)
@@ -156,7 +156,7 @@ def _left(water):
 
 @inner
 def cross_water(cells, looks, scenery, bright, view, ray, spot, seen, water, what, state, leave):
-    """Into water, out of it or further in it, in one cell: what is seen, the water, and whether it is too dark to go on."""
+    """Cross water in one cell, into it, out of it or through: the seen colour, the water, and whether it is too dark now."""
     t = spot.t
     begin, end = _under_surface(cells, looks, ray, spot, what, state, leave)
     if water.inside:

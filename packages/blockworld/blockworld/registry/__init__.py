@@ -1,4 +1,4 @@
-"""What there is: blocks and their states, items, tools, creatures, recipes, trades, drops."""
+"""Tables of blocks and their states, items, tools, creatures, recipes, trades, drops."""
 
 from blockworld.registry import blocks, crafting, items, smelting, tools, trades
 from blockworld.registry.biomes import BIOMES

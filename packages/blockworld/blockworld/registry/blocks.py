@@ -1,8 +1,8 @@
 """Blocks and their states, by Minecraft 1.16.2's names and numbers.
 
 A cell of the world holds a *state*: a number from 0 to 17,111 that stands for a block with all its properties, such as
-`oak_stairs[facing=north,half=bottom,shape=straight,waterlogged=false]`. What the rules and the renderer ask of a state many
-times a second is a NumPy array with an entry per state.
+`oak_stairs[facing=north,half=bottom,shape=straight,waterlogged=false]`. Facts of a state that the rules and the renderer need
+many times a second are NumPy arrays with an entry per state.
 
 >>> state = parse("oak_stairs[facing=north]")
 >>> name_of(state), properties_of(state)["half"]
@@ -26,17 +26,15 @@ from blockworld.registry.facts import table
 
 @dataclass(frozen=True)
 class Block:
-    """One block and what is true of all its states.
+    """One block and the facts of all its states.
 
     Attributes:
         name: Without `minecraft:`.
-        first: Its first state.
-        default: The state it has when nothing else is said.
-        num_states: They are `first` to `first + num_states - 1`.
+        first: Its first state; the others, `num_states` in all, follow.
         properties: Name -> values, in the order that numbers the states: the last one changes fastest.
         hardness: Of mining, seconds per 1.5; None if it cannot be mined.
         resistance: Against explosions.
-        material: Which tools are fast on it, such as `rock`, as the table says, which `tools` corrects; None for by hand.
+        material: Such as `rock`, says which tools are fast on it, as the table has it (`tools` corrects it); None for by hand.
         tools: Items without which it drops nothing; empty if anything will do.
     """
 
@@ -132,11 +130,7 @@ def name_of(state: int) -> str:
 
 
 def block_named(name: str) -> Block:
-    """A block by name, with or without `minecraft:`.
-
-    Raises:
-        UnknownNameError: With the nearest name.
-    """
+    """A block by name, with or without `minecraft:`; UnknownNameError with the nearest name."""
     short = name.removeprefix("minecraft:")
     if short not in BY_NAME:
         raise unknown_name("block", short[:100], BY_NAME)
@@ -169,11 +163,7 @@ def properties_of(state: int) -> Mapping[str, str]:
 
 @cache
 def change(state: int, **properties: str) -> int:
-    """The same block with other properties.
-
-    Raises:
-        WorldError: If it has no such property or value.
-    """
+    """The same block with other properties; WorldError if it has no such property or value."""
     block = block_of(state)
     values = {**properties_of(state)}
     for name, value in properties.items():

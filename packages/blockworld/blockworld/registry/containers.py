@@ -1,4 +1,4 @@
-"""Blocks that hold items: which ones, how many slots, and which two halves make a large chest."""
+"""Blocks that hold items: their numbers of slots, and the two halves of a large chest."""
 
 from __future__ import annotations
 
@@ -30,11 +30,7 @@ def kind_of_block(name: str) -> str | None:
 
 
 def new(kind: str) -> Container:
-    """An empty container.
-
-    Raises:
-        UnknownNameError: If there is no such kind.
-    """
+    """An empty container; UnknownNameError if there is no such kind."""
     if kind not in NUM_SLOTS_OF:
         raise unknown_name("container", kind[:100], NUM_SLOTS_OF)
     return Container(kind, [None] * NUM_SLOTS_OF[kind])

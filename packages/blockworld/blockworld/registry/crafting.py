@@ -1,4 +1,4 @@
-"""What becomes of items laid into a grid: the 1,198 recipes of Minecraft 1.16.2's table, and the special ones people use.
+"""Crafting: the 1,198 recipes of Minecraft 1.16.2's table, and the special ones people use.
 
 The table lists a recipe once for every wood or stone that will do; recipes of one shape and result are joined here, so that
 a chest may be made of mixed planks, as in the game. Shaped recipes match anywhere in the grid and mirrored.
@@ -31,12 +31,11 @@ Choice = frozenset[str]
 
 @dataclass(frozen=True)
 class Recipe:
-    """How something is made at a crafting grid.
+    """A recipe for a crafting grid, which gives `count` of `item`.
 
     Attributes:
-        item, count: What comes out.
         height, width: Of the shape, in slots; 0 of a shapeless recipe.
-        cells: What goes where, row by row, None for an empty slot; of a shapeless recipe what goes in, in any order.
+        cells: Ingredients row by row, None for an empty slot; of a shapeless recipe in any order.
     """
 
     item: str
@@ -55,11 +54,7 @@ class Recipe:
         return tuple(cell for cell in self.cells if cell is not None)
 
     def grid(self, width: int = 3) -> list[Choice | None]:
-        """The recipe laid out from the upper left of a grid `width` slots wide and high.
-
-        Raises:
-            WorldError: If it does not fit.
-        """
+        """The recipe laid out from the upper left of a grid `width` slots wide and high; WorldError if it does not fit."""
         if (self.shaped and max(self.height, self.width) > width) or len(self.ingredients) > width * width:
             raise WorldError(f"{self.item} does not fit a {width} x {width} grid; use a crafting table")
         laid: list[Choice | None] = [None] * (width * width)
@@ -71,12 +66,12 @@ class Recipe:
 
 @dataclass(frozen=True)
 class Craft:
-    """What a filled grid gives.
+    """Result of a filled grid.
 
     Attributes:
-        stack: What comes out.
+        stack: The output.
         remainders: An entry per slot of the grid: the item that stays behind when one piece is used up, such as a bucket.
-        recipe: How; None of the special ones.
+        recipe: None for special recipes.
     """
 
     stack: Stack
@@ -136,12 +131,7 @@ def _shapeless() -> dict[tuple[str, ...], Recipe]:
 
 @lru_cache(maxsize=4096)
 def find(names: Names, width: int) -> Recipe | None:
-    """The recipe of the table that a grid fills.
-
-    Args:
-        names: An item or None per slot, row by row.
-        width: Slots in a row.
-    """
+    """The recipe of the table that a grid fills: an item or None per slot, row by row, `width` in a row."""
     rows = [names[at : at + width] for at in range(0, len(names), width)]
     filled_rows = [at for at, row in enumerate(rows) if any(row)]
     if not filled_rows:
@@ -157,10 +147,10 @@ def find(names: Names, width: int) -> Recipe | None:
 
 
 def match(grid: Sequence[Stack | str | None], width: int) -> Craft | None:
-    """What the items in a grid make; None if nothing.
+    """Result of the items in a grid; None if they fill no recipe.
 
     Args:
-        grid: An entry per slot, row by row: a stack, a name, or None. Stacks matter to mend tools, which needs their damage.
+        grid: An entry per slot, row by row: a stack, a name, or None. Mending tools needs stacks, for their damage.
         width: Slots in a row: 2 of the player's own grid, 3 at a crafting table.
 
     Raises:
@@ -214,16 +204,12 @@ def _by_result() -> dict[str, tuple[Recipe, ...]]:
 
 
 def recipes_for(name: str) -> tuple[Recipe, ...]:
-    """All recipes whose result is an item; empty if it is not crafted.
-
-    Raises:
-        UnknownNameError: If there is no such item.
-    """
+    """All recipes whose result is an item, if any; UnknownNameError if there is no such item."""
     return _by_result().get(item_named(name).name, ())
 
 
 def plan(recipe: Recipe, slots: Sequence[Stack | None], width: int = 3) -> list[str | None] | None:
-    """Which item to lay into each slot of a grid, from what is carried; None if something lacks.
+    """The carried item to lay into each slot of a grid; None if something lacks.
 
     Items that fit few places of the recipe are given out first to the places with the least choice, so a plan is found whenever
     each place's items are the same set or apart from another's, as in all recipes of the table.
@@ -248,7 +234,7 @@ def plan(recipe: Recipe, slots: Sequence[Stack | None], width: int = 3) -> list[
 
 
 def can_make(name: str, slots: Sequence[Stack | None], width: int = 3) -> Recipe | None:
-    """The first recipe for an item that the carried items fill; None if there is none.
+    """The first recipe for an item that the carried items fill; None if they fill no such recipe.
 
     Args:
         width: 2 for the player's own grid, 3 for a crafting table.

@@ -1,4 +1,4 @@
-"""What blocks leave behind when they are broken: the rules of Minecraft 1.16 (minecraft.wiki, the pages of the blocks)."""
+"""Drops of broken blocks: the rules of Minecraft 1.16 (minecraft.wiki, the pages of the blocks)."""
 
 from __future__ import annotations
 
@@ -55,13 +55,9 @@ _FLOWER_OF_POT = {"potted_bamboo": "bamboo"}
 
 
 def drops(state: int, tool: Stack | None, rng: np.random.Generator) -> list[Stack]:
-    """What one block leaves when it is mined.
+    """Drops of one block mined with a tool; None for a hand.
 
     A door, bed or tall plant is one block here: either half gives the whole.
-
-    Args:
-        state: As it was in the world.
-        tool: What it was mined with; None for a hand.
     """
     block, values = block_of(state), properties_of(state)
     name = block.name
@@ -124,7 +120,7 @@ def _number(name: str, values: Mapping[str, str]) -> int:
 def _plants(
     name: str, values: Mapping[str, str], shears: bool, silk: bool, fortune: int, rng: np.random.Generator
 ) -> list[Stack] | None:
-    """What grows; None if it has no rule of its own."""
+    """Drops of plants; None for blocks without a rule of their own."""
     if name.endswith("_leaves"):
         return _leaves(name, shears or silk, rng)
     if name in ("grass", "fern", "tall_grass", "large_fern"):

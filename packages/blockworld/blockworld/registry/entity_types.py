@@ -1,6 +1,6 @@
-"""What moves besides the player: names, sizes and strengths of Minecraft 1.16, as arrays that the kernels read.
+"""Mobs and things: names, sizes and strengths of Minecraft 1.16, as arrays that the kernels read.
 
-`ENTITY.kind` is an index into `KINDS`: things first (`NUM_THINGS` of them), then mobs. What the fields of a row mean beyond their
+`ENTITY.kind` is an index into `KINDS`: things first (`NUM_THINGS` of them), then mobs. Meanings of a row's fields beyond their
 names:
 
 | field | of a mob | of a thing |
@@ -10,7 +10,7 @@ names:
 | `goal`, `goal_ticks` | what it does (`mob_kernel`); a creeper about to burst counts its `goal_ticks` down from 0 to -30 | item: ticks until it can be picked up; arrow: 1 once it sticks |
 | `goal_x`, `goal_y`, `goal_z` | where it walks to next | arrow: the cell it sticks in |
 | `item`, `count` | villager: cell x, z of its home, -1 none; chicken: `count` ticks to the next egg; fighter: `count` ticks to the next blow | item: index into `ITEMS`, how many; arrow: `count` 1 if it can be picked up; orb: `count` points |
-| `target` | id of whom it fights, follows or flees; 0 the player, -1 nobody | who threw it |
+| `target` | id of the entity it fights, follows or flees; 0 the player, -1 nobody | who threw it |
 | `health` | half hearts | arrow: damage per block per tick of speed |
 """  # noqa: E501
 
@@ -33,7 +33,7 @@ PASSIVE, NEUTRAL, HOSTILE, GOLEM, PERSON = range(5)
 
 @dataclass(frozen=True)
 class Mob:
-    """What is true of all mobs of a kind (minecraft.wiki, Java Edition 1.16; normal difficulty).
+    """Facts about all mobs of a kind (minecraft.wiki, Java Edition 1.16; normal difficulty).
 
     Attributes:
         temper: `PASSIVE` and so on.
@@ -43,7 +43,7 @@ class Mob:
         attack: Half hearts of a blow; of a slime per size.
         steadiness: Share of a push that it withstands.
         sight: Blocks within which it picks its targets.
-        step: How high an edge it walks up without jumping.
+        step: Height of an edge that it walks up without jumping.
         lures: Items in the hand that it follows.
         foods: Items that make it look for a partner.
         experience: Points it leaves when the player kills it.

@@ -1,4 +1,4 @@
-"""The tables that the world runs on, of Minecraft 1.16.2 and our own, read once (`data/README.md`: where each comes from)."""
+"""The tables that the world runs on, of Minecraft 1.16.2 and our own, read once (`data/README.md` has the source of each)."""
 
 from __future__ import annotations
 
@@ -12,11 +12,7 @@ from blockworld.errors import WorldError
 
 @cache
 def table(name: str) -> list[Any]:
-    """One table of `blockworld/data`, by the name of its file: `blocks`, `items`, `recipes`, `textures`, `models`, ...
-
-    Raises:
-        WorldError: If it cannot be read.
-    """
+    """A table of `blockworld/data` by its file's name: `blocks`, `items`, `recipes` ...; WorldError if it cannot be read."""
     file = resources.files("blockworld") / "data" / f"{name}.json"
     try:
         return json.loads(file.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""How easily blocks catch fire and burn away: odds of Minecraft 1.16 (minecraft.wiki, Fire)."""
+"""Odds that blocks catch fire and burn away in Minecraft 1.16 (minecraft.wiki, Fire)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Items by Minecraft 1.16's names: how many share a slot, what tools do, what burns, what is eaten, what places which block.
+"""Items by Minecraft 1.16's names: stack sizes, tools, fuels, food, and the blocks they place.
 
 >>> item_named("iron_pickaxe").durability, item_named("egg").stack, item_named("coal").fuel
 (250, 16, 1600)
@@ -221,9 +221,9 @@ class Item:
         attack_damage: Half hearts of a full blow with it in hand.
         attack_speed: Full blows per second.
         armour, toughness: Points when worn.
-        food, saturation: What eating it gives; 0 if it cannot be eaten.
+        food, saturation: Points of eating it; 0 if it cannot be eaten.
         fuel: Ticks it burns in a furnace; 0 if it does not.
-        remains: What is left in the grid or furnace when it is used up, such as the bucket of its water.
+        remains: Item that stays in the grid or furnace when it is used up, such as the bucket of its water.
     """
 
     name: str
@@ -285,11 +285,7 @@ BY_NAME: Mapping[str, Item] = {item.name: item for item in ITEMS}
 
 
 def item_named(name: str) -> Item:
-    """An item by name, with or without `minecraft:`.
-
-    Raises:
-        UnknownNameError: With the nearest name.
-    """
+    """An item by name, with or without `minecraft:`; UnknownNameError with the nearest name."""
     short = name.removeprefix("minecraft:")
     if short not in BY_NAME:
         raise unknown_name("item", short[:100], BY_NAME)
@@ -312,11 +308,7 @@ def stacks(name: str, count: int) -> list[Stack]:
 
 @cache
 def item_of_block(name: str) -> str | None:
-    """The item that stands for a block, as picking it gives; None for water, fire, portals and the like.
-
-    Raises:
-        UnknownNameError: If there is no such block.
-    """
+    """The item that picks a block, or None (water, fire, portals ...); UnknownNameError if there is no such block."""
     name = block_named(name).name
     if name in _ITEM_OF_BLOCK:
         return _ITEM_OF_BLOCK[name]
@@ -333,11 +325,7 @@ _BLOCK_OF_ITEM.pop("wheat")  # the crop has this name, but it is the seeds that 
 
 
 def block_of_item(name: str) -> str | None:
-    """The block that an item places; None if it places none (buckets and spawn eggs are used, not placed).
-
-    Raises:
-        UnknownNameError: If there is no such item.
-    """
+    """The block that an item places, or None (buckets, spawn eggs); UnknownNameError if there is no such item."""
     return _BLOCK_OF_ITEM.get(item_named(name).name)
 
 

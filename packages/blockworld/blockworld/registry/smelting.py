@@ -1,4 +1,4 @@
-"""What furnaces make of what, and how they burn.
+"""Smelting: outputs and fuel of furnaces.
 
 A furnace takes 200 ticks for an item; a blast furnace (ores, metal) and a smoker (food) take 100. A piece of fuel burns for its
 ticks in the items table, in the two fast ones for half of them: a coal always smelts eight.
@@ -67,14 +67,10 @@ SMELTING: Mapping[str, Mapping[str, str]] = _tables()
 
 
 def smelted(kind: str, item: str) -> str | None:
-    """What a kind of furnace makes of an item; None if nothing."""
+    """Item that a kind of furnace makes of an item; None if it cannot."""
     return SMELTING[kind].get(item)
 
 
 def fuel_ticks(kind: str, item: str) -> int:
-    """Ticks that a piece of fuel burns in a kind of furnace; 0 if it is none.
-
-    Raises:
-        UnknownNameError: If there is no such item.
-    """
+    """Ticks that a piece of fuel burns in a kind of furnace, or 0; UnknownNameError if there is no such item."""
     return item_named(item).fuel * COOK_TICKS[kind] // 200

@@ -1,4 +1,4 @@
-"""Which tool is fast on which block, and how long mining takes: the formula and tables of Minecraft 1.16.
+"""Fast tools for each block, and the time of mining: the formula and tables of Minecraft 1.16.
 
 One tick of mining takes away `speed / hardness / 30` of a block that the tool can harvest, `speed / hardness / 100` of one it
 cannot (minecraft.wiki, "Breaking", section "Calculation"). The speed is the tool's where it is effective, 1 elsewhere.
@@ -104,7 +104,7 @@ def needs_tool(name: str) -> bool:
 
 
 def can_harvest(block: Block, tool: Stack | None) -> bool:
-    """Whether a block mined with that drops anything (`None`: a hand)."""
+    """Whether a block mined with a tool (`None`: a hand) drops anything."""
     if not needs_tool(block.name):
         return True
     item = None if tool is None else item_named(tool.item)

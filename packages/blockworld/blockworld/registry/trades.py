@@ -1,6 +1,6 @@
-"""What villagers trade.
+"""Trades of villagers.
 
-An offer is a dict of JSON values: `buy` and perhaps `buy2` are what the villager wants, `sell` what it gives, as [item, count];
+An offer is a dict of JSON values: `buy` and perhaps `buy2` are the price, `sell` the goods, as [item, count];
 `uses` counts up to `max_uses` (16 if not said), then the offer is closed. A sold item's tag, if any, is in `tag`.
 
 >>> bread = offer(("emerald", 1), ("bread", 6))
@@ -25,12 +25,7 @@ _NOTHING = (None, 0)
 
 
 def offer(buy: tuple[str, int], sell: tuple[str, int], *, buy2: tuple[str, int] | None = None, max_uses: int = 16) -> Offer:
-    """An offer, checked.
-
-    Raises:
-        UnknownNameError: If there is no such item.
-        WorldError: If a count does not fit a slot.
-    """
+    """An offer, checked; UnknownNameError if there is no such item, WorldError if a count does not fit a slot."""
     for name, number in (buy, sell, *([buy2] if buy2 else [])):
         if not 1 <= number <= item_named(name).stack:
             raise WorldError(f"an offer has 1 to {item_named(name).stack} of {name}, got {number}")
@@ -46,7 +41,7 @@ def is_open(offer: Offer) -> bool:
 
 
 def met(offers: Sequence[Offer], choice: int, laid: Laid) -> Offer | None:
-    """The open offer for which enough is laid out: the chosen one if it is that, else the first; None if there is none."""
+    """The open offer whose price is laid out: the chosen one if its is, else the first; None without one."""
     chosen = offers[choice : choice + 1] if choice >= 0 else []
     for one in (*chosen, *offers):
         first, second = one["buy"], one.get("buy2") or _NOTHING

@@ -1,4 +1,4 @@
-"""What a player sees."""
+"""Pictures of the world as a player sees it."""
 
 from blockworld.render import figures, hud
 from blockworld.render.camera import Camera

@@ -1,4 +1,4 @@
-"""What mobs are made of: boxes, and the pixels on their faces, of `data/bodies.json` and `data/bodies.png`.
+"""Bodies of mobs: boxes, and the pixels on their faces, of `data/bodies.json` and `data/bodies.png`.
 
 A body is a list of `Part`s, measured in pixels of a sixteenth of a block. In its own frame a mob looks along +z, its left is +x
 and its feet stand at y = 0. A face has one texel per pixel.
@@ -31,7 +31,7 @@ class Part:
         box: x0, y0, z0, x1, y1, z1, from the pivot.
         pivot: The point it turns about.
         turn: Degrees about x (positive tips the front down), y (positive turns to the right, as yaw), z.
-        swing: How far walking swings it about x, and at which point of a step (0 to 1) it begins.
+        swing: Degrees that walking swings it about x, and the point of a step (0 to 1) where that begins.
         lift: The same about z, for legs that stand out to the side.
         head: Turns with the head.
         glow: Shines in the dark.
@@ -52,11 +52,7 @@ class Part:
 
 @dataclass
 class Body:
-    """All parts of a mob.
-
-    Attributes:
-        scale: Of the whole.
-    """
+    """All parts of a mob, and the `scale` of the whole."""
 
     parts: list[Part]
     scale: float = 1.0
@@ -71,7 +67,7 @@ def _rows() -> dict[str, list[dict[str, Any]]]:
 
 
 def num_variants(name: str) -> int:
-    """How many variants a body has.
+    """Number of a body's variants.
 
     >>> num_variants("sheep"), num_variants("cow")
     (16, 1)

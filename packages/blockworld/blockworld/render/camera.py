@@ -1,4 +1,4 @@
-"""Where a picture is taken from."""
+"""The camera of a picture."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from blockworld.render import exact
 
 @dataclass(frozen=True)
 class Camera:
-    """Where a picture is taken from; the renderer and who draws over its pictures share this.
+    """Place, direction and size of a picture, for the renderer and code that draws over its pictures.
 
     Attributes:
         x, y, z: Of the eye.

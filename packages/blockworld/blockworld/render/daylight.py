@@ -1,4 +1,4 @@
-"""How bright the land is: by the time of day, the weather and the light of a cell."""
+"""Brightness of the land by the time of day, the weather and the light of a cell."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def smooth(value: float, low: float, high: float) -> float:
 
 
 def of_sky(time: int, weather: str = "clear") -> float:
-    """How bright the open sky is, 0 at night to 1 by day; time 0 is 6:00 and 6000 noon.
+    """Brightness of the open sky, 0 at night to 1 by day; time 0 is 6:00 and 6000 noon.
 
     >>> of_sky(6000), of_sky(18000)
     (1.0, 0.0)
@@ -34,7 +34,7 @@ def brightness(day: float, gamma: float = 0.0) -> np.ndarray:
 
     Args:
         day: As `of_sky` gives it.
-        gamma: How far what is dark is raised towards 1 - (1 - colour)^4, as Minecraft 1.16 does it; 0 leaves it, the game's
+        gamma: How far the dark is raised towards 1 - (1 - colour)^4, as Minecraft 1.16 does it; 0 leaves it, the game's
             own setting ends at 1, and MineRL plays at 2.
     """
     level = np.arange(16) / 15

@@ -1,4 +1,4 @@
-"""What lies over the picture of the world, as a list of operations: bars, moods of the eyes, screens with slots, the cursor.
+"""Display over the picture of the world, as a list of operations: bars, moods of the eyes, screens with slots, the cursor.
 
 The list is plain values that turn into JSON. `hud.paint` draws it on pictures, `scene/display.js` on a canvas in the browser.
 Numbers are GUI pixels as in the game (a hotbar of 182 x 22, panels 176 x 166), x to the right and y down from a point that an
@@ -10,9 +10,9 @@ earlier operation has set. Sprites are those of `pieces`.
 | `flames, ticks` | fire licking up from the lower edge |
 | `title, sprite` | a line of text, twice as large, a third from the top |
 | `crosshair` | inverts a cross in the middle |
-| `bars` | what follows counts from the middle of the lower edge |
-| `panel, sprite` | draws it in the middle; what follows counts from its upper left and has its scale, at which it fits |
-| `cursor, x, y` | what follows counts from this point of the panel; comes last |
+| `bars` | later operations count from the middle of the lower edge |
+| `panel, sprite` | draws it in the middle; later operations count from its upper left and have its scale, at which it fits |
+| `cursor, x, y` | later operations count from this point of the panel; comes last |
 | `sprite, sprite, x, y` | draws one |
 | `fill, x, y, width, height, red, green, blue` | a rectangle |
 | `lighten, x, y, width, height` | takes a rectangle a third of the way to white |
@@ -119,7 +119,6 @@ def _likeness() -> int:
 
 
 def _portrait(screen: Screen) -> list[float]:
-    """The player in the inventory's window, looking at the cursor."""
     row = np.zeros(figures.POSE)
     row[figures.MODEL], row[figures.SCALE], row[figures.Z] = _likeness(), 1.0, 7.4
     yaw, pitch = -exact.atan2(float(screen.x - 50), 40.0), exact.atan2(float(screen.y - 24), 40.0)
@@ -144,7 +143,6 @@ def label(stack: Stack) -> str:
 
 
 def _veil(colour: Colour, share: float) -> Operation:
-    """Mix a colour into everything: `share` from 0 to 1."""
     return ("veil", *colour, round(256 * min(1.0, max(0.0, share))))
 
 
@@ -156,7 +154,7 @@ def _edge(x: int, y: int, width: int, height: int, colour: Colour) -> Iterator[O
 
 
 def _stack(stack: Stack | None, x: int, y: int) -> Iterator[Operation]:
-    """An item with how many there are and how worn it is, its 16 x 16 with the upper left at x, y."""
+    """An item with its count and wear; its 16 x 16 pixels have their upper left at x, y."""
     if stack is None or stack.count <= 0 or stack.item not in BY_NAME:
         return
     yield "sprite", f"icon:{stack.item}", x, y
@@ -250,7 +248,7 @@ def _cooking(world: WorldState, screen: Screen) -> Iterator[Operation]:
 
 
 def _offers(world: WorldState, screen: Screen) -> Iterator[Operation]:
-    """A villager's list: what it wants, an arrow, what it gives."""
+    """A villager's list: the price, an arrow, the goods."""
     shown = clicks.offers(world, screen)[screen.scroll :]
     for place in screen.panel.places:
         if place.owner != "option" or place.index >= len(shown):

@@ -2,8 +2,8 @@
 
 Python, NumPy and Numba take them from the C library or from SIMD code chosen when the program starts, and these round
 differently from processor to processor. Here they are sums, products and roots, which IEEE 754 fixes to the last bit: Taylor
-series on a small range, within some 1e-15. Kernels and Python call the same compiled functions. What decides what happens in
-the world (`player.movement`, `entities.mob_kernel`) keeps the C library's, because episodes recorded with it must play again.
+series on a small range, within some 1e-15. Kernels and Python call the same compiled functions. The rules of the world
+(`player.movement`, `entities.mob_kernel`) keep the C library's, because episodes recorded with it must play again.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def _series(terms, x):
 
 @njit(cache=True)
 def _sine(x, quarters):
-    """The sine of x plus so many quarters of a turn."""
+    """The sine of x plus `quarters` quarters of a turn."""
     n = math.floor(x * (2.0 / math.pi) + 0.5)
     rest = x - n * _A - n * _B - n * _C
     place = (int(n) + quarters) & 3
@@ -97,7 +97,6 @@ def atan2(y, x):
 
 
 def tan(x: float) -> float:
-    """Tangent of an angle in radians."""
     return sin(x) / cos(x)
 
 

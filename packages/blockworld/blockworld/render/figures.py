@@ -1,4 +1,4 @@
-"""Draws mobs, items on the ground and whatever else moves into a picture of the blocks.
+"""Draws mobs, items on the ground and other entities into a picture of the blocks.
 
 Every figure is a handful of boxes, each with its own place and turn. A box is drawn by casting a ray through each pixel of its
 bounds on the screen, in the box's own frame, where it is a slab test; the picture's depth decides what is in front.
@@ -41,7 +41,7 @@ _WET = per_block({"water": True, "seagrass": True, "tall_seagrass": True, "kelp"
 
 
 class View(Protocol):
-    """Where the picture is taken from: `camera.Camera`. Angles in degrees, size in pixels (width, height)."""
+    """Place and size of a picture: `camera.Camera`. Angles in degrees, size in pixels (width, height)."""
 
     @property
     def x(self) -> float: ...
@@ -106,7 +106,8 @@ def _times(a, b, out):
 @njit(cache=True, error_model="numpy")
 def _bounds(turn, at, box, view, corners):
     """Left, right, top and bottom on the screen, -1 to 1 within it, of a box's corners and where its edges pass the near plane;
-    and how far the nearest corner is. `corners`, (8, 3), is filled."""
+    and how far the nearest corner is. `corners`, (8, 3), is filled.
+    """
     tall, wide = view[12], view[13]
     left, right, top, bottom = 1e9, -1e9, 1e9, -1e9
     nearest = 1e9
@@ -165,7 +166,7 @@ def _entered(box, ox, oy, oz, dx, dy, dz):
 
 @njit(cache=True, error_model="numpy")
 def _texel_inside(faces, skin, hx, hy, gx, gy):
-    """The first solid texel of a picture with thickness on a ray's way through it, and after how many steps; -1 if none is."""
+    """The first solid texel of a picture with thickness on a ray's way through it, and after how many steps; -1 without one."""
     columns, rows, start = faces[3, 1], faces[3, 2], faces[3, 0]
     num = int(2.0 * max(abs(gx) * columns, abs(gy) * rows)) + 1
     for step in range(num + 1):
@@ -339,7 +340,7 @@ class Wardrobe:
         self._lock = threading.RLock()
 
     def _model(self, key: Any, make: Callable[[], Body], *, sprite: bool = False) -> int:
-        """The number of a body, made when it is first asked for, in whatever thread."""
+        """The number of a body, made when it is first asked for, in any thread."""
         if key not in self._known:
             with self._lock:
                 if key not in self._known:
@@ -347,7 +348,6 @@ class Wardrobe:
         return self._known[key]
 
     def add(self, body: Body, *, sprite: bool = False) -> int:
-        """Lay out a body; returns its number."""
         parts, faces, pictures = np.zeros((len(body.parts), PART)), np.zeros((len(body.parts), 6, 3), np.int32), [self.skin]
         start = len(self.skin)
         for row, part in enumerate(body.parts):
@@ -380,14 +380,12 @@ class Wardrobe:
         return self._model((name, variant, mark), lambda: bodies.body(name, variant, mark))
 
     def definitions(self, models: Sequence[int]) -> tuple[list[dict[str, int]], dict[str, np.ndarray]]:
-        """What a browser needs to draw some models, one after another.
+        """Some models as a browser draws them, one after another; IndexError if there is no model of a number.
 
         Returns:
             For each model its number, and how many `parts` and `texels` it has; and the arrays `model_parts`, float32, shape
             (P, PART), `model_faces`, int32, shape (P, 6, 3), with the first texel counted from the model's first one, and
             `model_skin`, uint8, shape (T, 4).
-        Raises:
-            IndexError: If there is no model of a number.
         """
         document, parts, faces, skins_ = (
             [],
@@ -498,7 +496,7 @@ _F32_DEGREE = np.float32(np.pi) / np.float32(180)
 
 @njit(cache=True, error_model="numpy")
 def _stand(entities, x, y, z, reach, rows, ids, looks, found):
-    """Write those within reach of a point into rows of `ROW` columns from row `found` on, and what decides their models.
+    """Write those within reach of a point into rows of `ROW` columns from row `found` on, and the facts of their models.
 
     Their light, models, and the scales of items are left to `_standing`. Returns the number of rows written so far.
     """
@@ -591,11 +589,10 @@ def _standing(world: WorldState, eye: tuple[float, float, float] | None) -> tupl
 
 
 def standing(world: WorldState, eye: tuple[float, float, float] | None) -> tuple[np.ndarray, np.ndarray]:
-    """What can be seen from a point, whichever way one looks there: the ids of figures within `REACH`, and how they stand.
+    """Figures that can be seen from a point, in any direction: the ids of those within `REACH`, and how they stand.
 
-    Without a point it is every figure there is, with the player whose turn it is.
-
-    A row changes only when the figure does: not with the time of day, nor with the age of an item that lies there.
+    Without a point it is every figure, with the player whose turn it is. A row changes only when the figure does: not with the
+    time of day, nor with the age of an item on the ground.
 
     Returns:
         uint32, shape (N,): ids of entities, and `FIRST_PLAYER` plus the seat for players; and
@@ -639,7 +636,7 @@ def poses(world: WorldState, view: View, gamma: float = 0.0) -> np.ndarray:
 
 
 def _players(world: WorldState, but: int | None) -> np.ndarray:
-    """The players who can be seen, but for the one in this seat, as rows of `ENTITY`; `variant` is the seat."""
+    """The visible players, but for the one in this seat, as rows of `ENTITY`; `variant` is the seat."""
     seen = [
         (seat, one) for seat, one in enumerate(world.players) if seat != but and not one.dead and one.game_mode != "spectator"
     ]
@@ -679,10 +676,8 @@ def draw(world: WorldState, camera: View, frame: np.ndarray, depth: np.ndarray, 
     """Draw every entity within `REACH` into a picture.
 
     Args:
-        world: With its `entities`, `grid` and `time`.
-        camera: From where.
         frame: uint8, shape (H, W, 3); changed in place.
-        depth: float32, shape (H, W): blocks along the ray to what is drawn; changed in place.
+        depth: float32, shape (H, W): blocks along the ray to the drawn surface; changed in place.
         gamma: As `daylight.brightness` has it.
     """
     found = poses(world, camera, gamma)
@@ -691,7 +686,7 @@ def draw(world: WorldState, camera: View, frame: np.ndarray, depth: np.ndarray, 
 
 
 def paint(found: np.ndarray, view: np.ndarray, frame: np.ndarray, depth: np.ndarray) -> None:
-    """Draw poses as `poses` returns them, seen from what `basis` returns."""
+    """Draw poses as `poses` returns them, from a view of `basis`."""
     _figures(found, WARDROBE.models, WARDROBE.parts, WARDROBE.faces, WARDROBE.skin, view, frame, depth)
 
 

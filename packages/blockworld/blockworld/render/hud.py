@@ -26,10 +26,10 @@ MIN_HEIGHT = 240
 
 
 class Scales(NamedTuple):
-    """How large the display is drawn over a picture.
+    """Sizes of the display over a picture.
 
     Attributes:
-        times: The display is drawn on a picture so many times as large, which is shrunk after.
+        times: The display is drawn on a picture `times` as large, which is shrunk after.
         gui: Pixels of that larger picture per GUI pixel.
         panel: The same of the open screen's panel, which is smaller where it would not fit.
     """
@@ -45,7 +45,7 @@ def natural_scale(width: int, height: int) -> int:
 
 
 def scales(size: tuple[int, int], gui_scale: Fraction | None, screen: Screen | None) -> Scales:
-    """How large to draw over a picture.
+    """Sizes of the display over a picture.
 
     Args:
         size: (width, height) of the picture.
@@ -79,7 +79,7 @@ class Sprite(NamedTuple):
 
     Attributes:
         colour: uint8, shape (H, W, 3).
-        solid: bool, shape (H, W, 1): where it hides what is behind.
+        solid: bool, shape (H, W, 1): where it is opaque.
         alpha: uint16, shape (H, W, 1), 0 to 256, if parts of it are see-through; else None.
     """
 
@@ -99,7 +99,7 @@ def ready(picture: np.ndarray, scale: int = 1) -> Sprite:
 
 
 def put(frame: np.ndarray, sprite: Sprite, x: int, y: int) -> None:
-    """Draw a sprite with its upper left at x, y; what reaches outside is cut off."""
+    """Draw a sprite with its upper left at x, y, cut off at the edges of the picture."""
     colour, solid, alpha = sprite
     height, width = colour.shape[:2]
     left, top = max(0, -x), max(0, -y)
@@ -123,7 +123,6 @@ def fill(frame: np.ndarray, x: int, y: int, width: int, height: int, colour: Seq
 
 @njit(cache=True)
 def _veil(frame, red, green, blue, share):
-    """Mix a colour into a picture: `share` of 256."""
     keep = 256 - share
     r, g, b = red * share, green * share, blue * share
     for j in range(frame.shape[0]):
@@ -135,7 +134,6 @@ def _veil(frame, red, green, blue, share):
 
 @njit(cache=True)
 def _enlarge(frame, times, canvas):
-    """Every pixel as a square of `times` by `times`."""
     for j in range(canvas.shape[0]):
         row, from_row = canvas[j], frame[j // times]
         for i in range(frame.shape[1]):
@@ -203,7 +201,7 @@ def _scratch(shape: tuple[int, int]) -> np.ndarray:
 
 
 class _Eye(NamedTuple):
-    """A camera of its own for what is held: at the origin, looking along +z."""
+    """A camera of its own for the hand and the portrait: at the origin, looking along +z."""
 
     x: float
     y: float
@@ -215,7 +213,6 @@ class _Eye(NamedTuple):
 
 
 def _model(frame: np.ndarray, pose: np.ndarray, eye: _Eye) -> None:
-    """Draw one figure over a picture, whatever is there."""
     depth = _scratch(frame.shape[:2])
     depth.fill(1e9)
     figures.paint(pose[None], figures.basis(eye), frame, depth)
@@ -288,10 +285,9 @@ def paint(frame: np.ndarray, operations: Sequence[display.Operation], gui: int, 
 
 
 def draw(world: WorldState, frame: np.ndarray, gui_scale: Fraction | None = None, gamma: float = 0.0) -> None:
-    """Draw everything that is not the world itself over its picture.
+    """Draw the hand, bars and screens over a picture of the world.
 
     Args:
-        world: Its `player` and `screen` are shown.
         frame: uint8, shape (H, W, 3), any size; changed in place. Below 240 rows or 320 columns the display is made on an
             enlarged copy, so that it fits, and shrunk with the picture.
         gui_scale: Pixels of the picture per GUI pixel, for people; None as agents see it.

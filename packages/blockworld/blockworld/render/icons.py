@@ -1,4 +1,4 @@
-"""A picture of every item: blocks as small cubes seen from above, everything else as a flat picture of `data/icons.png`.
+"""A picture of every item: blocks as small cubes seen from above, all others as flat pictures of `data/icons.png`.
 
 >>> icon("oak_planks").shape, icon("iron_pickaxe").dtype
 ((16, 16, 4), dtype('uint8'))
@@ -122,7 +122,7 @@ def boxes(name: str) -> Boxes:
 
 # ---------------------------------------------------------------- blocks from their corner
 def _rays(samples: int) -> tuple[np.ndarray, np.ndarray]:
-    """Where the rays of a picture start, float64 (n, n, 3), and which way they go, (3,): from north-west, 30 degrees down."""
+    """Starts of a picture's rays, float64 (n, n, 3), and their direction, (3,): from north-west, 30 degrees down."""
     half = np.sqrt(0.5)
     right, up = np.array([-half, 0, half]), np.array([0.5 * half, np.sqrt(0.75), 0.5 * half])
     forward = np.array([np.sqrt(0.75) * half, -0.5, np.sqrt(0.75) * half])
@@ -131,7 +131,7 @@ def _rays(samples: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _cast(seen_boxes: Boxes, samples: int, zoom: float, centre: np.ndarray) -> np.ndarray:
-    """See boxes with textures from their corner: float64, shape (n, n, 4), by the nearest solid texel."""
+    """Picture of boxes with textures from their corner: float64, shape (n, n, 4), by the nearest solid texel."""
     start, forward = _rays(samples)
     origin = centre + start / zoom
     out = np.zeros((*start.shape[:2], 4))
@@ -197,13 +197,10 @@ def _flat(name: str) -> np.ndarray:
 
 @cache
 def icon(name: str, scale: int = 1) -> np.ndarray:
-    """The picture of an item; do not change it.
+    """The picture of an item, uint8, shape (16 * scale, 16 * scale, 4), alpha 0 where it is empty; do not change it.
 
     Args:
-        name: As in the items table.
         scale: Pixels per texel: flat pictures are enlarged, blocks drawn finer.
-    Returns:
-        uint8, shape (16 * scale, 16 * scale, 4); alpha 0 where it is empty.
     Raises:
         UnknownNameError: If there is no such item.
 

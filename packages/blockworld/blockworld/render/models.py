@@ -1,4 +1,4 @@
-"""How each of the 17,112 states looks: a kind, textures, and for what is no cube the boxes it is made of (`data/models.json`).
+"""Look of each of the 17,112 states: a kind, textures, and the boxes of states that are no cubes (`data/models.json`).
 
 Boxes are given in sixteenths of a block while they are put together, facing north, and turned from there. The faces of a
 box, and of a cube, are in the order west (-x), east (+x), north (-z), south (+z), top (+y), bottom (-y). A texture lies on
@@ -56,7 +56,7 @@ class Models:
         box_start, num_boxes: int32, shape (N,): the rows of `boxes` that make the state.
         boxes: float32, shape (M, 6): x0, y0, z0, x1, y1, z1 in blocks, within the cell.
         box_faces: int32, shape (M, 6): textures; -1 where there is no face.
-        height: float32, shape (N,): how high its water or lava stands if there is none above; 0 without.
+        height: float32, shape (N,): how high its water or lava stands if it has air above; 0 without.
         wet: uint8, shape (N,): 1 if it stands in water.
         flags: uint8, shape (N,): the ray-caster's flags, `TINTED` to `SMOOTH`.
         glow: float32, shape (N,): brightness of its own, 0 to 1.
@@ -192,7 +192,7 @@ def _rows() -> tuple[dict[str, dict[str, Any]], list[tuple[str, str, dict[str, A
 
 @cache
 def _row(name: str) -> tuple[dict[str, Any] | None, str]:
-    """The row of a block, and what the star in its name stands for."""
+    """The row of a block, and the text that the star in its name stands for."""
     alone, families = _rows()
     if name in alone:
         return alone[name], ""
@@ -209,7 +209,7 @@ def _surface(name: str) -> Faces:
 
 
 def _look(name: str, p: Properties, state: int) -> tuple[str, list[Box]]:
-    """What a state is (`cube`, `cross` or `boxes`), and its boxes; of cubes and crosses only the faces matter."""
+    """Kind of a state (`cube`, `cross` or `boxes`), and its boxes; of cubes and crosses only the faces matter."""
     row, stem = _row(name)
     if row is None:
         return "cube", [_box(name)]
@@ -249,7 +249,7 @@ _IGNORED = {"distance", "persistent", "note", "instrument", "conditional", "trig
 
 @cache
 def models() -> Models:
-    """The look of every state, made at the first question (about half a second)."""
+    """The look of every state, made at the first call (about half a second)."""
     number = blocks.NUM_STATES
     kind = np.zeros(number, np.uint8)
     faces = np.zeros((number, 6), np.int32)
@@ -326,7 +326,7 @@ def _values(block: blocks.Block, state: int) -> dict[str, str]:
 
 
 def _height(p: Properties) -> float:
-    """How high a liquid stands: a source 14/16, then an eighth less a level; what falls fills its cell."""
+    """How high a liquid stands: a source 14/16, then an eighth less a level; a falling one fills its cell."""
     level = int(p["level"])
     return 1.0 if level >= 8 else (14 - 1.75 * level) / 16
 

@@ -9,8 +9,8 @@ All but items and text are in `data/display.png`.
 | `mark:NAME` | `heart`, `half heart`, `no heart`, the same of `food` and `armour`, `bubble` or `pop` |
 | `panel:KIND` | an empty screen |
 | `hotbar`, `chosen` | the bar of nine slots, the frame of one |
-| `flame:ROWS`, `arrow:COLUMNS` | how far a furnace is |
-| `offer`, `no offer` | the arrow between what a villager wants and gives |
+| `flame:ROWS`, `arrow:COLUMNS` | the progress of a furnace |
+| `offer`, `no offer` | the arrow between a villager's price and goods |
 | `pointer` | the cursor |
 """
 
@@ -39,10 +39,9 @@ def _text(text: str, colour: Colour) -> np.ndarray:
 
 @cache
 def sprite(key: str, detail: int = DETAIL) -> tuple[np.ndarray, int]:
-    """One of the small pictures; do not change it.
+    """One of the small pictures by its key; do not change it.
 
     Args:
-        key: See above.
         detail: Pixels per GUI pixel of items that are drawn finer than the GUI: blocks.
     Returns:
         uint8, shape (H, W, 4), and its pixels per GUI pixel: `detail` or 1.
@@ -75,11 +74,7 @@ def sprite(key: str, detail: int = DETAIL) -> tuple[np.ndarray, int]:
 
 
 def sheet(keys: Iterable[str]) -> tuple[list[tuple[str, int, int, int]], np.ndarray]:
-    """Sprites as a browser takes them.
-
-    Returns:
-        Of each key, width, height and pixels per GUI pixel; and uint8, one after another, of all their RGBA.
-    """
+    """Sprites for a browser: key, width, height and pixels per GUI pixel of each; and uint8, the RGBA of all in a row."""
     named = [(key, *sprite(key)) for key in keys]
     rows = [(key, picture.shape[1], picture.shape[0], pixels) for key, picture, pixels in named]
     return rows, np.concatenate([np.zeros(0, np.uint8), *(picture.reshape(-1) for _, picture, _ in named)])

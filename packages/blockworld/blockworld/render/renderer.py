@@ -46,7 +46,7 @@ MOST_GAMMA = 8
 def pyramid(pictures: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Textures (uint8, shape (N, 16, 16, 4)) at all levels: uint32 pixels one after another, and int32 where each level begins.
 
-    In what has holes, each level keeps the share of pixels that are seen; leaves close from the third level on.
+    In textures with holes, each level keeps the share of visible pixels; leaves close from the third level on.
     """
     number, now = len(pictures), pictures.astype(np.float64)
     binary = cast(np.ndarray, ~((now[..., 3] > 0) & (now[..., 3] < 255)).any((1, 2)))
@@ -101,7 +101,7 @@ def scenery() -> Scenery:
 
 @cache
 def tables() -> Looks:
-    """How the states look, and the textures."""
+    """Looks of the states, and the textures."""
     look = models()
     info = look.kind | look.wet.astype(np.uint32) * WET | look.flags.astype(np.uint32) << FLAGS_SHIFT
     info |= ((look.kind == WATER) & (look.height > 0.87)) * np.uint32(STILL)
@@ -119,11 +119,11 @@ class Renderer:
     Args:
         size: (width, height) in pixels, of the picture.
         fov: Degrees from the lowest to the highest pixel.
-        distance: Blocks one can see; fog hides what is beyond.
+        distance: Blocks one can see; fog hides those beyond.
         gamma: How far the dark is raised, see `daylight.brightness`; MineRL plays at 2.
 
     Attributes:
-        depth: float32, shape (H, W): blocks from the eye to what each pixel of the last picture shows;
+        depth: float32, shape (H, W): blocks from the eye to the surface in each pixel of the last picture;
             `distance` where that is sky.
 
     Raises:
@@ -152,7 +152,7 @@ class Renderer:
         return Camera(player.x, player.eye_y, player.z, player.yaw, player.pitch, self.fov, self.size)
 
     def frame(self, world: WorldState, gui_scale: Fraction | None = None) -> np.ndarray:
-        """What the player sees whose turn it is, with mobs, hand and screens: uint8, shape (H, W, 3).
+        """View of the player whose turn it is, with mobs, hand and screens: uint8, shape (H, W, 3).
 
         For another seat: `with world.acting(seat): picture = renderer.frame(world)`.
 
@@ -187,18 +187,15 @@ class Renderer:
         selected: tuple[int, int, int] | None = None,
         crack: tuple[int, int, int, int] | None = None,
     ) -> np.ndarray:
-        """The blocks alone, from anywhere.
+        """The blocks alone, from anywhere: uint8, shape (H, W, 3); `depth` has the distances.
 
         Args:
-            grid: The world's `Grid`.
             camera: Of this renderer's size.
             time: Of day, 0 to 23999.
             ticks: Of the world: they move clouds and ripples.
             weather: `clear`, `rain` or `thunder`.
             selected: A block to outline.
             crack: A block being broken, and the stage, 0 to 9.
-        Returns:
-            uint8, shape (H, W, 3); `depth` has the distances.
         """
         width, height = self.size
         out = np.empty((height, width, 3), np.uint8)

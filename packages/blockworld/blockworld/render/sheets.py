@@ -1,6 +1,6 @@
-"""The pictures that the world is drawn with: PNG files in `world/data`, each with a JSON file that says what lies where in it.
+"""The pictures that the world is drawn with: PNG files in `world/data`, each with a JSON file of the places of its pictures.
 
-`data/README.md` has the files. They are read at the first question and can be changed with any picture editor.
+`data/README.md` has the files. They are read when first used and can be changed with any picture editor.
 """
 
 from __future__ import annotations

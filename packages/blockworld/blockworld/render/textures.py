@@ -37,7 +37,7 @@ _MATERIALS = {
 
 
 def material(name: str) -> str:
-    """The texture of what a block is cut from: `oak_stairs` from `oak_planks`, `brick_wall` from `bricks`.
+    """The texture of the material of a cut block: `oak_planks` for `oak_stairs`, `bricks` for `brick_wall`.
 
     >>> material("spruce_fence_gate"), material("stone_brick_slab"), material("granite")
     ('spruce_planks', 'stone_bricks', 'granite')
@@ -56,7 +56,7 @@ _LOCK = threading.Lock()
 
 
 def texture(name: str) -> int:
-    """Index of a texture in the atlas, which it gets at the first question; see the module for how names are made.
+    """Index of a texture in the atlas, assigned at the first call; see the module for how names are made.
 
     Raises:
         UnknownNameError: If there is no such texture.
@@ -76,10 +76,7 @@ def texture(name: str) -> int:
 
 
 def atlas() -> np.ndarray:
-    """All textures asked for so far: uint8, shape (N, 16, 16, 4), red, green, blue, alpha.
-
-    Row 0 is the top. Indices never change.
-    """
+    """All textures used so far: uint8, shape (N, 16, 16, 4), RGBA; row 0 is the top. Indices never change."""
     if not _ATLAS or len(_ATLAS[0]) != len(_PICTURES):
         _ATLAS[:] = [np.array(_PICTURES, np.uint8).reshape(-1, sheets.SIDE, sheets.SIDE, 4)]
     return _ATLAS[0]

@@ -1,4 +1,4 @@
-"""Keeps what a browser keeps of a scene, for tests and measurements."""
+"""The browser's copy of a scene, for tests and measurements."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ SCENE_FRAME, LAND_FRAME = 4, 5
 
 
 class SceneDecoder:
-    """What a client knows.
+    """A client's knowledge.
 
     Attributes:
         document: The newest value of each key of scene frames.
         blocks, light, known: uint16, uint8 and bool, shape (SX, SZ, SY): states, light, and which cells were sent.
         figures: Id -> row of `figures.standing`.
-        models, sprites: What was defined: numbers of models and keys of sprites.
+        models, sprites: Defined numbers of models and keys of sprites.
         numbers, bright: As last sent.
         left: Land frames still to come, as last said.
-        num_unknown: Frames that changed cells which were not sent: there should be none.
+        num_unknown: Frames that changed cells which were not sent: 0 unless the encoder is wrong.
     """
 
     def __init__(self) -> None:
@@ -42,11 +42,7 @@ class SceneDecoder:
         self._generated: tuple[np.ndarray, np.ndarray] | None = None
 
     def apply(self, kind: int, payload: bytes) -> None:
-        """Take the payload of a frame.
-
-        Raises:
-            WorldError: If it is none.
-        """
+        """Take the payload of a frame; WorldError for other bytes."""
         document, arrays = packing.unpack(packing.inflate(payload))
         if kind == SCENE_FRAME:
             self._scene(document, arrays)
@@ -76,7 +72,7 @@ class SceneDecoder:
         self.numbers, self.bright = arrays.get("numbers", self.numbers), arrays.get("bright", self.bright)
 
     def _again(self) -> None:
-        """Forget all but the land as generated, and what was defined."""
+        """Forget all but the land as generated, and the definitions."""
         if self._generated is None:
             self._generated = self.blocks.copy(), self.light.copy()
         self.blocks[:], self.light[:] = self._generated

@@ -1,4 +1,4 @@
-"""What one player's browser has to learn to draw the world, as the payloads of scene and land frames (docs/protocol.md)."""
+"""One browser's updates of the world, as the payloads of scene and land frames (docs/protocol.md)."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class SceneEncoder:
         """The news since the last call: the payload of a scene frame, deflated.
 
         Args:
-            fresh: Tell everything, to a client that forgets what it knew. That also happens when there was too much to keep;
+            fresh: Tell everything, to a client that forgets its copy. That also happens when there was too much to keep;
                 the document then has `size`, or `again` where the client keeps the land as generated.
             turned: Whether the world, and not the player, turned the view since the last call.
         """
@@ -108,7 +108,7 @@ class SceneEncoder:
         return packing.deflate(packing.pack(document, arrays))
 
     def _tell(self, document: dict[str, Any], key: str, value: Any) -> bool:
-        """Say it if it is another one; returns whether it is."""
+        """Send a value if it is new; return whether it is."""
         if key in self._told and self._told[key] == value:
             return False
         self._told[key] = document[key] = value
@@ -136,7 +136,7 @@ class SceneEncoder:
         return None if begun is None else [*map(int, begun[:3]), min(9, int(begun[3] * 10))]
 
     def _tell_sky(self, arrays: dict[str, np.ndarray]) -> None:
-        """The ray-caster's numbers and the brightness of light, when the time has gone on or is another one."""
+        """Send the ray-caster's numbers and the brightness of light when the time has moved or changed."""
         world = self.world
         if self._sky is not None:
             ticks, time, weather = self._sky
@@ -151,7 +151,7 @@ class SceneEncoder:
         arrays["bright"] = np.asarray(bright, np.float32)
 
     def _tell_figures(self, document: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-        """Rows of figures that changed, who is out of sight, and models that the client has not seen."""
+        """Send rows of figures that changed, ids that went out of sight, and models that the client has not seen."""
         world, me = self.world, self.world.player
         ids, rows = figures.standing(world, None if self._has_land else (me.x, me.eye_y, me.z))
         data, size = rows.tobytes(), figures.ROW * rows.itemsize
@@ -166,7 +166,7 @@ class SceneEncoder:
             arrays["gone"] = np.array(gone, np.uint32)
 
     def _tell_display(self, document: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-        """Operations and the hand when they changed, and sprites and models that the client has not seen."""
+        """Send operations and the hand when they changed, and sprites and models that the client has not seen."""
         operations = display.operations(self.world)
         names: list[str] = []
         if self._tell(document, "display", operations):
@@ -189,7 +189,7 @@ class SceneEncoder:
             document["sprites"], arrays["sprite_pixels"] = pieces.sheet(names)
 
     def _tell_cells(self, arrays: dict[str, np.ndarray], place: str, at: np.ndarray, key: str, values: np.ndarray) -> None:
-        """Cells with news, in sections that the client has."""
+        """Send cells with news, in sections that the client has."""
         if not len(at):
             return
         _, sy, sz = self.world.grid.size
@@ -202,8 +202,7 @@ class SceneEncoder:
     # The land
 
     def land_parts(self, num_parts: int) -> list[bytes]:
-        """So many payloads of land frames that the client does not have, the nearest to the eye first, each deflated; fewer
-        when no more are left."""
+        """The nearest `num_parts` land frames' payloads that the client lacks, each deflated; fewer when no more are left."""
         if not self._told:
             return []  # it has not been told of a land
         self._shared.gather()  # what is sent now must be what the next changes are against

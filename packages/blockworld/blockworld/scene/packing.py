@@ -30,23 +30,14 @@ _RAW_DEFLATE = -15
 
 
 class Body(NamedTuple):
-    """The arrays of a message.
-
-    Attributes:
-        places: Name -> dtype, shape and offset, as the head says them.
-        data: The arrays one after another.
-    """
+    """The arrays of a message, one after another in `data`; `places` has dtype, shape and offset by name, as in the head."""
 
     places: dict[str, tuple[str, tuple[int, ...], int]]
     data: bytes
 
 
 def body(arrays: Mapping[str, np.ndarray]) -> Body:
-    """Arrays one after another, each of one of the `DTYPES`.
-
-    Raises:
-        WorldError: If an array is of another dtype.
-    """
+    """Arrays one after another, each of one of the `DTYPES`; else WorldError."""
     places, parts, offset = {}, [], 0
     for name, array in arrays.items():
         dtype = _name(array.dtype)
@@ -61,19 +52,16 @@ def body(arrays: Mapping[str, np.ndarray]) -> Body:
 
 @cache
 def _name(dtype: np.dtype) -> str:
-    """Its name, which NumPy puts together anew whenever it is asked."""
+    """Its name, cached because NumPy builds it at every access."""
     return dtype.name
 
 
 def head(document: Mapping[str, Any], places: Mapping[str, Any]) -> bytes:
-    """What stands before the arrays.
+    """The head of a message; WorldError if the document has a key `arrays`.
 
     Args:
         document: Plain values; numbers that are not finite become null.
         places: Of `body`.
-
-    Raises:
-        WorldError: If the document has a key `arrays`.
     """
     if "arrays" in document:
         raise WorldError("the key 'arrays' of a packed document says where its arrays are: choose another name")
@@ -83,7 +71,7 @@ def head(document: Mapping[str, Any], places: Mapping[str, Any]) -> bytes:
 
 
 def pack(document: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> bytes:
-    """A message as bytes, not compressed; see `head` and `body` for what it takes."""
+    """A message as bytes, not compressed; see `head` and `body` for its parts."""
     places, data = body(arrays)
     return head(document, places) + data
 
@@ -111,7 +99,6 @@ def unpack(data: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
 
 
 def _array(data: bytes, start: int, name: str, place: Any) -> np.ndarray:
-    """One array of a message whose head ends at `start`."""
     match place:
         case [str(dtype), [*shape], int(offset)] if (
             dtype in DTYPES and len(shape) <= MOST_AXES and offset % 4 == 0 and all(_is_count(one) for one in (*shape, offset))
@@ -131,17 +118,13 @@ def deflate(data: bytes, level: int = 6) -> bytes:
 
 
 def deflate_before(head: bytes, deflated: bytes) -> bytes:
-    """A head and a deflated body as one deflated message: what was compressed once serves under many heads."""
+    """A head and a deflated body as one deflated message: one compressed body serves under many heads."""
     stream = zlib.compressobj(6, zlib.DEFLATED, _RAW_DEFLATE)
     return stream.compress(head) + stream.flush(zlib.Z_SYNC_FLUSH) + deflated
 
 
 def inflate(data: bytes) -> bytes:
-    """The inverse of `deflate`.
-
-    Raises:
-        WorldError: If this is not all of a deflated message, or it would come to more than `MOST_BYTES`.
-    """
+    """The inverse of `deflate`; WorldError if the message is not whole, or longer than `MOST_BYTES`."""
     stream = zlib.decompressobj(_RAW_DEFLATE)
     try:
         found = stream.decompress(data, MOST_BYTES)

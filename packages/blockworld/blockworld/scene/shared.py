@@ -1,4 +1,4 @@
-"""What all seats of a world share: the cells that changed, found once for everybody."""
+"""Changed cells of a world, found once for all seats."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST_PENDING = 2**17
 
 
 class Pending:
-    """What one client has not been told yet.
+    """Changes that one client has not been sent yet.
 
     Attributes:
         is_lost: Whether there was too much of it, and the client must forget everything.
@@ -47,17 +47,13 @@ class Pending:
 
 
 def _last(numbers: list[np.ndarray], values: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Each number once, ascending, with the last value that it has."""
+    """Each number once, ascending, with its last value."""
     found, first = np.unique(np.concatenate(numbers)[::-1], return_index=True)
     return found, np.concatenate(values)[::-1][first]
 
 
 class Shared:
-    """One for each world that somebody's browser draws; see `of`.
-
-    Attributes:
-        pending: Of every client.
-    """
+    """Changes of one world that somebody's browser draws; see `of`."""
 
     _OF: ClassVar[WeakValueDictionary[int, Shared]] = WeakValueDictionary()
 
@@ -75,13 +71,13 @@ class Shared:
         return found
 
     def join(self) -> Pending:
-        """What a new client has to learn from now on."""
+        """Changes for a new client, from now on."""
         pending = Pending()
         self._all.add(pending)
         return pending
 
     def gather(self) -> None:
-        """Note for every client what has changed since the last time."""
+        """Note for every client the changes since the last call."""
         news = self._changes.take()
         if len(news.cells) or len(news.lit):
             for pending in self._all:

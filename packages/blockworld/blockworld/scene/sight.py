@@ -1,4 +1,4 @@
-"""Which sections of the land a player could have seen: a net of rays from the eye, another one in every tick."""
+"""Sections of the land that a player could have seen: a net of rays from the eye, another one in every tick."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _opaque() -> np.ndarray:
 def look(
     grid: Grid, eye: tuple[float, float, float], axis: tuple[float, float, float], seen: np.ndarray, first: int, number: int
 ) -> int:
-    """Mark the sections that rays from an eye pass through, and those of what they meet; returns how many are new.
+    """Mark the sections that rays from an eye pass through or end in; return how many are new.
 
     Args:
         axis: Where the eye looks, of length 1.

@@ -1,1 +1,1 @@
-"""What lies in slots, and where a screen shows them."""
+"""Slots, their stacks, and their places on screens."""

@@ -1,4 +1,4 @@
-"""What can be done with slots: pure operations on lists of stacks, the same for a player, a chest and a furnace.
+"""Pure operations on lists of stacks, the same for a player, a chest and a furnace.
 
 A slot is a `Stack` or None. Every operation either does all it says or raises and leaves the slots as they were; none makes or
 loses an item.
@@ -35,10 +35,10 @@ def add(slots: Slots, stack: Stack, *, places: Iterable[int] | None = None, sele
     Args:
         slots: Changed in place.
         stack: Left as it is.
-        places: Which slots, in order; as `filled_by_pickup` says if None.
+        places: Indices of slots, in order; `filled_by_pickup` if None.
         selected: A player's selected slot, and after it the other hand, are topped up before others.
     Returns:
-        What did not fit; None if all did.
+        The rest that did not fit; None if all did.
     """
     order = list(filled_by_pickup(slots) if places is None else places)
     most = item_named(stack.item).stack
@@ -80,11 +80,7 @@ def contents(slots: Sequence[Stack | None]) -> dict[str, int]:
 
 
 def take(slots: Slots, index: int, number: int | None = None) -> Stack:
-    """Take up to `number` (all if None) out of one slot.
-
-    Raises:
-        WorldError: If there is no such slot, or it is empty.
-    """
+    """Take up to `number` (all if None) out of one slot; WorldError if there is no such slot, or it is empty."""
     slot = _slot(slots, index)
     if slot is None:
         raise WorldError(f"slot {index} is empty; nothing to take")
@@ -104,11 +100,7 @@ def accepts(slots: Sequence[Stack | None], index: int, stack: Stack) -> bool:
 
 
 def swap(slots: Slots, a: int, b: int) -> None:
-    """Exchange two slots.
-
-    Raises:
-        WorldError: If there is no such slot, or an armour slot would get something else.
-    """
+    """Exchange two slots; WorldError if there is no such slot, or an armour slot would get something else."""
     for source, target in ((a, b), (b, a)):
         stack = _slot(slots, source)
         if stack is not None and not accepts(slots, target, stack):
@@ -119,32 +111,21 @@ def swap(slots: Slots, a: int, b: int) -> None:
 
 
 def select(player: Player, slot: int) -> None:
-    """Choose the slot in hand.
-
-    Args:
-        slot: 0 to 8.
-
-    Raises:
-        WorldError: If it is no slot of the hotbar.
-    """
+    """Choose the slot in hand, 0 to 8; else WorldError."""
     if not 0 <= slot <= 8:
         raise WorldError(f"the hotbar has slots 0 to 8, got {slot}")
     player.hotbar = slot
 
 
 def drop(slots: Slots, index: int, *, whole: bool = False) -> Stack | None:
-    """Take one (or all) out of a slot to be thrown; None if it is empty.
-
-    Raises:
-        WorldError: If there is no such slot.
-    """
+    """Take one (or all) out of a slot to be thrown, or None if it is empty; WorldError if there is no such slot."""
     if _slot(slots, index) is None:
         return None
     return take(slots, index, None if whole else 1)
 
 
 def wear(slots: Slots, index: int, uses: int = 1) -> bool:
-    """Wear the tool or armour in a slot; True if it broke and is gone. Things that do not wear stay as they are.
+    """Wear the tool or armour in a slot; True if it broke and is gone. Items that do not wear stay as they are.
 
     Raises:
         WorldError: If there is no such slot.
@@ -178,12 +159,7 @@ def dump(slots: Sequence[Stack | None]) -> list[list[object] | None]:
 
 
 def load(rows: Sequence[Sequence[Any] | None]) -> Slots:
-    """The inverse of `dump`.
-
-    Raises:
-        WorldError: If a row is no stack.
-        UnknownNameError: If there is no such item.
-    """
+    """The inverse of `dump`; WorldError if a row is no stack, UnknownNameError if there is no such item."""
     slots: Slots = []
     for row in rows:
         if row is not None and (len(row) != 4 or not isinstance(row[1], int) or row[1] < 1):

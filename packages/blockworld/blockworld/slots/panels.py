@@ -1,4 +1,4 @@
-"""Where everything lies on the screens: sizes and places in GUI pixels, as in the game's 1.16."""
+"""Layout of the screens: sizes and places in GUI pixels, as in the game's 1.16."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ KINDS = (
 
 @dataclass(frozen=True)
 class Place:
-    """Something on a panel that can be clicked.
+    """A clickable part of a panel.
 
     Attributes:
         x, y: Upper left, in GUI pixels from the panel's.
-        owner: `player` (index: slot of the player), `container` (slot of the block), `craft` (what goes into a grid, a
-            stonecutter or a trade), `result` (what comes out of one), `option` (what a stonecutter can make, a villager's
+        owner: `player` (index: slot of the player), `container` (slot of the block), `craft` (input of a grid, a
+            stonecutter or a trade), `result` (output of one), `option` (an output of a stonecutter, a villager's
             offer), `scroll` (0 up, 1 down a list of offers).
         width, height: Without the border of one pixel that belongs to a slot too.
     """
@@ -54,7 +54,7 @@ class Place:
 
 
 class Panel(NamedTuple):
-    """How a kind of screen looks: its size in GUI pixels and what lies on it."""
+    """Size of a kind of screen in GUI pixels, and its places."""
 
     width: int
     height: int
@@ -63,11 +63,7 @@ class Panel(NamedTuple):
 
 @cache
 def panel(kind: str) -> Panel:
-    """Size and places of a kind of screen, as in the game's 1.16.
-
-    Raises:
-        UnknownNameError: If there is no such kind.
-    """
+    """Size and places of a kind of screen; UnknownNameError if there is no such kind."""
     if kind not in KINDS:
         raise unknown_name("screen", kind[:100], KINDS)
     places: list[Place] = []

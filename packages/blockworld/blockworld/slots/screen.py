@@ -1,4 +1,4 @@
-"""An open screen: whose it is, where its cursor is, and what lies loose in it."""
+"""An open screen: its owner, its cursor, and the loose stacks in it."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class Screen:
         entity: Id of the villager; -1 without.
         blocks: All blocks whose slots are shown: two of a large chest.
         x, y: The cursor, GUI pixels from the upper left of the panel.
-        craft: What lies in the grid, the stonecutter or the trade.
-        choice: The chosen option of a stonecutter, or offer; -1 for none.
+        craft: Input of the grid, the stonecutter or the trade.
+        choice: The chosen option of a stonecutter, or offer; -1 without.
         chosen_for: The stone that lay in the stonecutter then; with another one the choice is void.
         scroll: The first offer shown.
-        before: Keys that were down in the tick before.
+        before: Keys that were down in the last tick.
     """
 
     kind: str
@@ -62,12 +62,7 @@ class Screen:
 
     @classmethod
     def load(cls, state: Mapping[str, Any]) -> Screen:
-        """The inverse of `state`.
-
-        Raises:
-            UnknownNameError: If there is no such kind of screen.
-            WorldError: If the state is of something else.
-        """
+        """The inverse of `state`; UnknownNameError if there is no such kind of screen, WorldError for other states."""
         if state.get("kind") not in KINDS:
             raise unknown_name("screen", str(state.get("kind"))[:100], KINDS)
         fields = dict(state)
@@ -81,7 +76,7 @@ class Screen:
 
 
 def slot_at(screen: Screen, x: float, y: float) -> int | None:
-    """The place at a point, by its number in `Panel.places`; None if there is none."""
+    """The place at a point, by its number in `Panel.places`; None without one."""
     for number, place in enumerate(screen.panel.places):
         border = 1 if (place.width, place.height) == (16, 16) else 0
         if -border <= x - place.x < place.width + border and -border <= y - place.y < place.height + border:

@@ -1,4 +1,4 @@
-"""How a land is made from a seed."""
+"""A land from a seed."""
 
 from blockworld.terrain import caves
 from blockworld.terrain.caves import PASSABLE, ROOF, STANDABLE

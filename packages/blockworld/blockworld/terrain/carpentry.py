@@ -1,5 +1,6 @@
-"""From a drawing of a house to its blocks: storeys, roofs, furniture that faces the room, turns and mirror images, and the
-joints of panes, fences and stairs."""
+"""Blocks of a house from its drawing: storeys, roofs, furniture that faces the room, turns and mirror images, and the
+joints of panes, fences and stairs.
+"""
 
 from __future__ import annotations
 
@@ -36,10 +37,10 @@ class Volume:
 
     Attributes:
         cells: uint16, shape (W, D, H): states, or `KEEP`; the floor is at y = 0, with a margin of one cell on every side.
-        door: Cell of the lower half of the front door or gate, and the cell outside it; None if it has none.
+        door: Cell of the lower half of the front door or gate; None without.
+        front: The cell outside the door.
         way: Outside cells (x, z) from there to the front edge, to be paved.
         rooms: Cells (x, y, z) indoors where one can stand.
-        beds: How many.
         founded: Cells (x, z) that need ground under them.
     """
 
@@ -73,7 +74,6 @@ class _House:
         self.colour = style.bed[int(rng.integers(len(style.bed)))]
 
     def char(self, storey: int, x: int, z: int) -> str:
-        """What is drawn; outside of the drawing `_`."""
         if 0 <= x < self.width and 0 <= z < self.depth and storey < len(self.plans):
             return self.plans[storey][z][x]
         return "_"
@@ -98,7 +98,7 @@ class _House:
         return {(x, z) for z in range(self.depth) for x in range(self.width) if (x, z) not in seen and plan[z][x] not in _WALL}
 
     def facing(self, storey: int, x: int, z: int) -> str:
-        """Away from a wall, into the room."""
+        """Direction away from a wall, into the room."""
         best, chosen = -1, "south"
         for side in ("south", "east", "west", "north"):
             dx, dz = SIDES[side]
@@ -154,7 +154,7 @@ class _House:
                     self.furnish(n, x, z, ground, char)
 
     def door(self, n: int, x: int, z: int, ground: int) -> None:
-        """A door whose closed leaf is on the outer side."""
+        """Put a door whose closed leaf is on the outer side."""
         facing = "north"
         for side in ("south", "east", "west", "north"):
             dx, dz = SIDES[side]
@@ -168,7 +168,7 @@ class _House:
         self.put(x, z, ground + 2, change(door, half="upper"))
 
     def furnish(self, n: int, x: int, z: int, ground: int, char: str) -> None:
-        """What one character stands for; floor and air are there already."""
+        """Put the blocks of one character; floor and air are there already."""
         style, y = self.style, ground + 1
         if char == "B":
             for side, (dx, dz) in SIDES.items():
@@ -252,7 +252,7 @@ class _House:
         return change(state, facing=self.facing(n, x, z)) if "facing" in properties_of(state) else state
 
     def roofs(self) -> None:
-        """All roofs: where two meet, the higher one wins."""
+        """Put all roofs: where two meet, the higher one wins."""
         best: dict[tuple[int, int], tuple[int, int]] = {}
         for kind, storey, where in self.template.roofs:
             x0, z0, x1, z1 = where or (0, 0, self.width - 1, self.depth - 1)
@@ -364,7 +364,6 @@ class _House:
         return (x, z), start, [start]
 
     def torches(self, door: tuple[int, int], front: tuple[int, int]) -> None:
-        """A torch on the wall beside the front door."""
         side = (front[0] - door[0], front[1] - door[1])
         for turn in ((side[1], side[0]), (-side[1], -side[0])):
             x, z = door[0] + turn[0], door[1] + turn[1]

@@ -1,4 +1,4 @@
-"""Ways into the dark: where one can walk from the surface into a cave, and tunnels dug where there are too few.
+"""Ways into caves: openings that one can walk through from the surface, and dug tunnels where there are too few.
 
 Walking here is steps to one of four neighbours, at most 1 up (a jump) and 3 down (no harm), with two cells of room.
 """
@@ -156,7 +156,7 @@ def cave_mouths(blocks: np.ndarray, roofs: np.ndarray, spawn: Position) -> tuple
 
 @njit(cache=True, nogil=True)
 def _dig(blocks, x, y, z, radius, height, water):  # type: ignore[no-untyped-def]
-    """A rounded hole with a level floor at `y`; stays out of water and off the bottom."""
+    """Dig a rounded hole with a level floor at `y`; stays out of water and off the bottom."""
     sx, sz, sy = blocks.shape
     reach = int(radius) + 1
     for a in range(max(1, int(x) - reach), min(sx - 1, int(x) + reach + 2)):

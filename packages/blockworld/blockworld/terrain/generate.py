@@ -1,4 +1,4 @@
-"""A new land from a seed: hills, rivers, biomes, caves, ore, trees, villages, and where one starts.
+"""A new land from a seed: hills, rivers, biomes, caves, ore, trees, villages, and a spawn.
 
 >>> land = generate(7, "flat", (32, 128, 32))
 >>> land.spawn, int(land.heights[3, 4])
@@ -58,7 +58,6 @@ class Land:
     """A world before its first tick.
 
     Attributes:
-        seed, kind: What it was made from.
         blocks: uint16, shape (SX, SZ, SY): a state per cell.
         biomes: uint8, shape (SX, SZ): index into `BIOMES`.
         heights: int16, shape (SX, SZ): of the highest block of natural ground (not trees, plants, water, buildings).
@@ -85,7 +84,7 @@ def _smooth(low: float, high: float, values: np.ndarray) -> np.ndarray:
 
 @dataclass
 class _Climate:
-    """What a land is made of before any block: maps of float64, shape (SX, SZ)."""
+    """Maps of a land before any block: float64, shape (SX, SZ)."""
 
     heights: np.ndarray
     rough: np.ndarray
@@ -234,7 +233,7 @@ def _spawn(blocks: np.ndarray, tops: np.ndarray, near: tuple[int, int], allowed:
 
 
 def generate(seed: int, kind: str = "default", size: tuple[int, int, int] = (256, 128, 256)) -> Land:
-    """A land; the same seed, kind and size give the same bytes.
+    """Make a land; the same seed, kind and size give the same bytes.
 
     Args:
         seed: Any integer.
@@ -242,7 +241,7 @@ def generate(seed: int, kind: str = "default", size: tuple[int, int, int] = (256
         size: Cells east-west, up, north-south: at least 16, 96 and 16; at least 160 of x and z if not flat.
     Raises:
         UnknownNameError: If there is no such kind; it names the nearest.
-        WorldError: If the size cannot be.
+        WorldError: If the size cannot be used.
     """
     if kind not in KINDS:
         raise unknown_name("kind of land", kind, KINDS)

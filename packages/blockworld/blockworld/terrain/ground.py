@@ -1,4 +1,4 @@
-"""Stone and what is in it: filling columns under a height map, caves, ore, and which cell of a column is its ground."""
+"""Stone under a height map, caves, ore, and the ground cell of each column."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def _carve(blocks, tops, shut, gates, one, two, rooms):  # type: ignore[no-untyp
 
 @njit(cache=True, nogil=True)
 def _hold(blocks) -> None:  # type: ignore[no-untyped-def]
-    """Put stone under what would fall, sand and gravel over caves, and where water would run into them."""
+    """Put stone under sand and gravel over caves, and where water would run into them."""
     sx, sz, sy = blocks.shape
     for x in range(sx):
         for z in range(sz):
@@ -165,7 +165,7 @@ def _veins(blocks, middles, radii, states, hosts):  # type: ignore[no-untyped-de
 
 @njit(cache=True, nogil=True)
 def highest(blocks: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """Height of the highest cell of each column whose state is `wanted`; int16, shape (SX, SZ); -1 if there is none."""
+    """Height of the highest cell of each column whose state is `wanted`; int16, shape (SX, SZ); -1 without one."""
     sx, sz, sy = blocks.shape
     out = np.full((sx, sz), -1, np.int16)
     for x in range(sx):
@@ -212,7 +212,7 @@ def filled(
     Args:
         heights: float64, shape (SX, SZ): of the ground.
         rough: float64, same shape: how far, in blocks, noise in space may move it; cliffs and overhangs come of it.
-        surface, filler: uint16, same shape: states of the ground and of what is under it.
+        surface, filler: uint16, same shape: states of the ground and of the layer under it.
         depth, under: int64, same shape: cells of filler, and of sandstone under that.
     """
     sx, sz = heights.shape

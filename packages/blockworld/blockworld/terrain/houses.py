@@ -1,7 +1,7 @@
-"""Houses, farms and pens of villages: drawings in characters, and what the characters mean in each style.
+"""Houses, farms and pens of villages: drawings in characters, and the blocks of the characters in each style.
 
 A house is drawn from above, front (with the door) at the bottom, one drawing a storey. `#` is wall, `L` a post, `G` a window,
-`D` the door, `C` a chimney, `A` wall of another stuff; `.` is floor; `_` is outside. What stands on the floor: `b` `B` a
+`D` the door, `C` a chimney, `A` wall of another stuff; `.` is floor; `_` is outside. Indoors: `b` `B` a
 bed (head, foot), `h` chest, `F` furnace, `T` crafting table, `w` the tool of the trade, `k` bookshelves, `t` table, `s` chair,
 `c` carpet, `a` barrel, `o` flower pot, `l` ladder, `*` torch on the wall, `J` lantern below the roof, `H` hay. Outside: `p`
 porch, `P` porch with a post, `V` bush, `f` fence, `g` gate, `=` log in the ground, `u` field, `~` water, `e` ground as it is.
@@ -16,7 +16,7 @@ STYLES = ("plains", "desert", "savanna", "taiga", "snowy")
 
 @dataclass(frozen=True)
 class Style:
-    """What a style builds with: block names, or states as `blocks.parse` reads them.
+    """Materials of a style: block names, or states as `blocks.parse` reads them.
 
     Attributes:
         walls: Lowest, middle and highest course of a storey.
@@ -100,12 +100,11 @@ class Template:
     """One design.
 
     Attributes:
-        name: What it is.
         storeys: Drawings, lowest first, all of one size.
         roofs: Kind, storey it covers, and the rectangle of its walls (x0, z0, x1, z1; None: all of the drawing). Kinds:
             `gable_x` and `gable_z` (ridge east-west, north-south), `hip`, `low_x`, `low_z`, `low_hip` (half as
             steep), `flat`, `dome`.
-        professions: One is drawn for who lives there.
+        professions: Drawn from for its residents.
     """
 
     name: str

@@ -1,8 +1,7 @@
-"""Lands that were made once, in a folder, for every process that needs them: making one takes half a second of a core, reading
-it a tenth of that.
+"""Cache of lands in a folder, shared by processes: making a land takes half a second of a core, reading it a tenth of that.
 
-A file holds a land with its light, compressed, with a checksum. What does not read as the land that is asked for, made by the
-code that asks, is not used. The folder is of whoever makes games with it: files are checked for damage, not for malice, so what
+A file holds a land with its light, compressed, with a checksum. A file that does not hold the wanted land, made by the running
+code, is not used. The folder belongs to the operator: files are checked for damage, not for malice, so code that
 checks the recordings of others makes its lands itself.
 """
 
@@ -33,7 +32,7 @@ _LEVEL = 1
 
 
 class _Kept(msgspec.Struct, frozen=True):
-    """What a file holds: a land and its grid, arrays as their bytes."""
+    """Contents of a file: a land and its grid, arrays as their bytes."""
 
     name: str
     spawn: Position
@@ -48,11 +47,11 @@ class _Kept(msgspec.Struct, frozen=True):
 
 
 class KeptLands:
-    """Lands in a folder. Several processes may have the same one; nothing is ever raised for its sake.
+    """Lands in a folder, which several processes may share; file errors are never raised.
 
     Args:
-        folder: Where they are; made with the first land, in a folder that is there.
-        made_by: What decides how a land is made, as letters and digits; lands that were made otherwise are removed.
+        folder: Made with the first land, in an existing folder.
+        made_by: Digest of the code that makes lands, letters and digits; lands of other code are removed.
     """
 
     def __init__(self, folder: Path, made_by: str) -> None:
@@ -60,7 +59,7 @@ class KeptLands:
         self._ending = f"-{made_by}.land"
 
     def read(self, seed: int, kind: str) -> tuple[Land, Grid] | None:
-        """A land and its frozen grid, as they were kept; None if they are not, or cannot be read."""
+        """A stored land and its frozen grid; None without one, or if it cannot be read."""
         name = self._name(seed, kind)
         try:
             packed = (self._folder / name).read_bytes()
@@ -82,7 +81,7 @@ class KeptLands:
         return Land(seed, kind, grid.blocks, biomes, heights, kept.spawn, kept.villages, kept.cave_mouths), grid
 
     def keep(self, land: Land, grid: Grid) -> None:
-        """Keep a land with its grid for others, as far as the disk lets us."""
+        """Store a land with its grid, as far as the disk lets us."""
         with suppress(OSError):
             self._folder.mkdir(mode=0o700, exist_ok=True)
         if not os.access(self._folder, os.W_OK | os.X_OK):
@@ -104,7 +103,7 @@ class KeptLands:
         return f"{kind}-{seed:x}{self._ending}"
 
     def _remove_others(self) -> None:
-        """Lands of other code, those beyond the limit, and what killed writers left."""
+        """Remove lands of other code, those beyond the limit, and leftovers of killed writers."""
         lands = sorted(self._found("*.land"), reverse=True)
         others = [path for number, (_, path) in enumerate(lands) if number >= MOST or not path.name.endswith(self._ending)]
         torn = [path for used_s, path in self._found(".*.land.*.part") if used_s < time.time() - _TORN_S]
@@ -112,7 +111,7 @@ class KeptLands:
             path.unlink(missing_ok=True)
 
     def _found(self, pattern: str) -> Iterator[tuple[float, Path]]:
-        """When each file was last used, and the file."""
+        """Time of last use of each file, and the file."""
         for path in self._folder.glob(pattern):
             with suppress(FileNotFoundError):  # another process has removed it
                 yield path.stat().st_mtime, path

@@ -1,4 +1,4 @@
-"""What grows and lies on the ground: trees, grass, flowers, cactus, cane, snow, ice, and the beds of waters."""
+"""Plants and ground cover: trees, grass, flowers, cactus, cane, snow, ice, and the beds of waters."""
 
 from __future__ import annotations
 
@@ -211,7 +211,7 @@ def add_waters(rng: np.random.Generator, blocks: np.ndarray, tops: np.ndarray, b
 
 
 def add_snow(blocks: np.ndarray, cold: np.ndarray, tops: np.ndarray, sturdy: np.ndarray) -> None:
-    """Lay snow over what faces the sky in columns where `cold`.
+    """Lay snow over blocks under the sky in columns where `cold`.
 
     Args:
         tops: Height of the highest cell of each column that is not air.

@@ -172,11 +172,7 @@ _GIVES_WAY = np.array([
 
 
 def plant(blocks: np.ndarray, x: int, y: int, z: int, kind: str, shape: int) -> bool:
-    """Stamp a tree whose lowest log is at (x, y, z), if nothing but air, plants and leaves is in the way of its trunk.
-
-    Returns:
-        Whether it stands now.
-    """
+    """Stamp a tree whose lowest log is at (x, y, z), if its trunk meets only air, plants and leaves; return whether it did."""
     offsets, states, is_log = stencil(kind, shape)
     sx, sz, sy = blocks.shape
     at = np.add(offsets, (x, y, z))

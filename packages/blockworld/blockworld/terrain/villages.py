@@ -1,4 +1,4 @@
-"""Villages: a well, streets that follow the ground, houses with doors to the street, farms, a pen, lamps, and who lives there.
+"""Villages: a well, streets that follow the ground, houses with doors to the street, farms, a pen, lamps, and residents.
 
 A village is made in two steps. `plan` draws streets and lots on the height map before there is any block, and evens the map
 under them; `build` puts the blocks on the land that was made from that map. So ground never has to be moved twice, and grass,
@@ -45,7 +45,7 @@ class House(NamedTuple):
 
 @dataclass(frozen=True)
 class Village:
-    """What was built, and who is to live there.
+    """Buildings and future residents.
 
     Attributes:
         style: One of `STYLES`.
@@ -66,7 +66,7 @@ class Village:
 
 @dataclass
 class _Lot:
-    """Where a building is to stand: its volume, turned, with its least corner at (x, z)."""
+    """Place of a building: its volume, turned, with its least corner at (x, z)."""
 
     kind: str
     volume: Volume
@@ -101,7 +101,6 @@ class Plan:
         centre, start: Columns (x, z) of the well and of where a visitor stands.
         ground: bool, shape (SX, SZ): columns it takes up, with a margin.
         paths: bool, same shape.
-        lots: Buildings.
         lamps, hay, meadow: Columns of lamp posts, of heaps of hay, and of animals at grass.
     """
 
@@ -163,7 +162,6 @@ def plan(rng: np.random.Generator, style: str, centre: tuple[int, int], heights:
 
 
 def _pave_square(done: Plan, used: np.ndarray) -> None:
-    """A round pavement in the middle, and no building near it."""
     cx, cz = done.centre
     used[cx - _SQUARE : cx + _SQUARE + 1, cz - _SQUARE : cz + _SQUARE + 1] = True
     disc = [(dx, dz) for dx in range(-4, 5) for dz in range(-4, 5) if dx * dx + dz * dz <= 20]
@@ -251,7 +249,8 @@ def _fit(
     reserved: np.ndarray,
 ) -> _Lot | None:
     """The first free place along one side of a street for a building, its front `back` cells from the
-    middle of the street; moves the side's mark past it."""
+    middle of the street; moves the side's mark past it.
+    """
     cx, cz = done.centre
     width, depth, _ = volume.cells.shape
     # the front looks across the street: which way that is depends on the street and the side
@@ -278,7 +277,6 @@ def _fit(
 
 
 def _pave_to_door(lot: _Lot, way: tuple[int, int], bends: dict, done: Plan) -> None:
-    """A path from the front door to the middle of the street."""
     if lot.volume.front is None:
         return
     cx, cz = done.centre
@@ -318,7 +316,7 @@ def _even(done: Plan, heights: np.ndarray, away: np.ndarray) -> None:
 
 
 def _trimmings(rng: np.random.Generator, done: Plan, used: np.ndarray, heights: np.ndarray) -> None:
-    """Hay, and a meadow for animals, on what is still free."""
+    """Hay, and a meadow for animals, on columns that are still free."""
     cx, cz = done.centre
     sx, sz = heights.shape
     for _ in range(200):
@@ -399,7 +397,7 @@ def _pave(rng: np.random.Generator, drawn: Plan, blocks: np.ndarray, tops: np.nd
 
 
 def _raise(lot: _Lot, blocks: np.ndarray) -> House:
-    """Put one building down, and ground under it where there is none."""
+    """Put one building down, and ground under it where it would hang."""
     volume = lot.volume
     sy = blocks.shape[2]
     low, high = lot.level, lot.level

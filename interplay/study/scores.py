@@ -1,16 +1,93 @@
-"""`Scores`: the service of high scores. It only reads: a score is what an episode has; there is no other way to get one in."""
+"""High scores: whose games may be compared (`Scores`, the service, which only reads), and how one value stands among others."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+import math
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from interplay.store import Database
 from interplay.store.scores import SCORE, AgentScore, ScoredEpisode, scores_of_agents, scores_of_people
 from interplay.study.channels.base import UNPAID
-from interplay.study.scores.standing import Standing, standing
 from interplay.tasks import Task
+
+MOST_BINS = 12
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How one person stands among so many others; equals share the better rank, from 1.
+
+    Attributes:
+        percentile: Percent of the others who did worse, equals counted half, rounded down; None without others.
+    """
+
+    value: float
+    others: int
+    percentile: int | None
+    rank: int
+
+
+def standing(value: float, others: Sequence[float], *, is_lower_better: bool = False) -> Standing:
+    """Place a value among those of the others, itself left out.
+
+    >>> standing(30, [10, 20, 30, 40])
+    Standing(value=30, others=4, percentile=62, rank=2)
+    >>> standing(30, [10, 20, 30, 40], is_lower_better=True).percentile
+    37
+    """
+    ordered = sorted(others)
+    below, upto = bisect_left(ordered, value), bisect_right(ordered, value)
+    equal, above = upto - below, len(ordered) - upto
+    worse, better = (above, below) if is_lower_better else (below, above)
+    percentile = math.floor(100 * (worse + equal / 2) / len(ordered)) if ordered else None
+    return Standing(value, len(ordered), percentile, better + 1)
+
+
+@dataclass(frozen=True)
+class Bins:
+    """A histogram with round edges; a bin holds the values from its lower edge, `low` for the first, up to below its upper
+    edge."""
+
+    low: float
+    width: float
+    counts: tuple[int, ...]
+
+    @property
+    def high(self) -> float:
+        return self.low + self.width * len(self.counts)
+
+    def place(self, value: float) -> int:
+        return min(len(self.counts) - 1, max(0, math.floor((value - self.low) / self.width + 1e-9)))
+
+
+def bins(values: Sequence[float], marks: Sequence[float] = (), *, is_whole: bool = False) -> Bins:
+    """Count values in at most `MOST_BINS` bins with round edges, wide enough for the marks too.
+
+    Args:
+        values: At least one; finite.
+        marks: Other values that must have a place in the plot.
+        is_whole: Whether all values are whole numbers, so that bins are at least 1 wide.
+
+    >>> bins([9, 12, 30, 186], is_whole=True)
+    Bins(low=0.0, width=20.0, counts=(2, 1, 0, 0, 0, 0, 0, 0, 0, 1))
+    """
+    low, high = min((*values, *marks)), max((*values, *marks))
+    rough = max((high - low) / (MOST_BINS - 2), 1.0 if is_whole else 0.0)
+    if rough <= 0:
+        rough = abs(high) / 10 or 1.0
+    size = 10.0 ** math.floor(math.log10(rough))
+    width = next(size * times for times in (1, 2, 5, 10) if size * times >= rough - size * 1e-9)
+    first = math.floor(low / width + 1e-9)
+    number = max(1, math.floor(high / width + 1e-9) - first + 1)
+    empty = Bins(first * width, width, (0,) * number)
+    counts = [0] * number
+    for value in values:
+        counts[empty.place(value)] += 1
+    return Bins(empty.low, width, tuple(counts))
+
 
 TOP = 10
 AGENTS_SHOWN = 4
@@ -18,13 +95,7 @@ AGENTS_SHOWN = 4
 
 @dataclass(frozen=True)
 class Place:
-    """A line of the table: somebody's best episode.
-
-    Attributes:
-        rank: 1 for the best; equals share the better one.
-        sha256: Of the file of the recording.
-        is_own: Whether it is of who looks.
-    """
+    """A line of the table: somebody's best episode; equals share the better rank, from 1."""
 
     rank: int
     episode: str
@@ -37,13 +108,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Board:
-    """The high scores of one task and statistic.
-
-    Attributes:
-        top: The best people, one line each; who looks comes last if they are further down.
-        own: How who looks stands; None if they have no complete episode here.
-        agents: What agents reach on average.
-    """
+    """The high scores of one task and statistic: one line for each of the best people, and one for the viewer."""
 
     top: tuple[Place, ...]
     values: tuple[float, ...]
@@ -72,8 +137,8 @@ class Scores:
         Args:
             statistic: `score`, or one that the task measures.
             since: Only episodes that began then or later.
-            person: Number of who looks.
-            without: Episodes that do not count: played again, they were not what was recorded.
+            person: Number of the viewer.
+            without: Episodes that do not count because a replay differed from the recording.
         """
         with self._database.read() as session:
             found = scores_of_people(
@@ -88,7 +153,7 @@ class Scores:
     def of_visits(
         self, task: Task, visit: tuple[str, str], *, statistic: str, is_lower_better: bool = False
     ) -> dict[int, float]:
-        """Number of a participant -> their best value, of everybody who played one variant of a study."""
+        """Best value of every participant of one variant of a study, by their number."""
         with self._database.read() as session:
             found = scores_of_people(session, task=task.id, task_hash=task.content_hash, statistic=statistic, visit=visit)
         return {one.participant_id: one.value for one in best_of_each(found, is_lower_better=is_lower_better)}
@@ -99,7 +164,7 @@ def today(now: datetime) -> datetime:
 
 
 def best_of_each(found: Iterable[ScoredEpisode], *, is_lower_better: bool) -> list[ScoredEpisode]:
-    """The best episode of every person, the best person first; of equals who reached it first."""
+    """The best episode of every person, the best person first; of equals the earlier one."""
     sign = 1 if is_lower_better else -1
     best: dict[int, ScoredEpisode] = {}
     for one in sorted(found, key=lambda one: (sign * one.value, one.at, one.episode)):

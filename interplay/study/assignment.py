@@ -1,17 +1,113 @@
-"""Trying a study of play on simulated people: does accepted time come near its targets, and nearer than by random draws?"""
+"""Giving a variant to somebody who comes: seats that wait for a player first, then the variant that lacks most accepted time.
+
+CrowdPlay counts completed sessions. Here it is minutes of play in visits that met their requirements, because sessions differ
+in length, and harder variants lose more people. `simulate` tries a study on simulated people: does accepted time come near its
+targets, and nearer than by random draws?
+"""
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
+import math
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from interplay.study.assignment.balance import Stand, assign, available
-from interplay.study.play.variants import PlayPart
+from interplay.study.play.variants import AtTarget, PlayPart, Variant
+
+PRIOR_VISITS = 2.0
+"""What a study estimates about a visit counts as so many visits that have ended, until there are more."""
+
+
+@dataclass(frozen=True)
+class Stand:
+    """How one variant stands now.
+
+    Attributes:
+        accepted_min: Minutes that count: of visits that ended and met their requirements.
+        ended: Visits of it that ended, with any outcome.
+        working: People who have it and have not ended.
+        open_seats: Seats in its games that wait for one more player.
+    """
+
+    variant: Variant
+    accepted_min: float = 0.0
+    ended: int = 0
+    working: int = 0
+    open_seats: int = 0
+
+    def expected_min(self, minutes: float) -> float:
+        """Mean accepted minutes of a visit, dropouts counting as 0; `minutes` is the study's estimate."""
+        return (PRIOR_VISITS * minutes + self.accepted_min) / (PRIOR_VISITS + self.ended)
+
+    def filled(self, minutes: float) -> float:
+        """Accepted time by its target, with the expected time of people who work now; 1 is enough."""
+        return (self.accepted_min + self.working * self.expected_min(minutes)) / (self.variant.target_min or 1.0)
+
+    def places(self, minutes: float) -> int:
+        """How many more people it probably takes to fill the target; 0 without a target, or where nothing is missing.
+
+        >>> from interplay.study.incentives import Treatment
+        >>> Stand(Variant("pong", "atari/pong", "", (), Treatment(), target_min=100.0), 70.0, 8, working=1).places(10)
+        3
+        """
+        missing = (self.variant.target_min or 0.0) * (1 - self.filled(minutes))
+        return max(0, math.ceil(missing / self.expected_min(minutes) - 1e-9))
+
+
+class Assignment(NamedTuple):
+    """A variant, and why: `open_seat`: somebody waits for a partner in it. `target`: it lacks most. `link`: the link named it.
+    `chosen`: the person did."""
+
+    variant: str
+    reason: Literal["open_seat", "target", "link", "chosen"]
+
+
+def available(stands: Iterable[Stand], *, now: datetime, history: Mapping[str, int]) -> list[Stand]:
+    """The variants that a person may be given now; `history` is in how many visits they had each."""
+    found = []
+    for one in stands:
+        variant = one.variant
+        is_time = (variant.opens is None or variant.opens <= now) and (variant.closes is None or now < variant.closes)
+        if is_time and (variant.max_visits is None or history.get(variant.name, 0) < variant.max_visits):
+            found.append(one)
+    return found
+
+
+def assign(
+    stands: Iterable[Stand],
+    *,
+    now: datetime,
+    history: Mapping[str, int],
+    minutes: float,
+    rng: np.random.Generator,
+    at_target: AtTarget = "continue",
+) -> Assignment | None:
+    """A variant for a new visit; None without a suitable one.
+
+    Open seats come first, so that nobody waits longer than needed. Then the least filled variant (`Stand.filled`), ties at
+    random.
+
+    Args:
+        stands: Every variant of the study, as it stands now.
+        now, history: As in `available`.
+        minutes: The study's estimate of a visit.
+        at_target: `stop`: no variant is given once its target is filled. Nobody is sent away before that, so a target is
+            overshot by the length of a visit, and never missed while people come.
+    """
+    open_to = available(stands, now=now, history=history)
+    waiting = [one for one in open_to if one.open_seats > 0]
+    if at_target == "stop":
+        open_to = [one for one in open_to if one.filled(minutes) < 1]
+    if not (rest := waiting or open_to):
+        return None
+    least = min(one.filled(minutes) for one in rest)
+    alike = [one for one in rest if one.filled(minutes) <= least + 1e-9]
+    return Assignment(alike[int(rng.integers(len(alike)))].variant.name, "open_seat" if waiting else "target")
+
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 AT_ONCE = 5.0
@@ -48,7 +144,7 @@ class Outcome:
 
 
 def simulate(play: PlayPart, *, minutes: float, arrivals: int, dropout: float, seeds: int) -> Iterator[Outcome]:
-    """Simulate a study with both methods, once for each seed 0, 1, ...
+    """Simulate a study with both methods, `balanced` first, once for each seed 0, 1, ...
 
     People come at random times, `AT_ONCE` of them being there at a time. Every seed draws how long each variant really takes
     (0.7 to 1.4 times the estimate, with a spread of 30 % between people) and how many of those who stay meet its requirements
@@ -56,10 +152,8 @@ def simulate(play: PlayPart, *, minutes: float, arrivals: int, dropout: float, s
 
     Args:
         play: The study's variants, with their targets; equal ones where it has none.
-        minutes: What the study estimates that a visit takes.
-        dropout: Share of them who leave before they are done, 0 to 1.
-    Yields:
-        Two outcomes for each seed, `balanced` first.
+        minutes: The study's estimate of a visit.
+        dropout: Share of people who leave before they are done, 0 to 1.
     """
     for seed in range(seeds):
         for method in ("balanced", "random"):

@@ -99,6 +99,17 @@ def _step(world: Any, renderer: Any) -> None:
         renderer.frame(world)
 
 
+def densest(world: Any, names: tuple[str, ...], margin: int) -> tuple[int, int]:
+    """The middle (x, z) of the 16 x 16 columns in which most have some blocks, `margin` such squares from the edge or more."""
+    from blockworld.registry.blocks import BLOCK_OF, BLOCKS, BY_NAME
+
+    wanted = [BLOCKS.index(BY_NAME[name]) for name in names]
+    cells = np.isin(BLOCK_OF[world.grid.blocks], wanted).any(axis=2).reshape(16, 16, 16, 16).sum(axis=(1, 3))
+    inner = cells[margin:-margin, margin:-margin]
+    cx, cz = np.unravel_index(int(np.argmax(inner)), inner.shape)
+    return (int(cx) + margin) * 16 + 8, (int(cz) + margin) * 16 + 8
+
+
 def _views(seed: int) -> dict[str, Callable[[], Any]]:
     """Five places, each a function that makes its world anew."""
     from blockworld import World, run
@@ -119,8 +130,6 @@ def _views(seed: int) -> dict[str, Callable[[], Any]]:
         """Beside where most of some blocks stand."""
 
         def find(world: Any) -> tuple[float, float, float]:
-            from tools.world_pictures import densest
-
             x, z = densest(world, names, 1)
             return x + 0.5, world.grid.top(x, z) + 1.0, z + 0.5
 

@@ -1,19 +1,17 @@
-"""What every verb shares: the common options, one way to print results, and errors without tracebacks."""
+"""One way to print results, for people or with `--json`, and progress on standard error."""
 
 from __future__ import annotations
 
 import dataclasses
 import datetime
 import os
-import secrets
-import shlex
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import typer
 from rich.cells import cell_len
@@ -31,175 +29,39 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from interplay.errors import InterplayError, unknown_name
+from interplay.errors import InterplayError
 from interplay.files import json_text
 
-if TYPE_CHECKING:
-    from interplay.record import Archive
-    from interplay.tasks import Suite, Task
-
-DEFAULT_DATA = Path("interplay-data")
-MOST = 2**63 - 1
-"""The largest whole number that a database holds."""
-
-
-def _data_folder(value: str | Path) -> Path:
-    """The folder that `--data` names. An empty name, as of a variable that is not set, would mean the current folder."""
-    folder = Path(value)
-    if not str(value).strip():
-        raise typer.BadParameter(f"it is empty; name a folder, such as {DEFAULT_DATA}")
-    try:
-        is_file = folder.exists() and not folder.is_dir()
-    except OSError as error:
-        raise typer.BadParameter(f"{error.strerror}; name another folder, such as {DEFAULT_DATA}") from None
-    if is_file:
-        raise typer.BadParameter(f"{folder} is a file; name a folder, such as {DEFAULT_DATA}")
-    return folder
-
-
-DataOption = Annotated[
-    Path,
-    typer.Option("--data", parser=_data_folder, metavar="DIR", help="Folder with the database, episodes, videos and models."),
-]
-DatabaseOption = Annotated[str | None, typer.Option("--database", help="Database address; default: SQLite inside --data.")]
-SeedOption = Annotated[
-    int | None, typer.Option("--seed", min=0, help="Seed of every random draw; drawn and printed if not given.")
-]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document on standard output.")]
 
 T = TypeVar("T")
 
-SERVER_FILE = "serve.lock"
-"""File of a data folder that its server holds locked; it says the server's process and port."""
 _PIPE_WIDTH = 1000
 
 progress_console = Console(stderr=True)
 
 
-def open_archive(data: Path, database: str | None = None, *, must_exist: bool = False) -> Archive:
-    """The archive of `--data` and `--database`.
-
-    Args:
-        must_exist: For verbs that only read: they make no data folder, and change nothing in another folder.
-    Raises:
-        InterplayError: If it must be a data folder and is not, or cannot be used.
-    """
-    import interplay.record
-
-    is_new = not is_data_folder(data)
-    if must_exist and is_new:
-        found = f"{data} is not a data folder" if data.is_dir() else f"there is no folder {data}"
-        raise InterplayError(f"{found}\nCheck --data: `interplay serve`, `play` and `demo` make data folders, this reads one.")
-    archive = interplay.record.open(data, database=database)
-    if is_new:  # perhaps a mistyped --data
-        print(f"Made a new data folder: {data}", file=sys.stderr)
-    return archive
-
-
-def keep_lands(data: Path) -> None:
-    """Let this process and all that it starts keep the lands of block worlds in a data folder, unless the environment names
-    another place. Only for commands that make games: one that checks recordings must not believe the folder that it checks."""
-    os.environ.setdefault("INTERPLAY_LANDS", str(data.resolve() / "lands"))
-
-
-def is_data_folder(data: Path) -> bool:
-    """Whether a folder has a catalogue of ours, or the parts of a data folder whose catalogue is lost or elsewhere."""
-    import sqlite3
-    from contextlib import closing
-
-    from interplay.record.archive import DATABASE
-
-    if (data / "journal").is_dir() and (data / "episodes").is_dir():
-        return True
-    try:  # as it lies there: nothing is made beside another program's database
-        address = f"{(data / DATABASE).absolute().as_uri()}?mode=ro&immutable=1"
-        with closing(sqlite3.connect(address, uri=True)) as catalogue:
-            return catalogue.execute("SELECT 1 FROM sqlite_master WHERE name = 'alembic_version'").fetchone() is not None
-    except sqlite3.Error:
-        return False
+def emit(document: Any, *, as_json: bool, text: Any = None) -> None:
+    """Print a result: the document as JSON, or for people `text`: a string, anything rich can draw, or a list of these."""
+    if as_json:
+        sys.stdout.write(json_text(document, default=_plain, indent=2) + "\n")
+        return
+    # Names and titles come from users: nothing in them is markup.
+    # In a pipe nothing is cut to the width of a screen that is not there.
+    width, height = (None, None) if sys.stdout.isatty() or "COLUMNS" in os.environ else (_PIPE_WIDTH, 25)
+    console = Console(markup=False, highlight=False, emoji=False, width=width, height=height)
+    for part in text if isinstance(text, list) else [text]:
+        if part is not None:
+            console.print(printable(part) if isinstance(part, str) else part, soft_wrap=isinstance(part, str))
 
 
 @contextmanager
-def misuse() -> Iterator[None]:
-    """What a room refuses in here was given on the command line: it is misuse, exit 2."""
+def writing(place: Path, remedy: str) -> Iterator[None]:
+    """Say that a place cannot be written, and what to do."""
     try:
         yield
-    except InterplayError as error:
-        raise typer.BadParameter(str(error)) from None
-
-
-def known_task(archive: Archive, task: str | None) -> str | None:
-    """The id that `--task` names; None stays None.
-
-    Raises:
-        NotFoundError: If no task is called so, neither of the package nor in this data folder; with the nearest.
-    """
-    from interplay.tasks import builtin_suites, find, index
-
-    if task is None:
-        return None
-    if ":" in task:
-        return find(task).id
-    known = {*index(builtin_suites()), *archive.tasks()}
-    if task not in known:
-        raise unknown_name("task", task[:100], known, hint="All tasks:  interplay tasks list")
-    return task
-
-
-def place_options(data: Path, database: str | None) -> str:
-    """What a hint at another command adds so that it looks in the same place; an address may hold a password."""
-    options = "" if data == DEFAULT_DATA else f" --data {shlex.quote(str(data))}"
-    return options if database is None else f"{options} --database ADDRESS"
-
-
-def suite_options(files: Iterable[Path] | None) -> str:
-    """What a hint at another command adds so that it knows the same task files."""
-    return "".join(f" --suite {shlex.quote(str(path))}" for path in files or ())
-
-
-def suites_with(files: Iterable[Path] | None) -> list[Suite]:
-    """The built-in suites, the instances of `explore`, and the suites of some files.
-
-    Raises:
-        TaskError: If a file cannot be used, or holds the id of a task that is there already.
-    """
-    from interplay.explore import published
-    from interplay.tasks import builtin_suites, index, load_suite
-
-    suites = [*builtin_suites(), published.suite(), *(load_suite(path) for path in files or ())]
-    index(suites)
-    return suites
-
-
-def seeds_of(text: str, task: Task) -> list[int]:
-    """The seeds that `--seeds` names: those that a task holds out, or numbers."""
-    if text == "heldout":
-        return list(task.held_out_seeds)
-    try:
-        chosen = [int(part) for part in text.split(",")]
-    except ValueError:
-        raise typer.BadParameter(f"--seeds takes 'heldout' or numbers with commas such as 1,2,3; got {text!r}") from None
-    if any(not 0 <= one < 2**31 for one in chosen):
-        raise typer.BadParameter(f"a seed lies between 0 and 2**31 - 1; got {text!r}")
-    return list(dict.fromkeys(chosen))
-
-
-def choose_seed(seed: int | None) -> int:
-    return secrets.randbelow(2**31) if seed is None else seed
-
-
-def emit(document: Any, *, as_json: bool, text: Any = None) -> None:
-    """Print a result: the document as JSON, or `text` (a string or anything rich can draw) for people."""
-    if as_json:
-        sys.stdout.write(json_text(document, default=_plain, indent=2) + "\n")
-    elif text is not None:
-        # Names and titles come from users: nothing in them is markup.
-        # In a pipe nothing is cut to the width of a screen that is not there.
-        width, height = (None, None) if sys.stdout.isatty() or "COLUMNS" in os.environ else (_PIPE_WIDTH, 25)
-        plain = printable(text) if isinstance(text, str) else text
-        Console(markup=False, highlight=False, emoji=False, width=width, height=height).print(
-            plain, soft_wrap=isinstance(text, str)
-        )
+    except OSError as error:
+        raise InterplayError(f"{place} cannot be written: {error.strerror}\nRemedy: {remedy}") from None
 
 
 def printable(text: str) -> str:
@@ -281,12 +143,9 @@ class _Job:
 
 
 class Lines:
-    """What of rich's `Progress` the commands use, told in lines: for a standard error that is not a terminal.
+    """The part of rich's `Progress` that the commands use, as lines on a standard error that is not a terminal.
 
-    A thread writes them, so that a step that takes long is not silent.
-
-    Args:
-        counts: Whether "12 of 340 (3 %)" is said, or "3 %" alone.
+    A thread writes them, so that a step that takes long is not silent. With `counts` they say "12 of 340 (3 %)", else "3 %".
     """
 
     def __init__(self, *, counts: bool) -> None:
@@ -325,7 +184,6 @@ class Lines:
             self._jobs[task].completed += advance
 
     def track(self, sequence: Sequence[T], *, description: str) -> Iterator[T]:
-        """Go through a sequence; each of it counts one."""
         task = self.add_task(description, total=len(sequence))
         for item in sequence:
             yield item
@@ -380,7 +238,7 @@ def progress(*, counts: bool = True) -> Iterator[Progress | Lines]:
 
 @contextmanager
 def working(what: str) -> Iterator[None]:
-    """Says what goes on where nobody knows how much of it there is; gone from a terminal when it is done."""
+    """Say what is being done where its amount is unknown; gone from a terminal when it is done."""
     if progress_console.is_terminal:
         with progress_console.status(what):
             yield
