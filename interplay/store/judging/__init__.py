@@ -2,7 +2,6 @@
 
 from interplay.store.judging.candidates import CandidateRow as CandidateRow
 from interplay.store.judging.candidates import CandidatesState as CandidatesState
-from interplay.store.judging.candidates import JudgedStudy as JudgedStudy
 from interplay.store.judging.candidates import brought as brought
 from interplay.store.judging.candidates import candidate_versions as candidate_versions
 from interplay.store.judging.candidates import candidates as candidates
@@ -23,7 +22,6 @@ from interplay.store.judging.log import MAX_NEWS as MAX_NEWS
 from interplay.store.judging.log import STANDS as STANDS
 from interplay.store.judging.log import JudgeState as JudgeState
 from interplay.store.judging.log import LoggedAnswer as LoggedAnswer
-from interplay.store.judging.log import LogRevision as LogRevision
 from interplay.store.judging.log import LogState as LogState
 from interplay.store.judging.log import answered_since as answered_since
 from interplay.store.judging.log import answers as answers
@@ -65,7 +63,6 @@ from interplay.store.judging.matches import unanswered_purpose as unanswered_pur
 from interplay.store.judging.matches import was_given_back as was_given_back
 from interplay.store.judging.segments import Guide as Guide
 from interplay.store.judging.segments import NewSegment as NewSegment
-from interplay.store.judging.segments import SegmentAnswer as SegmentAnswer
 from interplay.store.judging.segments import SegmentRow as SegmentRow
 from interplay.store.judging.segments import add_guide as add_guide
 from interplay.store.judging.segments import add_segments as add_segments
