@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from interplay.rank.compare import normalised
 from interplay.rank.methods import Log, rate_many
-from interplay.rank.ranking import TOLERANCE, Method, Options, ranks
+from interplay.rank.ranking import TOLERANCE, Options, ranks
 
 Array = NDArray[np.float64]
 Unit = Literal["answers", "judges"]
@@ -76,7 +76,7 @@ class Bootstrap:
 
 def bootstrap(
     log: Log,
-    method: Method = "trueskill",
+    method: str = "trueskill",
     options: Options | None = None,
     *,
     num_resamples: int = 1000,
@@ -105,7 +105,7 @@ def bootstrap_tasks(
     log: Log,
     task: NDArray[np.int64],
     num_tasks: int,
-    method: Method = "trueskill",
+    method: str = "trueskill",
     options: Options | None = None,
     *,
     num_resamples: int = 1000,

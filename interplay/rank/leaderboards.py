@@ -12,7 +12,7 @@ import numpy as np
 from interplay.rank.bootstrap import Bootstrap, Unit, bootstrap, bootstrap_tasks
 from interplay.rank.compare import normalised_over
 from interplay.rank.methods import Log, rate
-from interplay.rank.ranking import Method, Options, Ranking
+from interplay.rank.ranking import Options, Ranking
 from interplay.rank.standings import Comparison, LeaderboardRow, Resampled, notes, rows
 
 
@@ -58,7 +58,7 @@ class Boards(NamedTuple):
 
 def boards(
     comparisons: Sequence[Comparison],
-    method: Method = "trueskill",
+    method: str = "trueskill",
     options: Options | None = None,
     *,
     resampling: Resampling | None = None,
@@ -95,7 +95,7 @@ def boards(
 
 
 def _board(
-    task: str | None, log: Log, method: Method, options: Options | None, resampled: Bootstrap | None, level: float
+    task: str | None, log: Log, method: str, options: Options | None, resampled: Bootstrap | None, level: float
 ) -> Board:
     ranking = rate(log, method, options)
     made = rows(ranking, log.won_drew_lost(), log.groups(), options=options, resampled=_intervals(resampled, level))

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from interplay.rank import bradley_terry, davidson
 from interplay.rank.normal import draw_corrections, win_corrections
-from interplay.rank.ranking import Method, Options, Ranking, Scores, connected
+from interplay.rank.ranking import Options, Ranking, Scale, Scores, connected
 from interplay.rank.standings import Comparison, Standings
 from interplay.rank.trueskill import OUTCOMES
 
@@ -137,13 +137,28 @@ _REPORT_EVERY = 100
 
 
 class RatingMethod(NamedTuple):
-    """One way to rank the agents of a log, and of B logs made of the answers of one, see `rate_many`."""
+    """One way to rank the agents of a log, and of B logs made of the answers of one, see `rate_many`; and its description.
+
+    Attributes:
+        title, does: Its name, and a sentence or two about it.
+        scale: `Ranking.scale` of its rankings.
+        uses_order: Whether the order of the answers counts.
+        sides, uncertainty, draws: Cells of the table of methods: how many agents an answer has, where the uncertainty comes
+            from, and what a draw counts.
+    """
 
     rate: Callable[[Log, Options], Ranking]
     rate_many: Callable[[Log, NDArray[np.int64], Options, Report], Scores]
+    title: str
+    does: str
+    scale: Scale
+    uses_order: bool
+    sides: str
+    uncertainty: str
+    draws: str
 
 
-def rate(log: Log, method: Method = "trueskill", options: Options | None = None) -> Ranking:
+def rate(log: Log, method: str = "trueskill", options: Options | None = None) -> Ranking:
     """Rank the agents of a log."""
     return _method(method).rate(log, options or Options())
 
@@ -151,7 +166,7 @@ def rate(log: Log, method: Method = "trueskill", options: Options | None = None)
 def rate_many(
     log: Log,
     times: NDArray[np.int64],
-    method: Method = "trueskill",
+    method: str = "trueskill",
     options: Options | None = None,
     *,
     on_progress: Report | None = None,
@@ -166,7 +181,7 @@ def rate_many(
 def _method(name: str) -> RatingMethod:
     if name not in METHODS:
         raise ValueError(f"method must be one of {', '.join(METHODS)}, got {name!r}")
-    return METHODS[name]  # type: ignore[index]
+    return METHODS[name]
 
 
 # TrueSkill, in the order of the log
@@ -265,12 +280,40 @@ def _davidson_many(log: Log, times: NDArray[np.int64], options: Options, report:
     return Scores(strength, strength)
 
 
-METHODS: Mapping[Method, RatingMethod] = {
-    "trueskill": RatingMethod(_trueskill, _trueskill_many),
+METHODS: Mapping[str, RatingMethod] = {
+    "trueskill": RatingMethod(
+        _trueskill,
+        _trueskill_many,
+        "TrueSkill",
+        "Each answer changes two ratings, in the order of the answers. Sorted by a careful score, mu - 3 sigma.",
+        "skill",
+        uses_order=True,
+        sides="two here; the model allows more",
+        uncertainty="sigma of each agent",
+        draws="a margin",
+    ),
     "bradley-terry": RatingMethod(
         _strengths(lambda wins, ties, options: bradley_terry.fit(wins, ties, tie_weight=options.tie_weight)),
         _bradley_terry_many,
+        "Bradley-Terry",
+        "The strengths that make all answers together most likely. The order of answers does not matter. A draw is half a win "
+        "for both. The difference of two strengths is the logarithm of the odds.",
+        "log-strength",
+        uses_order=False,
+        sides="two",
+        uncertainty="standard error of each agent",
+        draws="half a win for either",
     ),
-    "davidson": RatingMethod(_strengths(lambda wins, ties, options: davidson.fit(wins, ties)), _davidson_many),
+    "davidson": RatingMethod(
+        _strengths(lambda wins, ties, options: davidson.fit(wins, ties)),
+        _davidson_many,
+        "Davidson",
+        "Bradley-Terry with a separate probability for draws. Draws are more likely between agents of similar strength.",
+        "log-strength",
+        uses_order=False,
+        sides="two",
+        uncertainty="standard error of each agent",
+        draws="odds of their own",
+    ),
 }
 """Name -> method."""

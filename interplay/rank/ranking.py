@@ -76,7 +76,6 @@ def connected(num: int, pairs: Iterable[tuple[int, int]], weight: Sequence[int] 
     return result
 
 
-Method = Literal["trueskill", "bradley-terry", "davidson"]
 Scale = Literal["skill", "log-strength", "z-score"]
 
 

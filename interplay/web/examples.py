@@ -18,7 +18,7 @@ from interplay import starter
 from interplay.explore.evaluation.metrics import Result
 from interplay.explore.results.boards import Board, boards
 from interplay.explore.results.references import References
-from interplay.judge.ratings.boards import BoardMethod, rows_of
+from interplay.judge.ratings.boards import rows_of
 from interplay.rank import Comparison
 from interplay.rank.answers_file import read_answers
 from interplay.web.http.forms import FormFields, is_own_address, see_other
@@ -49,7 +49,7 @@ class Examples:
     def _answers(self) -> list[Comparison]:
         return read_answers(starter.ANSWERS)
 
-    def rows(self, request: Request, task: str | None, method: BoardMethod) -> list[dict[str, Any]]:
+    def rows(self, request: Request, task: str | None, method: str) -> list[dict[str, Any]]:
         return rows_of(self._answers, task, method) if self._are_shown(request) else []
 
     @cached_property

@@ -14,6 +14,7 @@ from interplay.cli.options import DEFAULT_DATA, DatabaseOption, DataOption, Seed
 from interplay.cli.output import JsonOption, emit, progress, progress_bar, progress_console, working
 from interplay.errors import InterplayError, unknown_name
 from interplay.rank import Comparison, read_answers
+from interplay.rank.methods import METHODS
 
 if TYPE_CHECKING:
     from interplay.rank.agreement import Judgement
@@ -27,12 +28,8 @@ class NoAnswersError(InterplayError):
     """Nothing to rank where the command looked."""
 
 
-class MethodName(StrEnum):
-    """Ways to rank."""
-
-    trueskill = "trueskill"
-    bradley_terry = "bradley-terry"
-    davidson = "davidson"
+MethodName = StrEnum("MethodName", [(name, name) for name in METHODS])  # type: ignore[invalid-argument]
+"""Ways to rank."""
 
 
 class UnitName(StrEnum):
@@ -66,7 +63,7 @@ def rank(
             help="Rank partners by this question about two just met in studies of play, such as prefer.",
         ),
     ] = None,
-    method: Annotated[MethodName, typer.Option("--method", help="How answers become a ranking.")] = MethodName.trueskill,
+    method: Annotated[MethodName, typer.Option("--method", help="How answers become a ranking.")] = MethodName("trueskill"),
     bootstrap: Annotated[int, typer.Option("--bootstrap", min=0, help="Resamples for intervals; 0 for none.")] = 0,
     resample: Annotated[UnitName, typer.Option("--resample", help="Unit that is resampled.")] = UnitName.answers,
     level: Annotated[float, typer.Option("--level", help="Share of the resamples that an interval holds.")] = 0.95,

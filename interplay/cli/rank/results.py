@@ -15,13 +15,13 @@ from interplay.rank.agreement import METRICS, Judgement, agreement, questions
 from interplay.rank.bias import judges, length_bias, side_bias
 from interplay.rank.compare import above, beats
 from interplay.rank.leaderboards import Board, Boards, Resampling
-from interplay.rank.ranking import Method, Options
+from interplay.rank.ranking import Options
 from interplay.rank.transitivity import expected, transitivity
 from interplay.wording import amount
 
 
 def leaderboards(
-    result: Boards, task: str | None, method: Method, draws: Resampling | None, *, normalised: bool
+    result: Boards, task: str | None, method: str, draws: Resampling | None, *, normalised: bool
 ) -> dict[str, Any]:
     """The result as JSON: the asked task's leaderboard, or the overall one and, where there are several, each task's."""
     document: dict[str, Any] = {"task": task, **_leaderboard(result.overall), "method": method}

@@ -17,7 +17,6 @@ from interplay.explore.results.boards import Board, boards, sorted_out
 from interplay.explore.results.first_attempts import JudgementOf
 from interplay.explore.results.pairs import Ratings, rate
 from interplay.explore.results.references import References, references
-from interplay.rank.ranking import Method
 from interplay.store import Database
 from interplay.store.participants import attempts_state
 
@@ -107,7 +106,7 @@ class ResultCache:
         there = self._judgement_of(result.episode) if result.task in published.instances() else None
         return None if there is None else verification.difference(result, published.PREFIX + there.instance, there)
 
-    def ratings(self, board: Board, method: Method) -> Ratings:
+    def ratings(self, board: Board, method: str) -> Ratings:
         key = tuple((one.run, one.num_reached, len(one.outcomes)) for one in board.results)
         return self._keep(f"ratings {board.name} {method}", key, lambda: rate(board.results, method))
 

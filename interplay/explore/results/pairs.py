@@ -15,10 +15,9 @@ from typing import Any
 import numpy as np
 
 from interplay.explore.evaluation.metrics import Result, by_model
-from interplay.rank import Comparison, LeaderboardRow
+from interplay.rank import Comparison, LeaderboardRow, methods
 from interplay.rank.bias import holm
 from interplay.rank.leaderboards import Resampling, boards
-from interplay.rank.ranking import Method
 
 _EXACT = 12
 """Instances up to which every way to exchange two models is looked at."""
@@ -102,7 +101,7 @@ def write_answers(results: Sequence[Result], path: Path) -> int:
     return len(rows)
 
 
-METHODS: tuple[Method, ...] = ("bradley-terry", "davidson")
+METHODS = tuple(name for name, method in methods.METHODS.items() if not method.uses_order)
 """Those in which the order of pairs does not matter; the first is the usual one."""
 
 
@@ -119,7 +118,7 @@ class Ratings:
     num_tasks: int
 
 
-def rate(results: Sequence[Result], method: Method = "bradley-terry") -> Ratings:
+def rate(results: Sequence[Result], method: str = "bradley-terry") -> Ratings:
     """Rate the models of one table from the pairs of their runs (`pairs.answers`).
 
     Pairs of one task are alike, so intervals are a bootstrap that draws whole tasks (`rank.bootstrap`): there, answers of one

@@ -6,19 +6,18 @@ import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Any
 
 from interplay.judge.ratings.board import agreement
 from interplay.judge.ratings.ratings import History, Judges, Track
 from interplay.judge.serving.judging import Judging
 from interplay.rank import Comparison
 from interplay.rank.compare import normalised_over
-from interplay.rank.methods import Log, rate
+from interplay.rank.methods import METHODS, Log, rate
 from interplay.rank.ranking import Ranking
 from interplay.rank.standings import notes, rows
 
-BoardMethod = Literal["trueskill", "bradley-terry", "davidson", "normalised"]
-BOARD_METHODS: tuple[BoardMethod, ...] = get_args(BoardMethod)
+BOARD_METHODS = (*METHODS, "normalised")
 COLUMNS = (
     "rank", "group", "agent", "kind", "mu", "sigma", "low", "high", "score", "beats_next", "above_next",
     "num_answers", "won", "drew", "lost", "num_checked", "num_passed",
@@ -49,7 +48,7 @@ class Boards:
         self._lock = threading.Lock()
         self._cache: dict[Judges, _Cache] = {}
 
-    def board(self, task: str | None = None, method: BoardMethod = "trueskill", judges: Judges = "people") -> dict[str, Any]:
+    def board(self, task: str | None = None, method: str = "trueskill", judges: Judges = "people") -> dict[str, Any]:
         """Agents by score, of one task or over all tasks.
 
         Returns:
@@ -131,10 +130,10 @@ class _Cache:
 
     history: History
     num_published: int
-    rows: dict[tuple[str | None, BoardMethod], Future[_Rows]] = field(default_factory=dict)
+    rows: dict[tuple[str | None, str], Future[_Rows]] = field(default_factory=dict)
 
 
-def _fit(history: History, num_published: int, task: str | None, method: BoardMethod) -> Callable[[], _Rows]:
+def _fit(history: History, num_published: int, task: str | None, method: str) -> Callable[[], _Rows]:
     """A function that makes the rows of a board of the first answers, even if more are added meanwhile."""
     num_answers = history.num_answers(task, num_published)
     answers = history.answers.get(task, [])[:num_answers]
@@ -150,7 +149,7 @@ def _fit(history: History, num_published: int, task: str | None, method: BoardMe
     return lambda: _rows(answers, log := Log.of(answers), rate(log, method))
 
 
-def rows_of(answers: Iterable[Comparison], task: str | None, method: BoardMethod) -> list[dict[str, Any]]:
+def rows_of(answers: Iterable[Comparison], task: str | None, method: str) -> list[dict[str, Any]]:
     """The rows of a board of answers outside the log, as in `Boards.board`."""
     history = History()
     for answer in answers:

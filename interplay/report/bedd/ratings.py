@@ -12,7 +12,6 @@ from interplay.rank import Comparison, LeaderboardRow
 from interplay.rank.compare import rank_correlation
 from interplay.rank.leaderboards import Board, Boards, Resampling, boards
 from interplay.rank.methods import METHODS, rate
-from interplay.rank.ranking import Method
 from interplay.report.bedd.factors import factor_scores
 from interplay.report.bedd.paper import paper, published, short_name, task_ids
 from interplay.report.bedd.reasons import Groups, Reading
@@ -179,16 +178,6 @@ def _by_task(made: Boards) -> Table:
     )
 
 
-_NAMES: dict[Method, str] = {
-    "trueskill": "TrueSkill",
-    "bradley-terry": "Bradley-Terry",
-    "davidson": "Davidson",
-}
-_TRAITS: dict[Method, tuple[str, str, str, str, str]] = {
-    "trueskill": ("yes", "two here; the model allows more", "sigma of each agent", "counts", "a margin"),
-    "bradley-terry": ("yes", "two", "standard error of each agent", "does not count", "half a win for either"),
-    "davidson": ("yes", "two", "standard error of each agent", "does not count", "odds of their own"),
-}
 _ALONE = ("no, each side is judged separately", "one", "standard error of each share", "does not count", "none")
 
 
@@ -198,11 +187,12 @@ def methods_table(board: Board, groups: Groups, forms: Mapping[str, Sequence[Que
     backwards = board.log.select(np.arange(len(board.log))[::-1])
     rows: list[tuple[Cell, ...]] = []
     notes: dict[str, None] = {}
-    for method in METHODS:
+    for method, one in METHODS.items():
         ranking = rate(board.log, method)
         notes |= dict.fromkeys(ranking.notes)
         again = _correlation(ranking.score, rate(backwards, method).score)
-        rows.append((_NAMES[method], *_TRAITS[method], _correlation(ranking.score, score), again))
+        traits = "yes", one.sides, one.uncertainty, "counts" if one.uses_order else "does not count", one.draws
+        rows.append((one.title, *traits, _correlation(ranking.score, score), again))
     alone = _direct_scores(groups, forms, board.ranking.agents)
     if alone:
         theirs = [score[board.ranking.agents.index(agent)] for agent in alone]

@@ -6,7 +6,7 @@ says how to leave (`departure`); it knows one platform's conventions, and nothin
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -31,8 +31,25 @@ __all__ = [
     "make_channel",
 ]
 
-KINDS = {"open": (), "email": (), "mturk": ("extra_hosts", "hit"), "prolific": ("codes", "names")}
-"""Kind -> the settings it takes."""
+
+def _prolific(table: Table) -> Callable[[], Channel]:
+    codes, names = table.raw("codes", dict, None), table.raw("names", dict, {})
+    if codes is None:
+        raise table.error("codes", "is missing", 'write codes = { done = "..." } with the codes of Prolific\'s study')
+    return partial(ProlificChannel, codes, names)
+
+
+def _mturk(table: Table) -> Callable[[], Channel]:
+    return partial(MTurkChannel, table.texts("extra_hosts", []), read_hit(table.optional("hit")))
+
+
+KINDS: Mapping[str, tuple[Callable[[Table], Callable[[], Channel]], tuple[str, ...]]] = {
+    "open": (lambda table: OpenChannel, ()),
+    "email": (lambda table: EmailChannel, ()),
+    "mturk": (_mturk, ("extra_hosts", "hit")),
+    "prolific": (_prolific, ("codes", "names")),
+}
+"""Kind -> what reads its settings from a table and returns what builds the channel, and the names of the settings."""
 
 
 def make_channel(kind: str, settings: Mapping[str, Any] | None = None, *, where: str = "channel") -> Channel:
@@ -52,17 +69,10 @@ def make_channel(kind: str, settings: Mapping[str, Any] | None = None, *, where:
     if kind not in KINDS:
         raise unknown_name("channel", kind, KINDS)
     table = Table(settings or {}, "", where, refuse=StudyError)
-    table.nothing_else(*KINDS[kind])
-    if kind == "prolific":
-        codes, names = table.raw("codes", dict, None), table.raw("names", dict, {})
-        if codes is None:
-            raise table.error("codes", "is missing", 'write codes = { done = "..." } with the codes of Prolific\'s study')
-        build = partial(ProlificChannel, codes, names)
-    elif kind == "mturk":
-        build = partial(MTurkChannel, table.texts("extra_hosts", []), read_hit(table.optional("hit")))
-    else:
-        build = EmailChannel if kind == "email" else OpenChannel
+    build, names = KINDS[kind]
+    table.nothing_else(*names)
+    channel = build(table)
     try:
-        return build()
+        return channel()
     except StudyError as error:
         raise StudyError(f"{where}: {error}") from None

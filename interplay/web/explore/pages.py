@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import Any, cast
+from typing import Any
 
 from fastapi import APIRouter, Depends, HTTPException, Request
 from fastapi.responses import Response
@@ -16,7 +16,6 @@ from interplay.explore.instance import Instance
 from interplay.explore.results.boards import Board
 from interplay.explore.results.pairs import METHODS, Ratings
 from interplay.explore.results.references import ORACLE
-from interplay.rank.ranking import Method
 from interplay.tasks import Suite, Task
 from interplay.web.agents.access import may_know
 from interplay.web.explore.runs import find_run
@@ -46,7 +45,7 @@ def ratings_page(request: Request, board: str = "", method: str = METHODS[0]) ->
     """Models rated by which of two reached more milestones: the pairs of `interplay explore results --answers`."""
     if method not in METHODS:
         raise HTTPException(422, f"method: expected one of {', '.join(METHODS)}, got {method[:40]!r}")
-    chosen, text = cast("Method", method), METHOD_TEXTS[cast("Method", method)]
+    text = METHOD_TEXTS[method]
     kept = services(request).explore_results
     boards = kept.boards()
     examples = services(request).examples
@@ -54,11 +53,11 @@ def ratings_page(request: Request, board: str = "", method: str = METHODS[0]) ->
     if is_example:
         boards = examples.boards(request)
     shown = board_of(request, board) if board else next(iter(boards), None)
-    made = Ratings((), (), 0, 0) if shown is None else kept.ratings(shown, chosen)
+    made = Ratings((), (), 0, 0) if shown is None else kept.ratings(shown, method)
     facts = [asdict(row) | {"kind": "", "withdrawn": False} for row in made.rows]
     return render(
         request, "leaderboard_explore.html", "Leaderboard",
-        boards=boards, board=shown, is_example=is_example, method=chosen,
+        boards=boards, board=shown, is_example=is_example, method=method,
         methods={name: METHOD_TEXTS[name] for name in METHODS}, text=text,
         view=board_view(facts, centre=text.centre, margin=text.margin) if facts else None, notes=made.notes,
         num_answers=made.num_answers, num_tasks=made.num_tasks, judges="milestones", task="", titles={},

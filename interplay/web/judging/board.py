@@ -14,8 +14,10 @@ from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import Response
 
 from interplay.judge.ratings.answers import has_answers_of_models
-from interplay.judge.ratings.boards import BOARD_METHODS, COLUMNS, BoardMethod, Boards, Judges
+from interplay.judge.ratings.boards import BOARD_METHODS, COLUMNS, Boards, Judges
 from interplay.rank import DEFAULTS
+from interplay.rank.methods import METHODS
+from interplay.rank.ranking import Scale
 from interplay.web.http.identity import current_operator, is_operator
 from interplay.web.plots import history
 from interplay.web.rendering import find_task, render, titles
@@ -32,35 +34,25 @@ class MethodText:
 
     name: str
     does: str
-    unit: str = "rating"
-    line: str = "25, where everyone starts"
-    centre: float = PRIOR_MEAN
-    margin: float = 5.0
+    unit: str
+    line: str
+    centre: float
+    margin: float
 
 
-METHOD_TEXTS: Mapping[BoardMethod, MethodText] = {
-    "trueskill": MethodText(
-        "TrueSkill",
-        "Each answer changes two ratings, in the order of the answers. Sorted by a careful score, mu - 3 sigma.",
-    ),
-    "bradley-terry": MethodText(
-        "Bradley-Terry",
-        "The strengths that make all answers together most likely. The order of answers does not matter. A draw is half a win "
-        "for both. The difference of two strengths is the logarithm of the odds.",
-        "log strength", "0, the average agent", 0.0, 1.0,
-    ),
-    "davidson": MethodText(
-        "Davidson",
-        "Bradley-Terry with a separate probability for draws. Draws are more likely between agents of similar strength.",
-        "log strength", "0, the average agent", 0.0, 1.0,
-    ),
+_AXES: Mapping[Scale, tuple[str, str, float, float]] = {
+    "skill": ("rating", "25, where everyone starts", PRIOR_MEAN, 5.0),
+    "log-strength": ("log strength", "0, the average agent", 0.0, 1.0),
+    "z-score": ("z-score", "0, the average agent", 0.0, 1.0),
+}
+METHOD_TEXTS = {name: MethodText(method.title, method.does, *_AXES[method.scale]) for name, method in METHODS.items()} | {
     "normalised": MethodText(
         "Normalised",
         "TrueSkill in each task, in standard deviations above the mean of the agents judged there; then the mean over tasks. "
         "A task with widely spread ratings counts no more than another task.",
-        "z-score", "0, the average agent", 0.0, 1.0,
-    ),
-}  # fmt: skip
+        *_AXES["z-score"],
+    )
+}
 
 
 @dataclass(frozen=True)
@@ -135,14 +127,13 @@ def boards_of(request: Request) -> Boards:
     return boards.live if is_operator(request) or current_operator(request) else boards
 
 
-def _asked(request: Request, task: str, method: str, judges: str) -> tuple[dict[str, Any], BoardMethod, Judges]:
+def _asked(request: Request, task: str, method: str, judges: str) -> tuple[dict[str, Any], Judges]:
     if method not in BOARD_METHODS:
         raise HTTPException(422, f"method: expected one of {', '.join(BOARD_METHODS)}, got {method[:40]!r}")
     if judges not in ("people", "models"):
         raise HTTPException(422, f"judges: expected people or models, got {judges[:40]!r}")
-    chosen = cast("BoardMethod", method)
     kind = cast("Judges", judges)
-    return boards_of(request).board(task or None, chosen, kind), chosen, kind
+    return boards_of(request).board(task or None, method, kind), kind
 
 
 @router.get("/leaderboard", include_in_schema=False)
@@ -150,27 +141,27 @@ def leaderboard_page(request: Request, task: str = "", method: str = "trueskill"
     if task:
         find_task(request, task)
     boards = boards_of(request)
-    board, chosen, kind = _asked(request, task, method, judges)
+    board, kind = _asked(request, task, method, judges)
     tasks = sorted({entrant.task for entrant in services(request).roster.rows()} | ({task} if task else set()))
     has_models = has_answers_of_models(services(request).archive.database)
 
     def link(address: str = "/leaderboard", **changes: str) -> str:
-        asked = {"task": task, "method": chosen, "judges": kind} | changes
+        asked = {"task": task, "method": method, "judges": kind} | changes
         plain = {"task": "", "method": "trueskill", "judges": "people"}
         query = urlencode({name: value for name, value in asked.items() if value != plain[name]}, safe="/")
         return f"{address}?{query}" if query else address
 
-    text = METHOD_TEXTS[chosen]
+    text = METHOD_TEXTS[method]
     hues = hues_of(boards)
     examples = services(request).examples
     is_example = examples.are_there and kind == "people" and not boards.tracks()
     if is_example:
-        board["rows"] = examples.rows(request, task or None, chosen)
+        board["rows"] = examples.rows(request, task or None, method)
         hues = {row["agent"]: number for number, row in enumerate(board["rows"])}
     return render(
         request, "leaderboard.html", "Leaderboard",
         task=task, tasks=tasks, titles=titles(request), board=public_board(board), link=link, hues=hues,
-        method=chosen, text=text, methods=METHOD_TEXTS, judges=kind, has_models=has_models, is_example=is_example,
+        method=method, text=text, methods=METHOD_TEXTS, judges=kind, has_models=has_models, is_example=is_example,
         view=board_view(board["rows"], centre=text.centre, margin=text.margin),
         history=history(boards.tracks(task or None, kind), hues), has_explore=services(request).explore is not None,
     )  # fmt: skip
@@ -180,12 +171,12 @@ def leaderboard_page(request: Request, task: str = "", method: str = "trueskill"
 def leaderboard_csv(request: Request, task: str = "", method: str = "trueskill", judges: str = "people") -> Response:
     if task:
         find_task(request, task)
-    board, chosen, kind = _asked(request, task, method, judges)
+    board, kind = _asked(request, task, method, judges)
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(COLUMNS)
     writer.writerows([row[name] for name in COLUMNS] for row in board["rows"])
-    parts = [task.replace("/", "-") or "all", *(part for part in (chosen, kind) if part not in ("trueskill", "people"))]
+    parts = [task.replace("/", "-") or "all", *(part for part in (method, kind) if part not in ("trueskill", "people"))]
     name = f"leaderboard-{'-'.join(parts)}.csv"
     return Response(text.getvalue(), media_type="text/csv", headers={"Content-Disposition": f'attachment; filename="{name}"'})
 
@@ -198,5 +189,5 @@ def leaderboard(request: Request, task: str | None = None, method: str = "truesk
     models. Which two agents come next is for operators. People's answers are shown in steps of `publish_every`, to
     operators at once.
     """
-    board, _, _ = _asked(request, task or "", method, judges)
+    board, _ = _asked(request, task or "", method, judges)
     return board if is_operator(request) else public_board(board)
