@@ -114,7 +114,6 @@ CIRCLES: dict[tuple[str, ...], str] = {}
 """Modules that import each other, directly or by way of others, and why. This list may only become shorter."""
 
 _TORCH = "brings torch, which takes seconds"
-_FILMS = "brings PyAV, which only films and stored videos need"
 HIDDEN_IMPORTS = {
     ("agents.find", "agents.policy"): _TORCH,
     ("agents.find", "agents.vpt.agent"): _TORCH,
@@ -129,9 +128,6 @@ HIDDEN_IMPORTS = {
     ("learn.reward.storage", "learn.reward.model"): _TORCH,
     ("learn.online.__init__", "learn.online.run"): _TORCH,
     ("learn.train", "learn.plots"): "brings matplotlib",
-    ("record.sealed.seal", "record.format.video"): _FILMS,
-    ("record.sealed.episode", "record.format.video"): _FILMS,
-    ("record.verification.verify", "record.format.video"): _FILMS,
     ("cli.__init__", "cli.output"): "brings rich; `interplay --help` answers in a tenth of a second",
     ("cli.rank.__init__", "cli.rank.results"): "brings the arithmetic, which `--help` need not load",
     ("envs.gymnasium_ids", "envs.base"): "brings Numba; runs in every program that imports gymnasium",

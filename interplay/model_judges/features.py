@@ -21,8 +21,7 @@ from interplay.files import write_json
 from interplay.judge.pairing.candidates import Candidates
 from interplay.judge.pairing.matchmaking import Candidate, comparable
 from interplay.record import Archive
-from interplay.store.episodes import UPLOADED
-from interplay.store.judging import model_judges as answers_store
+from interplay.store.episodes import UPLOADED, episodes_by_id
 
 VERSION = 1
 """Version of the numbers' meaning; stored features of another version are computed again."""
@@ -152,7 +151,7 @@ def features_of(archive: Archive, episodes: Iterable[str], on_progress: Progress
     folder = archive.root / "media" / "features"
     folder.mkdir(parents=True, exist_ok=True)
     with archive.database.read() as session:
-        rows = answers_store.episodes_by_id(session, sorted(episodes))
+        rows = episodes_by_id(session, sorted(episodes))
     found: dict[str, dict[str, float]] = {}
     for place, row in enumerate(rows):
         on_progress("looking at videos", place, len(rows))

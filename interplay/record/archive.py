@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 DATABASE = "interplay.db"
 """The catalogue in a data folder, unless another database is named."""
 SITTING_GAP = timedelta(minutes=30)
-"""Who does not play a task for longer begins a new sitting."""
+"""A longer time without a game of a task begins a new sitting."""
 MAX_COMPARED = 200
-"""Ids an unknown one is compared with, at most: strangers may ask for any."""
+"""Ids that an unknown one is compared with, at most: strangers may ask for any."""
 
 
 def open(data: str | Path = "interplay-data", database: str | None = None) -> Archive:
@@ -349,7 +349,7 @@ class Archive:
         held_out = episode.seed in task.held_out_seeds
         queries.save_episode(session, catalogue.to_row(episode, self.root, held_out=held_out), row)
         session.flush()
-        queries.save_measures(session, episode.id, map(catalogue.to_measure_row(episode.id), episode.live_measures))
+        queries.save_measures(session, episode.id, catalogue.to_measure_rows(episode.id, episode.live_measures))
         entrants.enter_people(session, episode.id, datetime.now(UTC))  # whoever played may have agreed already
 
     def measures(self, episodes: Iterable[Episode | str]) -> dict[str, list[Measure]]:
@@ -373,7 +373,7 @@ class Archive:
 
     def add_measures(self, episode_id: str, measures: Iterable[Measure]) -> None:
         with self.database.write() as session:
-            queries.save_measures(session, episode_id, map(catalogue.to_measure_row(episode_id), measures))
+            queries.save_measures(session, episode_id, catalogue.to_measure_rows(episode_id, measures))
 
     def abandoned(self) -> list[str]:
         """Ids of episodes whose journal no running process writes; files that never became a journal are removed."""

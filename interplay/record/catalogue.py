@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path, PurePosixPath
 from typing import cast
@@ -33,6 +33,11 @@ from interplay.store.episodes import (
 )
 from interplay.tasks import Task
 
+_SAME = (
+    "id", "task_hash", "env", "seed", "actor", "actor_kind", "participant_id", "num_steps", "total_reward", "terminated",
+    "truncated", "outcome", "duration_s", "created_at",
+)  # fmt: skip
+"""Fields of an episode that its row has under the same name."""
 _CONDITION = re.compile(r"\s*([A-Za-z_][\w.\-]*)\s*(<=|>=|!=|==|=|<|>)\s*(.+?)\s*", re.DOTALL)
 
 
@@ -101,32 +106,19 @@ def _bad(text: str, problem: str) -> ConditionError:
 
 def to_row(episode: Episode, root: Path, *, held_out: bool = False) -> EpisodeRow:
     return EpisodeRow(
-        id=episode.id,
+        **{name: getattr(episode, name) for name in _SAME},
         task=episode.task_id,
-        task_hash=episode.task_hash,
-        env=episode.env,
-        seed=episode.seed,
-        actor=episode.actor,
-        actor_kind=episode.actor_kind,
-        num_steps=episode.num_steps,
-        duration_s=episode.duration_s,
-        total_reward=episode.total_reward,
-        terminated=episode.terminated,
-        truncated=episode.truncated,
-        outcome=episode.outcome,
         frames=episode.frame_policy,
-        created_at=episode.created_at,
         path=PurePosixPath(episode.path.relative_to(root)).as_posix(),
         size_bytes=episode.size_bytes or 0,
         sha256=episode.sha256 or "",
-        participant_id=episode.participant_id,
         held_out=held_out,
         seats=[EpisodeSeat(**asdict(held), position=position) for position, held in enumerate(episode.seats)],
         statistics=[
             EpisodeStatistic(name=name, text=value)
             if isinstance(value, str)
             else EpisodeStatistic(name=name, number=float(value))
-            for name, value in recordable(episode.statistics).items()  # files of before may hold what no database takes
+            for name, value in recordable(episode.statistics).items()  # earlier files may hold what no database takes
             if value is not None
         ],
     )
@@ -145,22 +137,9 @@ def from_row(row: EpisodeRow, root: Path, uploaded_task: Task | None = None) -> 
         elif item.text is not None:
             statistics[item.name] = item.text
     return Episode(
-        id=row.id,
+        **{name: getattr(row, name) for name in _SAME},
         task_id=row.task,
-        task_hash=row.task_hash,
-        env=row.env,
-        seed=row.seed,
-        actor=row.actor,
-        actor_kind=row.actor_kind,
-        participant_id=row.participant_id,
-        num_steps=row.num_steps,
-        total_reward=row.total_reward,
-        terminated=row.terminated,
-        truncated=row.truncated,
-        outcome=row.outcome,
-        duration_s=row.duration_s,
         frame_policy=cast(FramePolicy, row.frames),
-        created_at=row.created_at,
         statistics=statistics,
         path=root / (row.path or f"media/{row.id}.mp4"),
         sha256=row.sha256 if row.path else None,
@@ -170,9 +149,9 @@ def from_row(row: EpisodeRow, root: Path, uploaded_task: Task | None = None) -> 
     )
 
 
-def to_measure_row(episode_id: str) -> Callable[[Measure], SeatStatistic]:
-    def row(one: Measure) -> SeatStatistic:
-        return SeatStatistic(
+def to_measure_rows(episode_id: str, measures: Iterable[Measure]) -> list[SeatStatistic]:
+    return [
+        SeatStatistic(
             episode_id=episode_id,
             seat=one.seat,
             actor=one.actor,
@@ -181,8 +160,8 @@ def to_measure_row(episode_id: str) -> Callable[[Measure], SeatStatistic]:
             number=None if one.value is None else float(one.value),
             counts=dict(one.counts),
         )
-
-    return row
+        for one in measures
+    ]
 
 
 def from_measure_row(row: SeatStatistic) -> Measure:

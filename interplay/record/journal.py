@@ -43,7 +43,7 @@ _MARK = b"\x8eIPXXH3\n"
 DAMAGED = "damaged_journal"
 """The statistic of an episode of which something could not be read, and the end of the names of its journal's files."""
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""What an error says where there is no space."""
+"""Numbers of errors where there is no space."""
 NEWBORN_S = 60.0
 """A file without a lock is left alone so long: its writer may be about to lock it."""
 _OUTCOME, _OUTCOME_CHECK, _STATISTICS = "outcome", "automatic", "statistics"
@@ -185,7 +185,7 @@ class Segment:
         self._file: BinaryIO | None = None
         try:
             self._file = path.open("rb")
-            if _is_of_before(self._file):
+            if _lacks_checksums(self._file):
                 self._file.close()
                 self._file = io.BytesIO(_copied(path, path.stat().st_mtime_ns))
             self._rewind()
@@ -245,7 +245,7 @@ class Segment:
         return b""
 
 
-def _is_of_before(file: BinaryIO) -> bool:
+def _lacks_checksums(file: BinaryIO) -> bool:
     if file.read(4) != _CONTINUES or _MARK in file.read(1 << 16):
         return False
     with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:

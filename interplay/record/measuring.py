@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import as_completed
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -67,16 +68,13 @@ def measure(episode: Episode, specs: Sequence[StatisticSpec]) -> Measured:
 
 
 def _play_again(episode: Episode, collection: Collection) -> None:
-    env = make(episode.task)
-    try:
+    with closing(make(episode.task)) as env:
         again = RecordedEpisode(env, collection=collection)
         again.start(episode.seed)
         earned: dict[str, list[float]] = {seat: [] for seat in again.seats}
         for actions, owners in _steps(episode):
             for seat, reward in again.step(actions, owners=owners, is_seen=False).rewards.items():
                 earned[seat].append(reward)
-    finally:
-        env.close()
     for seat, rewards in earned.items():
         if not np.array_equal(np.array(rewards, np.float64), episode.rewards(seat), equal_nan=True):
             raise RecordingError(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from contextlib import closing
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -64,14 +65,11 @@ class Resumed(NamedTuple):
 
 
 def play_again(episode: Episode) -> float:
-    env = make(episode.task)
-    try:
+    with closing(make(episode.task)) as env:
         again = RecordedEpisode(env)
         again.start(episode.seed)
         first = again.seats[0]
         rewards = [again.step(actions).rewards[first] for actions in episode.joint_actions()]
-    finally:
-        env.close()
     return total_of(np.array(rewards, np.float64))  # in the order of the sum it is compared with: 0.1 + 0.2 + ... has several
 
 
@@ -118,7 +116,7 @@ def _resume(archive: Archive, record: Journal, table: pa.Table, world: PlayableE
     }
     snapshots = table.select(["step", "snapshot"]).drop_null()
     position = 0
-    recorder = Recorder(record.next_path, world, header.at(num_steps + 1), num_steps=num_steps)
+    recorder = Recorder(record.next_path, world, replace(header, first_step=num_steps + 1), num_steps=num_steps)
     recorder.collection.sittings = archive.sittings(header)
     again = RecordedEpisode(world, collection=recorder.collection)
     again.start(header.seed)

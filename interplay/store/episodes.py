@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+import operator
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal, TypeVar
@@ -65,6 +66,9 @@ _MAX_IDS = 500
 """Ids in one question to the database (SQLite takes 32,766), and games in a sitting."""
 
 Operator = Literal["=", "!=", "<", "<=", ">", ">="]
+_COMPARED: dict[Operator, Callable[[Any, Any], ColumnElement[bool]]] = {
+    "=": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -109,40 +113,23 @@ class EpisodeQuery:
     offset: int = 0
 
 
-def _compared(left: Any, operator: Operator, value: Any) -> ColumnElement[bool]:
-    match operator:
-        case "=":
-            return left == value
-        case "!=":
-            return left != value
-        case "<":
-            return left < value
-        case "<=":
-            return left <= value
-        case ">":
-            return left > value
-        case ">=":
-            return left >= value
-
-
 def _holds(condition: Condition) -> ColumnElement[bool]:
     """A condition in SQL. Numbers meet numbers and texts meet texts; an episode without the value never matches."""
-    numeric = not isinstance(condition.value, str)
+    numeric, compared = not isinstance(condition.value, str), _COMPARED[condition.operator]
     *seats, name = condition.name.removeprefix(SEAT).split(".")
     known = SEAT_NUMBERS if numeric else SEAT_TEXTS
     if condition.name.startswith(SEAT) and name in known:  # else a statistic that is called so
-        held = _compared(known[name], condition.operator, condition.value)
-        return _held(held, *(EpisodeSeat.seat == seat for seat in seats))
+        return _held(compared(known[name], condition.value), *(EpisodeSeat.seat == seat for seat in seats))
     column = (NUMBER_COLUMNS if numeric else TEXT_COLUMNS).get(condition.name)
     if column is not None:
-        return _compared(column, condition.operator, condition.value)
+        return compared(column, condition.value)
     value = EpisodeStatistic.number if numeric else EpisodeStatistic.text
     of_episode = (
         select(EpisodeStatistic.episode_id)
         .where(
             EpisodeStatistic.episode_id == EpisodeRow.id,
             EpisodeStatistic.name == condition.name,
-            _compared(value, condition.operator, condition.value),
+            compared(value, condition.value),
         )
         .exists()
     )
@@ -153,7 +140,7 @@ def _holds(condition: Condition) -> ColumnElement[bool]:
         .where(
             SeatStatistic.episode_id == EpisodeRow.id,
             SeatStatistic.name == name,
-            _compared(SeatStatistic.number, condition.operator, condition.value),
+            compared(SeatStatistic.number, condition.value),
             *(SeatStatistic.seat == seat for seat in seats),
         )
         .exists()
@@ -218,6 +205,13 @@ def find_episodes(session: Session, query: EpisodeQuery) -> list[EpisodeRow]:
     order = (EpisodeRow.created_at, EpisodeRow.id)
     statement = statement.order_by(*(column.desc() if query.newest_first else column for column in order))
     return list(session.scalars(statement.limit(query.limit).offset(query.offset or None)))
+
+
+def episodes_by_id(session: Session, ids: Sequence[str]) -> list[EpisodeRow]:
+    found: list[EpisodeRow] = []
+    for start in range(0, len(ids), _MAX_IDS):
+        found += session.scalars(select(EpisodeRow).where(EpisodeRow.id.in_(ids[start : start + _MAX_IDS])))
+    return found
 
 
 def get_episode(session: Session, episode_id: str) -> EpisodeRow | None:

@@ -79,7 +79,7 @@ class Participant(Base):
     key: Mapped[str] = mapped_column(unique=True)
     created_at: Mapped[datetime]
     channel: Mapped[str | None] = mapped_column(default=None)
-    """`mturk`, `prolific`, `class` for a pupil, or None for who just opened the page."""
+    """`mturk`, `prolific`, `class` for a pupil, or None for people who opened the page by themselves."""
     worker: Mapped[str | None] = mapped_column(default=None)
 
 
@@ -89,10 +89,9 @@ class ClassRow(Base):
 
     __tablename__ = "classes"
     code: Mapped[str] = mapped_column(primary_key=True)
-    """What pupils type to join; never used twice."""
+    """Pupils type it to join; never used twice."""
     title: Mapped[str]
     definition: Mapped[dict[str, Any]]
-    """Its tasks, and what its teacher chose."""
     opened_at: Mapped[datetime]
     ends_at: Mapped[datetime]
     """When the code stops working, if nobody closes the class before."""
@@ -134,9 +133,7 @@ class FeedbackRow(Base):
     study: Mapped[str]
     """Id of a study, or code of a class, that the page belongs to; empty without one."""
     browser: Mapped[str]
-    """As the browser names itself."""
     version: Mapped[str]
-    """Of Interplay."""
     participant_id: Mapped[int | None] = mapped_column(ForeignKey("participants.id"), index=True)
     created_at: Mapped[datetime]
 
@@ -174,9 +171,9 @@ class Enrolment(Base):
     channel: Mapped[str]
     """`open`, `email`, `mturk` or `prolific`."""
     worker: Mapped[str]
-    """What the channel calls the person; `participant-<id>` in `open` and `email`."""
+    """The channel's name for the person; `participant-<id>` in `open` and `email`."""
     assignment: Mapped[str]
-    """What the channel calls this part: assignment id, submission id; empty in `open` and `email`."""
+    """The channel's name for this part: assignment id, submission id; empty in `open` and `email`."""
     arrival: Mapped[dict[str, Any]]
     """Everything else the channel said on arrival (HIT id, study id, where to submit)."""
     arrived_at: Mapped[datetime]
@@ -185,7 +182,7 @@ class Enrolment(Base):
     outcome: Mapped[str | None] = mapped_column(default=None)
     """How it ended: `done`, `screened_out`, `failed_check`, `no_partner`, `no_consent`, `withdrawn`, `nothing_left`."""
     variant: Mapped[str | None] = mapped_column(default=None)
-    """In a study of play, what this visit plays; given once."""
+    """In a study of play, the variant that this visit plays; given once."""
     variant_reason: Mapped[str | None] = mapped_column(default=None)
     """Why: `open_seat`, `target`, `link` or `chosen`."""
     accepted_s: Mapped[float | None] = mapped_column(default=None)
@@ -208,7 +205,6 @@ class ReleaseChoice(Base):
     participant_id: Mapped[int | None] = mapped_column(ForeignKey("participants.id"), index=True)
     may_release: Mapped[bool]
     note: Mapped[str]
-    """Why, or where it was said."""
     created_at: Mapped[datetime]
 
 
@@ -223,7 +219,7 @@ class Pause(Base):
     study: Mapped[str | None] = mapped_column(ForeignKey("studies.id"), index=True)
     is_paused: Mapped[bool]
     note: Mapped[str]
-    """What people read who come meanwhile."""
+    """Text for people who come meanwhile."""
     created_at: Mapped[datetime]
 
 
@@ -255,13 +251,13 @@ class VisitAnswer(Base):
     """Its number in the visit, from 1."""
     episode_id: Mapped[str]
     partner: Mapped[str]
-    """Who sat in the other seats, as the recording names them."""
+    """Names of the other seats' owners, as in the recording."""
     before_episode_id: Mapped[str | None]
     """Of a comparison: the game before, with the first of the two partners; `partner` is the second."""
     before_partner: Mapped[str | None]
     question: Mapped[str]
     value: Mapped[str | None]
-    """What was chosen or written; None where the form was skipped."""
+    """The chosen or written answer; None where the form was skipped."""
     created_at: Mapped[datetime]
 
 
@@ -282,7 +278,6 @@ class ReviewRow(Base):
     is_valid: Mapped[bool | None] = mapped_column(default=None)
     why: Mapped[str | None] = mapped_column(default=None)
     has_played: Mapped[bool | None] = mapped_column(default=None)
-    """Whether the proof was played."""
     answered_at: Mapped[datetime | None] = mapped_column(default=None)
 
 
@@ -293,8 +288,8 @@ class PayEvent(Base):
     id: Mapped[int] = mapped_column(primary_key=True, init=False)
     enrolment_id: Mapped[str] = mapped_column(ForeignKey("enrolments.id"), index=True)
     kind: Mapped[str]
-    """`reward`, `bonus`; or what a bonus then pays: what a visit of play `earned`, what who `waited` for a partner is owed, and
-    what a `raffle` gave."""
+    """`reward`, `bonus`; or the ground of a later bonus: a visit of play `earned` it, somebody `waited` for a partner, or a
+    `raffle` was won."""
     state: Mapped[str]
     """`planned`, `sent` or `failed`; of what is no payment yet, `due`."""
     amount_cents: Mapped[int]
@@ -318,7 +313,6 @@ class HitEvent(Base):
     """`planned`, `made` or `failed`."""
     is_sandbox: Mapped[bool]
     endpoint: Mapped[str]
-    """Address of the service that was asked."""
     request: Mapped[str]
     """The same for every event of one thing, and given to the service, so that making it twice makes one."""
     made: Mapped[dict[str, Any]]
@@ -346,9 +340,9 @@ class PlaySession(Base):
     seat: Mapped[str | None] = mapped_column(default=None)
     """Of its game; None in old rows, of games with one seat."""
     waited_s: Mapped[float | None] = mapped_column(default=None)
-    """How long the player waited until the other seats had somebody; None for who did not wait."""
+    """How long the player waited until the other seats had somebody; None for players who did not wait."""
     came: Mapped[str | None] = mapped_column(default=None)
-    """Who came then: `person`; `agent`, chosen after a while; or `nobody`, and the player left."""
+    """`person`; `agent`, chosen after a while; or `nobody`, and the player left."""
     enrolment_id: Mapped[str | None] = mapped_column(default=None, index=True)
     """Of the player in a study."""
     for_study: Mapped[str | None] = mapped_column(default=None)
@@ -366,7 +360,7 @@ class EpisodeRow(Base):
     env: Mapped[str]
     seed: Mapped[int]
     actor: Mapped[str] = mapped_column(index=True)
-    """Name of who sat in the first seat at the start: an agent's name, or `participant-<id>`."""
+    """The first seat's owner at the start: an agent's name, or `participant-<id>`."""
     actor_kind: Mapped[str] = mapped_column(index=True)
     """`human`, `agent` or `model` (a language model)."""
     num_steps: Mapped[int]
@@ -393,7 +387,7 @@ class EpisodeRow(Base):
     seats: Mapped[list[EpisodeSeat]] = relationship(
         default_factory=list, cascade="all, delete-orphan", lazy="selectin", order_by="EpisodeSeat.position"
     )
-    """Who held which seat; where nothing is said, `actor` held the only one all the time."""
+    """Owners of the seats; where nothing is said, `actor` held the only one all the time."""
 
     def __post_init__(self) -> None:
         if not self.seats:
@@ -408,12 +402,9 @@ class EpisodeSeat(Base):
     episode_id: Mapped[str] = mapped_column(ForeignKey("episodes.id"), primary_key=True, init=False)
     seat: Mapped[str] = mapped_column(primary_key=True)
     actor: Mapped[str] = mapped_column(primary_key=True, index=True)
-    """Name of who held it, as in `EpisodeRow`."""
     actor_kind: Mapped[str]
     num_steps: Mapped[int]
-    """For how many steps they held it."""
     total_reward: Mapped[float]
-    """Of these steps."""
     position: Mapped[int] = mapped_column(default=0)
     """Their place in the list: seats in the order of the task, owners of one seat as they came."""
     participant_id: Mapped[int | None] = mapped_column(ForeignKey("participants.id"), default=None, index=True)
@@ -441,7 +432,6 @@ class SeatStatistic(Base):
     episode_id: Mapped[str] = mapped_column(ForeignKey("episodes.id"), primary_key=True)
     seat: Mapped[str] = mapped_column(primary_key=True)
     actor: Mapped[str] = mapped_column(primary_key=True)
-    """Name of who held the seat, as in `EpisodeSeat`."""
     name: Mapped[str] = mapped_column(primary_key=True)
     kind: Mapped[str]
     """`int`, `float`, or `duration` in seconds."""
@@ -459,7 +449,7 @@ class EpisodeVerdict(Base):
     episode_id: Mapped[str] = mapped_column(ForeignKey("episodes.id"), index=True)
     is_equal: Mapped[bool]
     reason: Mapped[str]
-    """What differs, and from which step on; empty where nothing does."""
+    """The difference and its first step; empty where there is no difference."""
     created_at: Mapped[datetime]
 
 
@@ -507,13 +497,12 @@ class Entrant(Base):
     name: Mapped[str] = mapped_column(index=True)
     task: Mapped[str] = mapped_column(index=True)
     kind: Mapped[str]
-    """What it is, in a word or two, as it is shown: `agent`, `bc`, `human`, `person`, `people`."""
+    """Shown beside its name: `agent`, `bc`, `human`, `person`, `people`."""
     created_at: Mapped[datetime]
     origin: Mapped[str] = mapped_column(default="agent")
     """Where the episodes come from: `agent` (recorded here), `person` (one participant), `people` (several participants
     together), `upload` (videos), or `published` (a published data set)."""
     participant_id: Mapped[int | None] = mapped_column(ForeignKey("participants.id"), default=None)
-    """Of a `person`, who."""
     withdrawn_at: Mapped[datetime | None] = mapped_column(default=None)
     approved_at: Mapped[datetime | None] = mapped_column(default=None)
     """When it was let into matchmaking; None while it waits for a moderator."""
@@ -579,7 +568,7 @@ class Match(Base):
     """`participant-<id>` or the name of a scripted judge."""
     served_at: Mapped[datetime]
     seen_at: Mapped[datetime]
-    """Last sign of life from the judge's page; a match is released when this grows old."""
+    """Last heartbeat of the judge's page; a match is released when this grows old."""
     answered_at: Mapped[datetime | None] = mapped_column(default=None)
     released_at: Mapped[datetime | None] = mapped_column(default=None)
     study: Mapped[str | None] = mapped_column(default=None, index=True)
@@ -588,7 +577,6 @@ class Match(Base):
     expected: Mapped[str | None] = mapped_column(default=None)
     repeat_of: Mapped[str | None] = mapped_column(default=None)
     judge_kind: Mapped[str] = mapped_column(default="person")
-    """As in `Answer`."""
     draft: Mapped[dict[str, Any] | None] = mapped_column(default=None)
     """The form and the viewing log so far, as the page last sent them; nothing is lost if the page closes."""
     seat: Mapped[str] = mapped_column(default="", server_default="")
@@ -628,7 +616,6 @@ class SegmentGuide(Base):
     id: Mapped[int] = mapped_column(primary_key=True, init=False)
     study: Mapped[str] = mapped_column(index=True)
     reward: Mapped[str]
-    """Its name."""
     sums: Mapped[dict[str, Any]]
     """Segment, as `EPISODE:FIRST:LAST` -> its sum of rewards as each network sees it."""
     created_at: Mapped[datetime]
@@ -648,7 +635,7 @@ class Answer(Base):
     left_agent: Mapped[str] = mapped_column(index=True)
     right_agent: Mapped[str] = mapped_column(index=True)
     outcome: Mapped[str]
-    """`left`, `right` or `draw`: the answer to the overall question; about segments also `na`, for who cannot tell."""
+    """`left`, `right` or `draw`: the answer to the overall question; about segments also `na`, where the judge cannot tell."""
     responses: Mapped[dict[str, Any]]
     """Question id -> answer: `{"left": bool, "right": bool}` for direct, `left|draw|right|na` for comparative."""
     reason: Mapped[str]
@@ -657,7 +644,7 @@ class Answer(Base):
     duration_s: Mapped[float | None]
     """From serving to answering, seconds; None where the clock was set meanwhile, so that nobody knows."""
     viewing: Mapped[dict[str, Any]] = mapped_column(default_factory=dict)
-    """What the judge's page reported: play, pause and seek events with times, seconds watched per side."""
+    """As the judge's page reported it: play, pause and seek events with times, seconds watched per side."""
     study: Mapped[str | None] = mapped_column(default=None, index=True)
     purpose: Mapped[str] = mapped_column(default="rating")
     """As in `Match`; only `rating` moves ratings."""
@@ -710,7 +697,6 @@ class ApiToken(Base):
     id: Mapped[int] = mapped_column(primary_key=True, init=False)
     name: Mapped[str] = mapped_column(unique=True)
     digest: Mapped[str] = mapped_column(unique=True)
-    """SHA-256 of the token, hex."""
     scope: Mapped[str]
     """`agents` (may propose agents and upload their videos), `judge` (may judge under its name) or `read`."""
     created_at: Mapped[datetime]

@@ -64,13 +64,6 @@ def find_query(session: Session, name: str, version: int | None = None) -> Saved
     return None if version is None else session.get(SavedQuery, (name, version))
 
 
-def rows_of(session: Session, ids: Sequence[str]) -> list[EpisodeRow]:
-    found: list[EpisodeRow] = []
-    for start in range(0, len(ids), IDS_AT_ONCE):
-        found += session.scalars(select(EpisodeRow).where(EpisodeRow.id.in_(ids[start : start + IDS_AT_ONCE])))
-    return found
-
-
 def all_queries(session: Session) -> list[SavedQuery]:
     return list(session.scalars(select(SavedQuery).order_by(SavedQuery.name, SavedQuery.version)))
 

@@ -276,5 +276,5 @@ def _length(study: str | None) -> SelectBase:
 
 
 _MEASURES = {"latency_ms": _latency, "lost_share": _lost, "active_share": _active, "score": _score, "length_s": _length}
-"""What is measured of games of people: median input latency, share of frame times lost, share of the time with active input,
+"""Measures of people's games: median input latency, share of frame times lost, share of the time with active input,
 score, and length in seconds."""

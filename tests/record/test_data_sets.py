@@ -22,7 +22,7 @@ from interplay.envs import make
 from interplay.envs.base import Frame
 from interplay.record import Owner, RecordedEpisode, RecordingError, verify
 from interplay.record.datasets import hugging_face, lerobot_export, lerobot_import
-from interplay.record.datasets.lerobot_layout import VideoFile
+from interplay.record.datasets.lerobot_layout import VideoFile, read_video
 from interplay.record.exchange.card import Release
 from interplay.record.exchange.columns import from_png, to_png
 from interplay.record.exchange.pseudonyms import Pseudonyms
@@ -246,11 +246,11 @@ def test_a_picture_of_odd_size_gets_a_line_more(tmp_path):
     for _ in range(3):
         file.add(Frame(picture), is_first=False)
     file.close()
-    (frame,) = lerobot_import.video.read(tmp_path / "odd.mp4", 0.2, 1, 10, 21, 33)
+    (frame,) = read_video(tmp_path / "odd.mp4", 0.2, 1, 10, 21, 33)
     assert frame.pixels.shape == (21, 33, 3)
     assert np.abs(frame.pixels.astype(int) - picture).mean() < 3
     with pytest.raises(RecordingError, match=r"odd.mp4 ends after 1 of 2 pictures"):
-        list(lerobot_import.video.read(tmp_path / "odd.mp4", 0.2, 2, 10, 21, 33))
+        list(read_video(tmp_path / "odd.mp4", 0.2, 2, 10, 21, 33))
 
 
 def test_people_have_pseudonyms_and_takeovers_stay(archive, other, tmp_path):

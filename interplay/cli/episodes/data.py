@@ -158,23 +158,22 @@ def export(
 
 def _export_videos(episodes: list[Episode], out: Path, num_withheld: int, left_out: list[str], *, as_json: bool) -> None:
     from interplay.record import RecordingError
-    from interplay.record.films.film import EXPORTERS
+    from interplay.record.films.film import write_mp4
 
-    suffix, write = EXPORTERS[_MP4]
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise RecordingError(f"cannot write to {out}: {error.strerror}\nGive another folder with --out.") from error
     written, kept = [], []
     with progress() as bar:
-        new = [episode for episode in episodes if not (out / f"{episode.id}{suffix}").exists()]
+        new = [episode for episode in episodes if not (out / f"{episode.id}.mp4").exists()]
         done = bar.add_task("exporting frames", total=sum(episode.num_steps + 1 for episode in new))
         for episode in episodes:
-            path = out / f"{episode.id}{suffix}"
+            path = out / f"{episode.id}.mp4"
             if path.exists():
                 kept.append(str(path))
                 continue
-            write(episode, path, advance=lambda frames: bar.advance(done, frames))
+            write_mp4(episode, path, advance=lambda frames: bar.advance(done, frames))
             if episode.is_video_only:  # copied as it is
                 bar.advance(done, episode.num_steps + 1)
             written.append(str(path))

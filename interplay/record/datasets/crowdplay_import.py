@@ -34,20 +34,13 @@ MAX_STEPS = 100_001
 _NUM_ACTIONS = 18
 _BYTES_A_STEP = 190
 """Of the published files; for the progress bar."""
-_GAMES = {
-    "beam_rider": "beam_rider",
-    "breakout": "breakout",
-    "montezuma_revenge": "montezuma_revenge",
-    "qbert": "qbert",
-    "riverraid": "riverraid",
-    "space_invaders": "space_invaders",
-}
-"""CrowdPlay's name of a game for one -> ours, which is that of the cartridge."""
+_GAMES = ("beam_rider", "breakout", "montezuma_revenge", "qbert", "riverraid", "space_invaders")
+"""Games for one; CrowdPlay calls them as we do, by their cartridges."""
 _FOR_TWO = ("space_invaders_2p", "space_invaders_ai")
 _SEED, _NOOPS = 0, 2
 """With this seed a world that waits for at most two steps waits for two."""
 _PERSON, _AGENT = 1, 2
-"""Who acted in a step, as CrowdPlay writes it."""
+"""Kinds of owners of a step, as CrowdPlay writes them."""
 _NOT_STORED = "CrowdPlay stored no picture after the last step: the one before it stands there"
 
 
@@ -67,7 +60,7 @@ def _task_of(published: Published) -> Task:
         together = "cooperative" if published.kind == "cooperative" else "competitive"
         task = find(f"atari-two/space_invaders_{together}")
     elif published.game in _GAMES:
-        task = find(f"atari/{_GAMES[published.game]}")
+        task = find(f"atari/{published.game}")
     else:
         raise RecordingError(
             f"its game is {published.game or 'not said'}; known are {', '.join([*_GAMES, *_FOR_TWO])}\n"

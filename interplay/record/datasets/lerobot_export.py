@@ -135,21 +135,18 @@ class _Writer:
             columns[description.column("action", seat)] = rows.actions[seat]
             columns[description.column("next.reward", seat)] = rows.rewards[seat]
             columns[description.column("owner", seat)] = list(rows.owners[seat])
-        ends = {"next.terminated": rows.terminated, "next.truncated": rows.truncated}
         frames = np.arange(count)
-        return (
-            columns
-            | ends
-            | {
-                "next.done": rows.terminated | rows.truncated,
-                layout.FRAME_HASH: rows.frame_hashes[:-1],
-                "timestamp": (frames / self._fps).astype(np.float32),
-                "frame_index": frames,
-                "episode_index": np.full(count, len(self._rows)),
-                "index": self.num_steps + frames,
-                "task_index": np.zeros(count, np.int64),
-            }
-        )
+        return columns | {
+            "next.terminated": rows.terminated,
+            "next.truncated": rows.truncated,
+            "next.done": rows.terminated | rows.truncated,
+            layout.FRAME_HASH: rows.frame_hashes[:-1],
+            "timestamp": (frames / self._fps).astype(np.float32),
+            "frame_index": frames,
+            "episode_index": np.full(count, len(self._rows)),
+            "index": self.num_steps + frames,
+            "task_index": np.zeros(count, np.int64),
+        }
 
     def _video_file(self) -> VideoFile:
         if self._video is not None and self._video.size_bytes() >= layout.VIDEO_MB << 20:

@@ -6,6 +6,7 @@ import base64
 import json
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -226,11 +227,8 @@ def _decisions(episode: Episode, seat: str, observations: str) -> tuple[Iterator
 def _one_view(episode: Episode) -> bool:
     from interplay.envs import make
 
-    env = make(episode.task)
-    try:
+    with closing(make(episode.task)) as env:
         return type(env).view_of is PlayableEnv.view_of
-    finally:
-        env.close()
 
 
 def _not_held(space: gymnasium.Space) -> str:

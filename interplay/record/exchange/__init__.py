@@ -2,5 +2,5 @@
 
 `writer` and `importer` hold what the formats (`interplay.record.datasets`) share: which episodes are in a data set, a folder
 that appears whole, columns of numbers; and the way back, where an episode is played again and compared. `pull` fetches sealed
-files from another server, and `publishing` gives them to others, in the copies that `copies` makes.
+files from another server, and `publishing` gives copies of ours to others.
 """

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 import httpx
 
@@ -13,13 +14,14 @@ from interplay.errors import InterplayError
 from interplay.record.errors import RecordingError
 
 ATTEMPTS = 5
-"""Times in a row that nothing comes before a line gives up; it goes on when it is called again."""
+"""Attempts without a byte before a line gives up; a later call continues."""
 _WAIT_S = 0.5
 _TIMEOUT_S = 60.0
 _CHUNK_BYTES = 1 << 16
 _MAX_PAGE_BYTES = 4 << 20
 """Of an answer that is read whole; a hundred episodes are 20 kB."""
 
+T = TypeVar("T")
 Parameters = Sequence[tuple[str, str | int | float | bool | None]]
 
 
@@ -69,25 +71,31 @@ class Line:
 
     def get(self, path: str, parameters: Parameters = (), *, most_bytes: int = _MAX_PAGE_BYTES) -> bytes:
         """A short answer, whole; of a longer one the beginning."""
-        for attempt in range(ATTEMPTS):
-            try:
-                with self._client.stream("GET", path, params=list(parameters) or None) as answer:
-                    body = _read(answer, most_bytes)
-                    self._check(answer, body)
-                return body
-            except (httpx.TransportError, BusyError) as error:
-                self._wait(path, attempt, error)
-        raise AssertionError("unreachable")
+
+        def ask() -> bytes:
+            with self._client.stream("GET", path, params=list(parameters) or None) as answer:
+                body = _read(answer, most_bytes)
+                self._check(answer, body)
+            return body
+
+        return self._repeated(path, ask)
 
     def length(self, path: str) -> int | None:
+
+        def ask() -> int | None:
+            answer = self._client.head(path)
+            if answer.status_code in (405, 501):
+                return None
+            self._check(answer, b"")
+            said = answer.headers.get("Content-Length", "")
+            return int(said) if said.isdecimal() else None
+
+        return self._repeated(path, ask)
+
+    def _repeated(self, path: str, ask: Callable[[], T]) -> T:
         for attempt in range(ATTEMPTS):
             try:
-                answer = self._client.head(path)
-                if answer.status_code in (405, 501):
-                    return None
-                self._check(answer, b"")
-                said = answer.headers.get("Content-Length", "")
-                return int(said) if said.isdecimal() else None
+                return ask()
             except (httpx.TransportError, BusyError) as error:
                 self._wait(path, attempt, error)
         raise AssertionError("unreachable")

@@ -10,7 +10,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import chain
@@ -37,7 +37,7 @@ from interplay.tables import is_name
 from interplay.tasks import Task, builtin_suites
 
 EPISODE_ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z-]{7,63}")
-"""What an episode from elsewhere may be called: it becomes the name of a file."""
+"""Allowed ids of episodes from elsewhere: they become names of files."""
 UNKNOWN_SEED = -1
 """Seed of an episode whose data set does not say it; no replay proves such a one."""
 _LOCK = ".lock-import"
@@ -268,12 +268,10 @@ class Importing:
             env = make(brought.task)
         except EnvError as error:
             return str(error).splitlines()[0]
-        try:
+        with closing(env):
             if not env.deterministic:
                 return f"{brought.task.env.id} is not deterministic"
             return self._record(brought, RecordedEpisode(env, self._recorder(brought, env)), brought.look())
-        finally:
-            env.close()
 
     def _recorder(self, brought: Brought, env: PlayableEnv) -> Recorder:
         return self._archive.recorder(

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import httpx
 import pyarrow.parquet as pq
@@ -17,7 +17,7 @@ from interplay.errors import InterplayError, MisuseError
 from interplay.files import sha256_of, to_disk
 from interplay.record.archive import Archive
 from interplay.record.errors import RecordingError
-from interplay.record.exchange.http_resume import Line, LineError, Parameters
+from interplay.record.exchange.http_resume import Line, LineError
 from interplay.record.exchange.importer import EPISODE_ID, check_code, check_names
 from interplay.record.sealed.episode import Episode
 from interplay.store import episodes as queries
@@ -137,22 +137,17 @@ def _refusal(answer: httpx.Response, body: bytes) -> PullError:
     return PullError(f"{where} answers {answer.status_code}: {message or 'is it an Interplay server of this release?'}")
 
 
-def _page(line: Line, url: httpx.URL, parameters: Parameters) -> dict[str, Any]:
-    try:
-        document = json.loads(line.get("/api/released", parameters))
-        if not isinstance(document, dict):
-            raise ValueError("no object")
-    except (ValueError, RecursionError):
-        raise PullError(f"{url} does not answer as an Interplay server\nCheck the address.") from None
-    return document
-
-
 def _offers(line: Line, url: httpx.URL, asked: Asked, result: Pulled) -> Iterator[_Offer]:
     parameters: list[tuple[str, str | int | float | bool | None]] = [("where", one) for one in asked.where]
     parameters += [(name, value) for name, value in (("task", asked.task), ("query", asked.query)) if value is not None]
     offset: int | None = 0
     while offset is not None:
-        page = _page(line, url, [*parameters, ("offset", str(offset))])
+        try:
+            page = json.loads(line.get("/api/released", [*parameters, ("offset", str(offset))]))
+            if not isinstance(page, dict):
+                raise ValueError("no object")
+        except (ValueError, RecursionError):
+            raise PullError(f"{url} does not answer as an Interplay server\nCheck the address.") from None
         try:
             result.num_withheld = int(page["num_withheld"])
             for said in page["episodes"]:
@@ -196,7 +191,8 @@ def _checked(archive: Archive, path: Path, offer: _Offer) -> Episode:
         _check_facts(episode)
         check_names(episode.task)
         check_code(archive, episode.task, episode.header.statistics)
-        return _checked_names(episode, offer)
+        _check_names_of(episode, offer)
+        return episode
     except InterplayError:
         raise
     except Exception as error:  # whatever a file that nobody here wrote makes a reader stumble over
@@ -221,7 +217,7 @@ def _check_facts(episode: Episode) -> None:
         raise ValueError(f"it has {num_rows} rows; {episode.num_steps} steps and the last observation were expected")
 
 
-def _checked_names(episode: Episode, offer: _Offer) -> Episode:
+def _check_names_of(episode: Episode, offer: _Offer) -> None:
     header = episode.header
     if (episode.id, header.episode, episode.task_id) != (offer.id, offer.id, header.task.id):
         raise RecordingError(
@@ -231,4 +227,3 @@ def _checked_names(episode: Episode, offer: _Offer) -> Episode:
     numbers = [one.participant_id for one in (episode, *episode.seats, *header.owners.values())]
     if any(number is not None for number in (*numbers, *map(participant_number, names))):
         raise RecordingError("it names participants of that server, who are somebody else here; is it of this release?")
-    return episode

@@ -12,6 +12,7 @@ from interplay.errors import MisuseError, unknown_name
 from interplay.record.archive import Archive
 from interplay.record.errors import RecordingError
 from interplay.store import SavedQuery, releases
+from interplay.store.episodes import episodes_by_id
 from interplay.store.participants import judge_name, participant_number
 from interplay.store.releases import ReleaseCounts
 from interplay.tables import is_name
@@ -76,7 +77,7 @@ class Queries:
             kept = f"; {released.num_withheld} fit, and may not be released" if released.num_withheld else ""
             raise QueryError(f"no episode is to be saved{kept}\nSee what there is:  interplay episodes list")
         with self._archive.database.write() as session:
-            rows = releases.rows_of(session, ids)
+            rows = episodes_by_id(session, ids)
             row, is_new = releases.save_query(session, name=name, task=task, conditions=where, rows=rows, now=datetime.now(UTC))
             return _saved(row), is_new, released.num_withheld
 
@@ -87,19 +88,15 @@ class Queries:
             QueryError: If it is neither.
             NotFoundError: With the nearest.
         """
-        name, version = self._parts(label)
+        match = re.fullmatch(r"([^@]{1,100})(?:@(\d{1,9}))?", label)
+        if match is None:
+            raise QueryError(f"{label[:100]!r} names no saved query\nWrite NAME, or NAME@VERSION, such as good_games@2.")
         with self._archive.database.read() as session:
-            row = releases.find_query(session, name, version)
+            row = releases.find_query(session, match[1], None if match[2] is None else int(match[2]))
             if row is None:
                 known = [f"{one.name}@{one.version}" for one in releases.all_queries(session)]
                 raise unknown_name("saved query", label[:100], known, hint="All of them:  interplay episodes query list")
             return _saved(row)
-
-    def _parts(self, label: str) -> tuple[str, int | None]:
-        match = re.fullmatch(r"([^@]{1,100})(?:@(\d{1,9}))?", label)
-        if match is None:
-            raise QueryError(f"{label[:100]!r} names no saved query\nWrite NAME, or NAME@VERSION, such as good_games@2.")
-        return match[1], None if match[2] is None else int(match[2])
 
     def all(self) -> list[Saved]:
         with self._archive.database.read() as session:
@@ -118,7 +115,7 @@ class Queries:
         here = {episode.id: episode.sha256 for episode in released.episodes}
         result = {name: "it has another file now" for name, sha256 in wanted.items() if here.get(name, sha256) != sha256}
         with self._archive.database.read() as session:
-            known = {row.id for row in releases.rows_of(session, list(wanted))}
+            known = {row.id for row in episodes_by_id(session, list(wanted))}
         for name in sorted(wanted.keys() - here.keys()):
             result[name] = "somebody in it does not agree to a release any more" if name in known else "it is not here"
         return result

@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 
@@ -22,12 +22,6 @@ if TYPE_CHECKING:
 
 MIN_HEIGHT = 400
 """Smaller screens are enlarged by a whole factor, so that a browser does not blur them."""
-
-
-class Exporter(Protocol):
-    """Function that writes one episode to a path; the file appears whole or not at all. `advance` gets numbers of frames."""
-
-    def __call__(self, episode: Episode, path: Path, *, advance: Callable[[int], None] | None = None) -> None: ...
 
 
 def write_mp4(
@@ -51,56 +45,49 @@ def write_mp4(
     Raises:
         RecordingError: If the file cannot be written.
     """
-    if episode.is_video_only:
-        _copy(episode, path)
-        return
+    if episode.is_video_only and not episode.path.exists():
+        raise no_video(episode)
+    try:
+        with replacing(path) as part:
+            if episode.is_video_only:
+                shutil.copyfile(episode.path, part)
+            else:
+                _encode(episode, part, episode.frames if frames is None else frames, crf, preset, advance)
+    except OSError as error:
+        remedy = "free some space" if error.errno in (errno.ENOSPC, errno.EDQUOT) else "give another place"
+        raise RecordingError(
+            f"cannot write {path}: {error.strerror or error}.\nThe episode itself is safe; {remedy} and try again."
+        ) from error
+
+
+def _encode(
+    episode: Episode, path: Path, frames: Iterable[Frame], crf: int, preset: str, advance: Callable[[int], None] | None
+) -> None:
     import av
 
     header = episode.header
     scale = max(1, round(MIN_HEIGHT / header.height)) if header.height < MIN_HEIGHT else 1
     rate = Fraction(header.task.frame_rate_hz).limit_denominator(1001)
     to_frame = _palette_frames(header.palette, header.height, header.width, scale)
-    try:
-        with replacing(path) as part, av.open(str(part), "w", format="mp4", options={"movflags": "+faststart"}) as container:
-            stream = cast(av.VideoStream, container.add_stream("libx264", rate=rate))
-            # yuv420p halves the colour planes, so both sides must be even; the picture's last odd line is cut
-            stream.width, stream.height = header.width * scale & ~1, header.height * scale & ~1
-            stream.pix_fmt = "yuv420p"
-            stream.options = {"crf": str(crf), "preset": preset, "g": str(max(1, round(2 * rate)))}
-            stream.codec_context.thread_count = 2
-            for frame in episode.frames if frames is None else frames:
-                if to_frame is not None:
-                    picture = to_frame(frame.pixels)
-                elif frame.pixels.shape[0] != header.height:
-                    picture = av.VideoFrame.from_ndarray(frame.rgb(), format="rgb24").reformat(stream.width, stream.height)
-                else:
-                    rgb = frame.rgb().repeat(scale, 0).repeat(scale, 1)[: stream.height, : stream.width]
-                    picture = av.VideoFrame.from_ndarray(np.ascontiguousarray(rgb), format="rgb24")
-                container.mux(stream.encode(picture))
-                if advance is not None:
-                    advance(1)
-            container.mux(stream.encode())
-    except OSError as error:
-        raise RecordingError(
-            f"cannot write {path}: {error.strerror or error}.\nThe episode itself is safe; {_remedy(error)}."
-        ) from error
-
-
-def _copy(episode: Episode, path: Path) -> None:
-    if not episode.path.exists():
-        raise no_video(episode)
-    try:
-        with replacing(path) as part:
-            shutil.copyfile(episode.path, part)
-    except OSError as error:
-        raise RecordingError(
-            f"cannot write {path}: {error.strerror or error}.\nThe episode itself is safe; {_remedy(error)}."
-        ) from error
-
-
-def _remedy(error: OSError) -> str:
-    is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-    return "free some space and try again" if is_full else "give another place and try again"
+    with av.open(str(path), "w", format="mp4", options={"movflags": "+faststart"}) as container:
+        stream = cast(av.VideoStream, container.add_stream("libx264", rate=rate))
+        # yuv420p halves the colour planes, so both sides must be even; the picture's last odd line is cut
+        stream.width, stream.height = header.width * scale & ~1, header.height * scale & ~1
+        stream.pix_fmt = "yuv420p"
+        stream.options = {"crf": str(crf), "preset": preset, "g": str(max(1, round(2 * rate)))}
+        stream.codec_context.thread_count = 2
+        for frame in frames:
+            if to_frame is not None:
+                picture = to_frame(frame.pixels)
+            elif frame.pixels.shape[0] != header.height:
+                picture = av.VideoFrame.from_ndarray(frame.rgb(), format="rgb24").reformat(stream.width, stream.height)
+            else:
+                rgb = frame.rgb().repeat(scale, 0).repeat(scale, 1)[: stream.height, : stream.width]
+                picture = av.VideoFrame.from_ndarray(np.ascontiguousarray(rgb), format="rgb24")
+            container.mux(stream.encode(picture))
+            if advance is not None:
+                advance(1)
+        container.mux(stream.encode())
 
 
 def _palette_frames(
@@ -131,10 +118,6 @@ def _palette_frames(
         return av.VideoFrame.from_ndarray(buffer, format="yuv420p")
 
     return convert
-
-
-EXPORTERS: dict[str, tuple[str, Exporter]] = {"mp4": (".mp4", write_mp4)}
-"""Format name -> suffix of its files and what writes one."""
 
 
 FOLDER = "clips"

@@ -5,14 +5,13 @@ from __future__ import annotations
 import errno
 import hashlib
 import shlex
-import struct
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import TYPE_CHECKING, cast
 
 from interplay.files import to_disk
 from interplay.record.errors import RecordingError
+from interplay.record.films.variation import walk_boxes
 
 if TYPE_CHECKING:
     import av
@@ -160,35 +159,19 @@ def _check_boxes(path: Path) -> bool:
         if not size:
             raise _broken(path, "the file is empty")
         with path.open("rb") as file:
-            names = list(_boxes(file, size, path))
+            head = file.read(8)
+            found = list(walk_boxes(file, 0, size))
     except OSError as error:
         raise _broken(path, error.strerror or str(error)) from error
-    if names[0] != b"ftyp" and b"moov" not in names:
+    if len(head) == 8 and head[4:] != b"ftyp":
         raise _unplayable(path, "it is not an mp4")
+    if not found or found[-1][2] != size:
+        raise _broken(path, "it is cut off")
+    names = [name for name, _, _ in found]
     for name, what in ((b"moov", "its index is missing; the recorder was probably stopped hard"), (b"mdat", "no pictures")):
         if name not in names:
             raise _broken(path, what)
     return names.index(b"moov") < names.index(b"mdat")
-
-
-def _boxes(file: BinaryIO, size: int, path: Path) -> Iterator[bytes]:
-    position = 0
-    while position < size:
-        file.seek(position)
-        head = file.read(16)
-        if len(head) < 8:
-            raise _broken(path, "it is cut off")
-        length, name = struct.unpack(">I4s", head[:8])
-        if position == 0 and name != b"ftyp":
-            raise _unplayable(path, "it is not an mp4")
-        if length == 1 and len(head) == 16:
-            (length,) = struct.unpack(">Q", head[8:])
-        elif length == 0:  # to the end of the file
-            length = size - position
-        if length < 8 or position + length > size:
-            raise _broken(path, "it is cut off")
-        yield name
-        position += length
 
 
 def _check_codec(path: Path, stream: av.VideoStream) -> None:

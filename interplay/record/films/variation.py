@@ -73,8 +73,8 @@ def stated_length_s(path: Path) -> float | None:
     """Length of a video by its index, seconds; None if the index is missing, or states no length, as in fragments."""
     size = path.stat().st_size
     with path.open("rb") as file:
-        start, stop = next(((start, stop) for name, start, stop in _boxes(file, 0, size) if name == b"moov"), (0, 0))
-        head = next((at for name, at, _ in _boxes(file, start + 8, stop) if name == b"mvhd"), None)
+        start, stop = next(((start, stop) for name, start, stop in walk_boxes(file, 0, size) if name == b"moov"), (0, 0))
+        head = next((at for name, at, _ in walk_boxes(file, start + 8, stop) if name == b"mvhd"), None)
         if head is None:
             return None
         file.seek(head)
@@ -93,7 +93,7 @@ def _vary(path: Path, secret: bytes, size: int, _changed_ns: int) -> Variation:
     length = _LEAST_FREE + int.from_bytes(stream, "big") % (_MOST_FREE + size // 64)
     free = struct.pack(">I4s", length, b"free") + hashlib.shake_256(secret + b"free").digest(length - 8)
     with path.open("rb") as file:
-        boxes = list(_boxes(file, 0, size))
+        boxes = list(walk_boxes(file, 0, size))
         names = [name for name, _, _ in boxes]
         usual = bool(boxes) and names[0] == b"ftyp" and names.count(b"moov") == 1 and b"moof" not in names
         index = next(((start, stop) for name, start, stop in boxes if name == b"moov"), None)
@@ -114,7 +114,7 @@ def _vary(path: Path, secret: bytes, size: int, _changed_ns: int) -> Variation:
     return Variation(pieces, size + length)
 
 
-def _boxes(file, place: int, size: int) -> Iterator[tuple[bytes, int, int]]:
+def walk_boxes(file, place: int, size: int) -> Iterator[tuple[bytes, int, int]]:
     """Name, first byte and byte behind the last of the boxes from a place on; ends where they make no sense."""
     while place < size:
         file.seek(place)

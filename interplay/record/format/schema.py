@@ -11,7 +11,7 @@ import base64
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -31,7 +31,7 @@ SCHEMA_VERSION = 2
 """The only one that is read. Version 1 knew one actor an episode; only development versions wrote it."""
 METADATA_KEY = b"interplay"
 PSEUDONYM = re.compile(r"(imported/)?person-[0-9a-f]{16}")
-"""What people are called in data sets, and once these are imported."""
+"""Names of people in data sets, and once these are imported."""
 
 CHANGES = {b"coding": b"changes"}
 """Metadata of a journal's field `frame` that holds what changes from picture to picture."""
@@ -146,24 +146,20 @@ class Header:
 
     def to_json(self) -> dict[str, Any]:
         plain = {item.name: getattr(self, item.name) for item in fields(self)}
-        return (
-            {"schema_version": SCHEMA_VERSION}
-            | plain
-            | {
-                "task": self.task.to_json(),
-                "task_hash": self.task.content_hash,
-                "env": self.task.env.id,
-                "env_versions": dict(self.env_versions),
-                "seats": list(self.seats),
-                "owners": {seat: asdict(owner) for seat, owner in self.owners.items()},
-                "created_at": self.created_at.isoformat(),
-                "palette": None if self.palette is None else base64.b64encode(self.palette.tobytes()).decode(),
-                "action_spaces": {seat: spaces.to_json(space) for seat, space in self.action_spaces.items()},
-                "observation_space": None if self.observation_space is None else spaces.to_json(self.observation_space),
-                "statistics": [spec.to_json() for spec in self.statistics],
-                "experts": dict(self.experts),
-            }
-        )
+        return {"schema_version": SCHEMA_VERSION, **plain} | {
+            "task": self.task.to_json(),
+            "task_hash": self.task.content_hash,
+            "env": self.task.env.id,
+            "env_versions": dict(self.env_versions),
+            "seats": list(self.seats),
+            "owners": {seat: asdict(owner) for seat, owner in self.owners.items()},
+            "created_at": self.created_at.isoformat(),
+            "palette": None if self.palette is None else base64.b64encode(self.palette.tobytes()).decode(),
+            "action_spaces": {seat: spaces.to_json(space) for seat, space in self.action_spaces.items()},
+            "observation_space": None if self.observation_space is None else spaces.to_json(self.observation_space),
+            "statistics": [spec.to_json() for spec in self.statistics],
+            "experts": dict(self.experts),
+        }
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Header:
@@ -188,9 +184,6 @@ class Header:
                 "statistics": tuple(map(StatisticSpec.from_json, document.get("statistics", ()))),
             }
         )
-
-    def at(self, first_step: int) -> Header:
-        return replace(self, first_step=first_step)
 
 
 def seat_spaces(env: PlayableEnv) -> dict[str, gymnasium.Space]:

@@ -23,6 +23,7 @@ from interplay.envs.info import SeatEnd, seat_end
 from interplay.record.errors import RecordingError
 from interplay.record.format import spaces
 from interplay.record.format.schema import METADATA_KEY, Header, check_version
+from interplay.record.format.video import VideoSource
 from interplay.record.sealed.frames import Frames, IndexedSource, ReplaySource
 from interplay.statistics import Measure
 from interplay.tasks import Task
@@ -239,8 +240,6 @@ class Episode:
             if self.frame_policy == "indexed":
                 return IndexedSource(self._file, (header.height, header.width))
             if self.frame_policy == "video":
-                from interplay.record.format.video import VideoSource
-
                 return VideoSource(self._file)
             return self.replay_source()
 

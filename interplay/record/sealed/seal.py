@@ -24,6 +24,7 @@ from interplay.files import remove_parts, replacing
 from interplay.record.errors import RecordingError, SealError
 from interplay.record.format.picture_changes import unpacked
 from interplay.record.format.schema import DIGESTS_KEY, METADATA_KEY, Header, sealed_schema, step_columns
+from interplay.record.format.video import encode_group
 from interplay.record.journal import DAMAGED, FULL, End, Journal
 from interplay.record.sealed.episode import Episode, SeatHeld
 
@@ -256,8 +257,6 @@ def _write(file: HashingFile, schema: pa.Schema, metadata: dict[str, Any], rows:
         for start in range(0, rows.num_rows, group_rows):
             group = rows.slice(start, group_rows)
             if frames is not None and header.frames == "video":
-                from interplay.record.format.video import encode_group
-
                 packets, hashes = encode_group(next(frames), header)
                 group = group.append_column("video_hash", hashes).append_column("frame", packets)
             elif frames is not None:

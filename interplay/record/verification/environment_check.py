@@ -10,6 +10,7 @@ from __future__ import annotations
 import difflib
 import warnings
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -70,13 +71,12 @@ class _Found:
         self.left_out: set[str] = set()
 
 
-def check_environment(archive: Archive, task: Task, *, num_steps: int = 100, seed: int = 0) -> EnvironmentCheck:
+def check_environment(archive: Archive, task: Task, *, num_steps: int) -> EnvironmentCheck:
     """Record random actions until `num_steps` are made, over as many episodes as that takes, and prove each of them.
 
     Args:
         archive: Of a folder for this alone; the episodes stay in it.
         num_steps: In all; `MAX_EPISODES` episodes end it, too.
-        seed: Of the first episode and of the actions.
     """
     found = _Found()
     verdict: Verdict = "good"
@@ -84,7 +84,14 @@ def check_environment(archive: Archive, task: Task, *, num_steps: int = 100, see
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of Gymnasium, about worlds that others made
         try:
-            _check(archive, task, num_steps, seed, found)
+            try:
+                env = make(task)
+            except Exception as error:
+                raise _Problem("not made", _said(error).removeprefix(f"task {task.id}: ")) from error
+            with closing(env):
+                env.action_space.seed(0)
+                while found.num_steps < num_steps and found.num_episodes < MAX_EPISODES:
+                    _one_episode(archive, env, num_steps - found.num_steps, found.num_episodes, found)
         except _Problem as problem:
             verdict, reason = problem.verdict, problem.reason
     return EnvironmentCheck(
@@ -97,19 +104,6 @@ def check_environment(archive: Archive, task: Task, *, num_steps: int = 100, see
         tuple(sorted(found.left_out)),
         found.num_outside,
     )
-
-
-def _check(archive: Archive, task: Task, num_steps: int, seed: int, found: _Found) -> None:
-    try:
-        env = make(task)
-    except Exception as error:
-        raise _Problem("not made", _said(error).removeprefix(f"task {task.id}: ")) from error
-    try:
-        env.action_space.seed(seed)
-        while found.num_steps < num_steps and found.num_episodes < MAX_EPISODES:
-            _one_episode(archive, env, num_steps - found.num_steps, seed + found.num_episodes, found)
-    finally:
-        env.close()
 
 
 def _one_episode(archive: Archive, env: PlayableEnv, num_steps: int, seed: int, found: _Found) -> None:
@@ -194,8 +188,7 @@ def _said(error: Exception) -> str:
 
 def try_out(task: Task) -> None:
     """Build the environment and play one step; an error names the key or statistic that does not fit it."""
-    env = make(task)
-    try:
+    with closing(make(task)) as env:
         _, info = env.reset(seed=task.held_out_seeds[0])
         for spec in task.statistics:
             try:
@@ -220,8 +213,6 @@ def try_out(task: Task) -> None:
                         f"Remedy: actions lie in {space}{own}."
                     )
         env.step(noops)
-    finally:
-        env.close()
 
 
 def _has(space: gymnasium.Space, action: Any) -> bool:

@@ -26,6 +26,7 @@ from interplay.record.errors import RecordingError
 from interplay.record.format import spaces
 from interplay.record.format.schema import DIGESTS_KEY, frame_hash, of_column
 from interplay.record.format.spaces import binary_to_numpy, plain_action
+from interplay.record.format.video import decode, plane_hash
 from interplay.record.recorder import info_text
 from interplay.record.sealed.episode import Episode
 from interplay.record.stepper import RecordedEpisode
@@ -84,8 +85,8 @@ def verify_file(path: Path, episode_id: str, sha256: str | None) -> Verdict:
             intact = sha256 is None or hashlib.file_digest(file, "sha256").hexdigest() == sha256
         episode = Episode.open(path)
         num_rows = episode.num_steps + 1
-        damage = _damaged_group(path)
-        if damage is None and not intact:
+        damaged = _damaged_group(path)
+        if damaged is None and not intact:
             return different(0, "the file's footer (task, seed, facts, layout) is not the one that was sealed")
         file = pq.ParquetFile(path, page_checksum_verification=False)
         if file.metadata.num_rows != num_rows:
@@ -96,12 +97,16 @@ def verify_file(path: Path, episode_id: str, sha256: str | None) -> Verdict:
         return different(0, str(error).splitlines()[0])
     except Exception as error:  # a changed byte in the footer can make any reader stumble, in any way
         return different(0, f"the file's footer cannot be read: {type(error).__name__}: {error}")
+    replay = None
     try:
         replay = _Replay(episode) if episode.header.deterministic else None
-        found = _first_difference(episode, file, damage, replay)
+        found = _first_difference(episode, file, damaged, replay)
     except InterplayError as error:
         reason = f"the replay could not run: {str(error).splitlines()[0]}"
         return Verdict(episode_id, False, 0, reason, False, intact)
+    finally:
+        if replay is not None:
+            replay.close()
     if found is not None:
         return Verdict(episode_id, False, found.step, found.reason, replay is not None, intact and found.in_replay)
     reason = "file and replay equal the recording"
@@ -128,57 +133,33 @@ def _verify_video(path: Path, episode_id: str, sha256: str | None) -> Verdict:
     return Verdict(episode_id, True, None, "the video is the one that was uploaded; it is a video only, so no replay", False)
 
 
-@dataclass(frozen=True)
-class _Damage:
-    group: int
-    start: int
-    stop: int
-
-
-def _damaged_group(path: Path) -> _Damage | None:
-    metadata = pq.read_metadata(path)
-    digests = json.loads((metadata.metadata or {})[DIGESTS_KEY])
-    start = 0
+def _damaged_group(path: Path) -> int | None:
+    """The first row group whose bytes are not those of the digests in the footer."""
+    digests = json.loads((pq.read_metadata(path).metadata or {})[DIGESTS_KEY])
     with path.open("rb") as file:
         for group, (end, digest) in enumerate(digests):
-            rows = metadata.row_group(group).num_rows
             if xxhash.xxh3_64_hexdigest(file.read(end - file.tell())) != digest:
-                return _Damage(group, start, start + rows)
-            start += rows
+                return group
     return None
 
 
 def _first_difference(
-    episode: Episode, file: pq.ParquetFile, damage: _Damage | None, replay: _Replay | None
+    episode: Episode, file: pq.ParquetFile, damaged: int | None, replay: _Replay | None
 ) -> _Difference | None:
-    try:
-        if damage is not None and damage.group == 0 and episode.num_steps == 0:
-            return _Difference(0, "the bytes of the only row group were changed")
-        return _compare_groups(episode, file, damage, replay)
-    finally:
-        if replay is not None:
-            replay.close()
-
-
-def _compare_groups(
-    episode: Episode,
-    file: pq.ParquetFile,
-    damage: _Damage | None,
-    replay: _Replay | None,
-) -> _Difference | None:
+    if damaged == 0 and episode.num_steps == 0:
+        return _Difference(0, "the bytes of the only row group were changed")
     start = 0
     for group in range(file.num_row_groups):
-        hurt = damage is not None and damage.group == group
         try:
             table = file.read_row_group(group)
             found = _compare(episode, table, start, replay)
         except Exception as error:
-            if not hurt:
+            if group != damaged:
                 raise
             return _Difference(start, f"row group {group} (steps from {start}) does not decode: {str(error).splitlines()[0]}")
         if found is not None:
             return found
-        if hurt:
+        if group == damaged:
             return _Difference(start, f"bytes of row group {group} (steps from {start}) were changed, in what no replay shows")
         start += table.num_rows
     return None
@@ -204,8 +185,6 @@ def _stored_differences(episode: Episode, table: pa.Table, hashes: list[int | No
             if frame_hash(picture) != expected:
                 return row, "the stored frame is not the one that was recorded"
     elif episode.frame_policy == "video":
-        from interplay.record.format.video import decode, plane_hash
-
         row = 0
         expected_hashes = table.column("video_hash").to_pylist()
         try:

@@ -1,175 +1,80 @@
 """The database of judging: candidates, matches, and the append-only log of answers."""
 
-from interplay.store.judging.candidates import (
-    CandidateRow,
-    CandidatesState,
-    JudgedStudy,
-    brought,
-    candidate_versions,
-    candidates,
-    candidates_in,
-    candidates_of,
-    candidates_state,
-    games_of,
-    judged_tasks,
-    studies,
-    study,
-    study_definition,
-    task_definition,
-)
-from interplay.store.judging.log import (
-    BANNED,
-    BY_MODELS,
-    COUNTS,
-    LOGGED,
-    MAX_NEWS,
-    STANDS,
-    JudgeState,
-    LoggedAnswer,
-    LogRevision,
-    LogState,
-    answered_since,
-    answers,
-    answers_for_review,
-    answers_where_one_side_leads,
-    append_answer,
-    judge_state,
-    last_answer_of,
-    lock,
-    log_news,
-    log_state,
-    num_answers_by,
-    purposes_answered,
-    retract,
-    times_answered_about,
-)
-from interplay.store.judging.matches import (
-    OpenPair,
-    add_match,
-    add_problem,
-    drafted_match_of,
-    first_task_of,
-    has_answered_since,
-    is_pair_open,
-    is_withdrawn,
-    last_problems,
-    match_by_id,
-    match_to_read,
-    matches_to_repeat,
-    open_match_of,
-    open_pairs,
-    pairs_shown_to,
-    release,
-    release_open_of,
-    release_showing,
-    release_unseen,
-    release_untouched,
-    times_shown,
-    touch,
-    unanswered_purpose,
-    was_given_back,
-)
-from interplay.store.judging.segments import (
-    Guide,
-    NewSegment,
-    SegmentAnswer,
-    SegmentRow,
-    add_guide,
-    add_segments,
-    agreed_to,
-    entered_by,
-    entered_segment,
-    guide_sums,
-    newest_guide,
-    num_segment_answers,
-    segment_answers,
-    segment_pairs_shown,
-    segments_by_id,
-    segments_in_attention,
-    segments_of,
-    segments_of_study,
-)
-
-__all__ = [
-    "BANNED",
-    "BY_MODELS",
-    "COUNTS",
-    "LOGGED",
-    "MAX_NEWS",
-    "STANDS",
-    "CandidateRow",
-    "CandidatesState",
-    "Guide",
-    "JudgeState",
-    "JudgedStudy",
-    "LogRevision",
-    "LogState",
-    "LoggedAnswer",
-    "NewSegment",
-    "OpenPair",
-    "SegmentAnswer",
-    "SegmentRow",
-    "add_guide",
-    "add_match",
-    "add_problem",
-    "add_segments",
-    "agreed_to",
-    "answered_since",
-    "answers",
-    "answers_for_review",
-    "answers_where_one_side_leads",
-    "append_answer",
-    "brought",
-    "candidate_versions",
-    "candidates",
-    "candidates_in",
-    "candidates_of",
-    "candidates_state",
-    "drafted_match_of",
-    "entered_by",
-    "entered_segment",
-    "first_task_of",
-    "games_of",
-    "guide_sums",
-    "has_answered_since",
-    "is_pair_open",
-    "is_withdrawn",
-    "judge_state",
-    "judged_tasks",
-    "last_answer_of",
-    "last_problems",
-    "lock",
-    "log_news",
-    "log_state",
-    "match_by_id",
-    "match_to_read",
-    "matches_to_repeat",
-    "newest_guide",
-    "num_answers_by",
-    "num_segment_answers",
-    "open_match_of",
-    "open_pairs",
-    "pairs_shown_to",
-    "purposes_answered",
-    "release",
-    "release_open_of",
-    "release_showing",
-    "release_unseen",
-    "release_untouched",
-    "retract",
-    "segment_answers",
-    "segment_pairs_shown",
-    "segments_by_id",
-    "segments_in_attention",
-    "segments_of",
-    "segments_of_study",
-    "studies",
-    "study",
-    "study_definition",
-    "task_definition",
-    "times_answered_about",
-    "times_shown",
-    "touch",
-    "unanswered_purpose",
-    "was_given_back",
-]
+from interplay.store.judging.candidates import CandidateRow as CandidateRow
+from interplay.store.judging.candidates import CandidatesState as CandidatesState
+from interplay.store.judging.candidates import brought as brought
+from interplay.store.judging.candidates import candidate_versions as candidate_versions
+from interplay.store.judging.candidates import candidates as candidates
+from interplay.store.judging.candidates import candidates_in as candidates_in
+from interplay.store.judging.candidates import candidates_of as candidates_of
+from interplay.store.judging.candidates import candidates_state as candidates_state
+from interplay.store.judging.candidates import games_of as games_of
+from interplay.store.judging.candidates import judged_tasks as judged_tasks
+from interplay.store.judging.candidates import studies as studies
+from interplay.store.judging.candidates import study as study
+from interplay.store.judging.candidates import study_definition as study_definition
+from interplay.store.judging.candidates import task_definition as task_definition
+from interplay.store.judging.log import BANNED as BANNED
+from interplay.store.judging.log import BY_MODELS as BY_MODELS
+from interplay.store.judging.log import COUNTS as COUNTS
+from interplay.store.judging.log import LOGGED as LOGGED
+from interplay.store.judging.log import MAX_NEWS as MAX_NEWS
+from interplay.store.judging.log import STANDS as STANDS
+from interplay.store.judging.log import JudgeState as JudgeState
+from interplay.store.judging.log import LoggedAnswer as LoggedAnswer
+from interplay.store.judging.log import LogState as LogState
+from interplay.store.judging.log import answered_since as answered_since
+from interplay.store.judging.log import answers as answers
+from interplay.store.judging.log import answers_for_review as answers_for_review
+from interplay.store.judging.log import answers_where_one_side_leads as answers_where_one_side_leads
+from interplay.store.judging.log import append_answer as append_answer
+from interplay.store.judging.log import judge_state as judge_state
+from interplay.store.judging.log import last_answer_of as last_answer_of
+from interplay.store.judging.log import lock as lock
+from interplay.store.judging.log import log_news as log_news
+from interplay.store.judging.log import log_state as log_state
+from interplay.store.judging.log import num_answers_by as num_answers_by
+from interplay.store.judging.log import purposes_answered as purposes_answered
+from interplay.store.judging.log import retract as retract
+from interplay.store.judging.log import times_answered_about as times_answered_about
+from interplay.store.judging.matches import OpenPair as OpenPair
+from interplay.store.judging.matches import add_match as add_match
+from interplay.store.judging.matches import add_problem as add_problem
+from interplay.store.judging.matches import drafted_match_of as drafted_match_of
+from interplay.store.judging.matches import first_task_of as first_task_of
+from interplay.store.judging.matches import has_answered_since as has_answered_since
+from interplay.store.judging.matches import is_pair_open as is_pair_open
+from interplay.store.judging.matches import is_withdrawn as is_withdrawn
+from interplay.store.judging.matches import last_problems as last_problems
+from interplay.store.judging.matches import match_by_id as match_by_id
+from interplay.store.judging.matches import match_to_read as match_to_read
+from interplay.store.judging.matches import matches_to_repeat as matches_to_repeat
+from interplay.store.judging.matches import open_match_of as open_match_of
+from interplay.store.judging.matches import open_pairs as open_pairs
+from interplay.store.judging.matches import pairs_shown_to as pairs_shown_to
+from interplay.store.judging.matches import release as release
+from interplay.store.judging.matches import release_open_of as release_open_of
+from interplay.store.judging.matches import release_showing as release_showing
+from interplay.store.judging.matches import release_unseen as release_unseen
+from interplay.store.judging.matches import release_untouched as release_untouched
+from interplay.store.judging.matches import times_shown as times_shown
+from interplay.store.judging.matches import touch as touch
+from interplay.store.judging.matches import unanswered_purpose as unanswered_purpose
+from interplay.store.judging.matches import was_given_back as was_given_back
+from interplay.store.judging.segments import Guide as Guide
+from interplay.store.judging.segments import NewSegment as NewSegment
+from interplay.store.judging.segments import SegmentRow as SegmentRow
+from interplay.store.judging.segments import add_guide as add_guide
+from interplay.store.judging.segments import add_segments as add_segments
+from interplay.store.judging.segments import agreed_to as agreed_to
+from interplay.store.judging.segments import entered_by as entered_by
+from interplay.store.judging.segments import entered_segment as entered_segment
+from interplay.store.judging.segments import guide_sums as guide_sums
+from interplay.store.judging.segments import newest_guide as newest_guide
+from interplay.store.judging.segments import num_segment_answers as num_segment_answers
+from interplay.store.judging.segments import segment_answers as segment_answers
+from interplay.store.judging.segments import segment_pairs_shown as segment_pairs_shown
+from interplay.store.judging.segments import segments_by_id as segments_by_id
+from interplay.store.judging.segments import segments_in_attention as segments_in_attention
+from interplay.store.judging.segments import segments_of as segments_of
+from interplay.store.judging.segments import segments_of_study as segments_of_study

@@ -48,9 +48,9 @@ _JUDGE_STATE = select(_BY_JUDGE.scalar_subquery(), *_STATE)
 _JUDGE_STATE_IN_STUDY = select(_BY_JUDGE_IN_STUDY.scalar_subquery(), *_STATE)
 _RATES = and_(Answer.purpose == "rating", Answer.judge.not_in(BANNED), STANDS)
 COUNTS = and_(Answer.judge_kind != "model", _RATES)
-"""What ratings are made of: checks, model judges, banned judges and what was taken back are left out."""
+"""Answers of which ratings are made: without checks, model judges, banned judges and those taken back."""
 BY_MODELS = and_(Answer.judge_kind == "model", _RATES)
-"""What model judges say, with the same left out; it is shown beside people's answers."""
+"""Answers of model judges, with the same left out; they are shown beside people's."""
 LOGGED = select(
     Answer.sequence,
     Answer.task,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -10,7 +10,7 @@ from sqlalchemy import func, insert, select
 from sqlalchemy.orm import Session
 
 from interplay.store.judging import BY_MODELS, COUNTS, lock
-from interplay.store.models import Answer, EpisodeRow, Match
+from interplay.store.models import Answer, Match
 
 
 class JudgedPair(NamedTuple):
@@ -104,14 +104,6 @@ def _probabilities(viewing: dict[str, Any]) -> dict[str, float] | None:
     if any(isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1 for value in values):
         return None
     return {outcome: float(value) for outcome, value in given.items()} if abs(sum(values) - 1) < 1e-3 else None
-
-
-def episodes_by_id(session: Session, ids: Iterable[str]) -> list[EpisodeRow]:
-    wanted = list(ids)
-    found: list[EpisodeRow] = []
-    for start in range(0, len(wanted), 500):  # databases limit the number of parameters
-        found += session.scalars(select(EpisodeRow).where(EpisodeRow.id.in_(wanted[start : start + 500]))).all()
-    return found
 
 
 def add_model_answers(session: Session, *, judge: str, task: str, answers: Sequence[ModelAnswer], now: datetime) -> int:

@@ -13,7 +13,7 @@ from interplay.store.judging import BY_MODELS, COUNTS, LOGGED, LoggedAnswer
 from interplay.store.models import Answer, Match, TaskRow
 
 WATCHED_FOR = timedelta(hours=1)
-"""A match without an answer is before its judge for so long after the last sign of life of their page."""
+"""A match without an answer stays open for so long after the last heartbeat of its judge's page."""
 _ANSWERS_PER_FETCH = 5000
 
 
@@ -141,9 +141,8 @@ def full_answers(
         yield FullAnswer._make(row)
 
 
-def num_full_answers(session: Session, task: str | None = None) -> int:
-    query = select(func.count()).select_from(Answer).where(COUNTS)
-    return session.scalar(query if task is None else query.where(Answer.task == task)) or 0
+def num_full_answers(session: Session) -> int:
+    return session.scalar(select(func.count()).select_from(Answer).where(COUNTS)) or 0
 
 
 def judged_definitions(session: Session) -> dict[str, dict[str, Any]]:

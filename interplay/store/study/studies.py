@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from sqlalchemy import bindparam, exists, func, select
@@ -22,7 +22,7 @@ from interplay.store.models import (
     StudyVersion,
 )
 from interplay.store.participants import judge_name
-from interplay.store.study.visits import last_game
+from interplay.store.study.visits import SEEN_WITHIN, last_game
 
 _ENROLMENT = select(*Enrolment.__table__.columns).where(Enrolment.id == bindparam("enrolment_id"))
 _VISIT = aliased(Enrolment)
@@ -236,10 +236,6 @@ def current_pauses(session: Session) -> dict[str | None, Pause]:
     return {one.study: one for one in session.scalars(select(Pause).where(Pause.id.in_(newest))) if one.is_paused}
 
 
-SEEN_WITHIN = timedelta(hours=1)
-"""Who has not answered for so long no longer holds an instance."""
-
-
 def reviews_of_visit(session: Session, enrolment_id: str) -> list[ReviewRow]:
     query = select(ReviewRow).where(ReviewRow.enrolment_id == enrolment_id)
     return list(session.scalars(query.order_by(ReviewRow.id)))
@@ -256,4 +252,5 @@ def count_reviewed(session: Session, enrolment_id: str) -> int:
 
 
 def is_held(row: ReviewRow, now: datetime) -> bool:
+    """Whether a person who got an instance may still answer about it."""
     return row.answered_at is None and now - row.served_at < SEEN_WITHIN
