@@ -31,12 +31,7 @@ _SHORT_S = 60.0
 
 @dataclass(frozen=True)
 class Job:
-    """One rollout to make, with everything that another process needs to know.
-
-    Attributes:
-        agents: Seat -> a name that `agents.find` takes.
-        draw: Seeds the agent's generator.
-    """
+    """One rollout to make, with everything that another process needs to know; `draw` seeds the agents' generator."""
 
     data: str
     database: str

@@ -77,12 +77,7 @@ def rollout(
 
 
 def check_seats(task: Task, given: Iterable[str]) -> None:
-    """Refuse agents that do not fill the seats of a task, one each.
-
-    Raises:
-        NotFoundError: For a seat that the task lacks; the nearest is offered.
-        AgentError: If nobody sits in one of them.
-    """
+    """Refuse agents that do not fill a task's seats: `NotFoundError` for an unknown seat, `AgentError` for an empty one."""
     given = set(given)
     for seat in sorted(given - set(task.seats)):
         raise unknown_name("seat", seat, task.seats, hint=f"Seats of {task.id}: {', '.join(task.seats)}")

@@ -207,7 +207,6 @@ def _check_range(item: Field[Any], value: Any) -> None:
 
 
 def _typed(value: Any, hint: Any, where: str) -> Any:
-    """`value` as a field's type; whole numbers may stand for others."""
     if get_origin(hint) is tuple:
         if not isinstance(value, list | tuple):
             raise ConfigError(f"{where} must be a list, got {value!r}")

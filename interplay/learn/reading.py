@@ -212,7 +212,6 @@ def actions_of(episode: Episode, seat: str | None, num_steps: int, *, composed: 
 def _streams(
     episode: Episode, index: int, pictures: _Pictures, asked: dict[str, Any], names: dict[Owner, int]
 ) -> Iterator[dict[str, np.ndarray]]:
-    """The columns of an episode's decisions, by offset; its frames are read once, and its pictures written."""
     view = pipeline(asked["observation"])
     ended = num_steps, _ = episode.ended(asked["seat"])
     actions = actions_of(episode, asked["seat"], num_steps, composed=asked["composed"])

@@ -267,7 +267,6 @@ def claimed(folder: Path, name: str, *, resume: bool, what: str = "policy", last
 
 
 def _check_run(folder: Path, name: str, *, resume: bool, what: str, last: str) -> None:
-    """Refuse to overwrite a policy or a run, and to resume one that has ended."""
     finished, begun = (folder / last).exists(), (folder / "config.json").exists()
     if resume and finished and not (folder / CHECKPOINT).exists():
         raise ConfigError(f"the run in {folder} has ended; there is nothing to resume")

@@ -19,11 +19,8 @@ NATURE = ((32, 8, 4), (64, 4, 2), (64, 3, 1))
 class ConvEncoder(nn.Module):
     """Convolutions, then one layer of features, with rectifiers; by default those of Mnih et al. 2015.
 
-    Args:
-        shape: Of an observation: (C, H, W), or (H, W, 3) as worlds draw pictures.
-        filters: Channels, size and stride of each convolution.
-    Raises:
-        InterplayError: If the pictures are too small for the filters.
+    Observations have the shape (C, H, W), or (H, W, 3) as worlds draw pictures; `filters` are channels, size and stride of each
+    convolution. `InterplayError` if the pictures are too small for them.
 
     Differences: channels are kept last in memory, which is faster on CPUs and changes no result beyond rounding.
     """
@@ -107,7 +104,6 @@ class ImpalaEncoder(nn.Module):
         self.num_features = features
 
     def forward(self, observations: torch.Tensor) -> torch.Tensor:
-        """Features, float32, shape (B, features), of observations, uint8 of 0 to 255."""
         x = observations.permute(0, 3, 1, 2) if self.channels_last else observations
         x = x.to(torch.float32, memory_format=torch.channels_last) / 255
         for stack in self.stacks:

@@ -21,8 +21,7 @@ PLANS = tuple(product((0, -1, 1), repeat=3))
 
 
 class Breakout:
-    """Ball and paddle are red, as are the top row of bricks and the rim of the right wall; each has its own rows of the
-    screen."""
+    """Ball and paddle are red, as are the top row of bricks and a wall's rim; each has its own rows of the screen."""
 
     def reset(self, rng: np.random.Generator) -> None:
         self._rng = rng

@@ -91,7 +91,6 @@ class MontezumaRevenge:
         return {"RIGHT", "FIRE"} if x >= 86 else {"RIGHT"}
 
     def _left_side(self, x: float, feet: int, has_key: bool) -> set[str]:
-        """Up the left ladder and to the key."""
         if has_key:
             if (feet <= LEDGE + 2 and x < LEFT_LADDER - 2) or feet >= FLOOR - 4:
                 return {"RIGHT"}

@@ -414,8 +414,7 @@ class Body:
                 yield base, face
 
     def place(self, cell: Position, item: str, faces: Iterable[int] = (1, 2, 3, 4, 5, 0)) -> Acts:
-        """Place an item's block into a cell, against a visible neighbour; true too if it stands there. `faces` are tried in
-        order."""
+        """Place an item's block into a cell, against a visible neighbour; true too if it stands there."""
         if not (yield from self.hold(item)):
             return False
         for _ in range(6):

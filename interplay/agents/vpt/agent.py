@@ -54,7 +54,6 @@ class VPTAgent:
         return Game(rng, self.network.initial_state(1))
 
     def decide(self, observations: Sequence[Mapping[str, Any]], states: Sequence[Game]) -> list[Decision]:
-        """Return an action for each game; pictures are uint8, shape (H, W, 3)."""
         with torch.inference_mode():
             output, after = self.network(*seen(self.network, observations, states))
         remember(states, after)
@@ -157,7 +156,6 @@ def load_agent(folder: Path) -> VPTAgent:
 
 
 def _is_left_over(folder: Path) -> bool:
-    """Whether a folder holds nothing but the files of a stopped import."""
     return folder.is_dir() and all(path.name == WEIGHTS or path.name.endswith(".part") for path in folder.iterdir())
 
 

@@ -42,8 +42,7 @@ class CheckpointError(InterplayError):
 
 
 def read_model(path: Path) -> Architecture:
-    """Read the sizes of a `.model` file; `CheckpointError` if it cannot be read, names anything to run, or describes another
-    network."""
+    """Read the sizes of a `.model` file; `CheckpointError` if it names anything to run, or describes another network."""
     try:
         document = read_values(path, SMALL)
     except OSError as error:
@@ -95,11 +94,7 @@ def architecture_of(document: Mapping[str, Any], *, where: str) -> Architecture:
 
 
 def read_weights(path: Path) -> dict[str, torch.Tensor]:
-    """Read the tensors of a `.weights` file, by name.
-
-    Raises:
-        CheckpointError: If it is no file of tensors, or of tensors that are larger in memory than in the file.
-    """
+    """Read the tensors of a `.weights` file, by name; `CheckpointError` for another file, or tensors larger than their file."""
     try:
         if zipfile.is_zipfile(path):
             with zipfile.ZipFile(path) as file:
@@ -129,11 +124,7 @@ def read_weights(path: Path) -> dict[str, torch.Tensor]:
 
 
 def build(architecture: Architecture, weights: Mapping[str, torch.Tensor], *, where: str) -> VPT:
-    """Build a network with these weights, as float32, ready to act; every tensor must be there, have its size and be finite.
-
-    Raises:
-        CheckpointError: Naming the first tensors that do not fit.
-    """
+    """Build a network of these weights, float32, ready to act; `CheckpointError` if one is missing, unfit or not finite."""
     with torch.device("meta"):  # nothing is drawn that would be overwritten
         network = VPT(architecture)
     expected = {name: tuple(tensor.shape) for name, tensor in network.state_dict().items()}

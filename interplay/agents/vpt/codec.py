@@ -59,12 +59,8 @@ class Joint(NamedTuple):
 
 
 class Pushed(NamedTuple):
-    """Actions as buttons and turns.
-
-    Attributes:
-        buttons: uint8, shape (N, 20), 0 or 1, in the order of `BUTTONS`.
-        camera: float64, shape (N, 2), degrees of (pitch, yaw).
-    """
+    """Actions as buttons, uint8, shape (N, 20), in the order of `BUTTONS`, and turns, float64, shape (N, 2), degrees of (pitch,
+    yaw)."""
 
     buttons: np.ndarray
     camera: np.ndarray
@@ -113,8 +109,7 @@ _PUSHED, _TURNS_CAMERA = _tables()
 
 
 def decode(joint: Joint) -> Pushed:
-    """Buttons and turns of joint actions; the camera rests where the combination says so. `ValueError` for a number out of
-    range."""
+    """Buttons and turns of joint actions; the camera rests where the combination says so. `ValueError` out of range."""
     buttons, camera = (np.asarray(part, np.int64) for part in joint)
     if buttons.size and not (
         buttons.min() >= 0 and buttons.max() < NUM_BUTTONS and camera.min() >= 0 and camera.max() < NUM_CAMERA

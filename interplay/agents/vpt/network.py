@@ -76,11 +76,10 @@ def resized(picture: np.ndarray, img_shape: tuple[int, ...]) -> np.ndarray:
 
 
 class Memory(NamedTuple):
-    """One block's memory of the last M = `Architecture.memory` pictures of B games.
+    """One block's memory of the last M = `Architecture.memory` pictures of B games: keys and values, float32, shape (B, M,
+    hidsize).
 
-    Attributes:
-        is_there: bool, shape (B, M): whether there was such a picture in this episode.
-        keys, values: float32, shape (B, M, hidsize).
+    `is_there`, bool, shape (B, M), says whether there was such a picture in this episode.
     """
 
     is_there: torch.Tensor

@@ -106,10 +106,7 @@ class Likelihoods(NamedTuple):
 
 
 def likelihoods(outputs: torch.Tensor, choices: torch.Tensor, *, mask_camera: bool = False) -> Likelihoods:
-    """Likelihoods of choices, int64, shape (B, 3), under the logits of all three in turn, float32, shape (B, 8764).
-
-    With `mask_camera`, a turn counts only where the buttons say that the camera turns.
-    """
+    """Likelihoods of choices, int64, shape (B, 3), under the logits of all three in turn, float32, shape (B, 8764)."""
     logs = [part.log_softmax(1) for part in outputs.split(NUM_PARTS, dim=1)]
     buttons, camera, escape = (log.gather(1, choices[:, [index]])[:, 0] for index, log in enumerate(logs))
     if mask_camera:

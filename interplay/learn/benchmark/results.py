@@ -138,7 +138,6 @@ def results_file(root: Path, name: str) -> Path:
 
 
 def read_results(root: Path, names: Sequence[str] = ()) -> list[Results]:
-    """Read the results in a data folder, by id; `BenchmarkError` if a named one is missing, or a file is damaged."""
     there = sorted(path.parent.name for path in (root / FOLDER).glob(f"*/{FILE}"))
     if missing := [name for name in names if name not in there]:
         known = f"there are results of {', '.join(there)}" if there else "none was run yet"

@@ -98,9 +98,8 @@ class Trained(Protocol):
 class Learner(Trained, Protocol):
     """One algorithm that learns to act: the base of every class in `algorithms.LEARNERS`.
 
-    Attributes:
-        looks_ahead: Whether it needs the next observations.
-        needs_rewards: Whether episodes without rewards teach it nothing.
+    `looks_ahead` says whether it needs the next observations, `needs_rewards` whether episodes without rewards teach it
+    nothing.
     """
 
     looks_ahead: ClassVar[bool] = False

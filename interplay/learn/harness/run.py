@@ -194,7 +194,6 @@ def run(
 
 
 def keep_settings(folder: Path, config: RunConfig) -> None:
-    """Write the settings of a run that begins; those of one that continues are compared first."""
     if not (folder / CHECKPOINT).exists():
         write_json(folder / "config.json", config.to_json(), indent=2)
 
@@ -370,7 +369,6 @@ def _check(means: Means, update: int, config: RunConfig, folder: Path) -> None:
 
 
 def _again(folder: Path, config: RunConfig) -> str:
-    """The command that repeats a run, without its name."""
     return f"interplay learn {config.algorithm} --config {folder / 'config.json'} --data {folder.parent.parent}"
 
 

@@ -42,12 +42,7 @@ class Where(NamedTuple):
 
 
 class Acted(NamedTuple):
-    """The result of one decision of all seats of a game.
-
-    Attributes:
-        rewards: float64, shape (seats,): the sum until the next decision.
-        terminated, truncated: bool, shape (seats,): how it ended a seat's game, if it did.
-    """
+    """The result of one decision of all seats of a game, arrays of shape (seats,); rewards are sums until the next decision."""
 
     rewards: np.ndarray
     terminated: np.ndarray
@@ -267,13 +262,7 @@ class Games:
 
 
 def kind_of(task: Task, observation: str) -> Kind:
-    """The common observations and actions of a task's seats.
-
-    Raises:
-        TransitionError: If their actions are not discrete.
-        RunError: If their actions are not the same, their observations have different shapes, or the world gives no such
-            observations.
-    """
+    """The common observations and actions of a task's seats; else `TransitionError` or `RunError`."""
     game = Game(task, observation, 0, 0)
     try:
         spaces = game.spaces()

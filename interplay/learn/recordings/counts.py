@@ -167,7 +167,10 @@ def episode_document(parts: Sequence[Recording]) -> dict[str, Any]:
 
 
 def write_episode_files(recordings: Iterable[Recording], folder: Path) -> list[Path]:
-    """Write the list of episodes of each task, `<folder of the task>-episodes.json`, and return the files."""
+    """Write the list of episodes of each task, `<folder of the task>-episodes.json`, and return the files.
+
+    Raises `RecordingsError` if one cannot be written; it is as it was.
+    """
     by_task: dict[str, list[dict[str, Any]]] = {}
     for parts in episodes_of(recordings):
         by_task.setdefault(parts[0].task, []).append(episode_document(parts))

@@ -212,7 +212,6 @@ def _measure(
 
 
 def _asked(archive: Archive, study: str, task: Task, config: RewardConfig, judges: Judges) -> AskedSegments:
-    """The answers of a study of segments."""
     asked = asked_segments(archive.database, study, judges)
     if asked.task != task.id:
         raise RunError(

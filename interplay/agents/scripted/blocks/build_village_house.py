@@ -17,8 +17,7 @@ from interplay.agents.skills.navigation import Routes
 
 @dataclass(frozen=True)
 class Stuff:
-    """The blocks of a house: the log that is sawn to planks first, if any, its lowest course, walls, roof, smaller upper roof
-    and corners."""
+    """The blocks of a house: the log for its planks, if any, lowest course, walls, roof, smaller upper roof, and corners."""
 
     log: str
     base: str
@@ -164,7 +163,6 @@ def choose(body: Body) -> Lot | None:
 
 
 def weed(body: Body, lot: Lot) -> Acts:
-    """Take away grass and flowers where the house will be."""
     for x, z in (lot.base, *lot.inner, *lot.ring):
         for y in (lot.y + 1, lot.y):
             if body.name(x, y, z) not in ("air", "water"):
@@ -290,7 +288,6 @@ def _light(body: Body, lot: Lot) -> Acts:
 
 
 def _show(body: Body, lot: Lot) -> Acts:
-    """Walk around the house and look at it from its corners."""
     cx, cz = (lot.x0 + lot.x1 + 1) / 2, (lot.z0 + lot.z1 + 1) / 2
     yield from body.walk((lot.door[0] + 2 * lot.out[0], lot.y, lot.door[1] + 2 * lot.out[1]))
     routes = Routes(body.world.grid, body.footing, None, most=400.0)

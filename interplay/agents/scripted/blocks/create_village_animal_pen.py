@@ -67,7 +67,6 @@ class Site:
         return a, self.y, b
 
     def outside(self, far: int) -> Position:
-        """The cell `far` before the gate."""
         return self.gate[0] + far * self.out[0], self.y, self.gate[2] + far * self.out[1]
 
     @property
@@ -114,7 +113,6 @@ def animals(world: World, kind: str | None = None) -> list[tuple[str, int, float
 
 
 def choose(body: Body) -> tuple[Site, str, str] | None:
-    """Choose the place for the pen, the animals for it, and their food."""
     world = body.world
     good = free_ground(world)
     boxes = [

@@ -140,7 +140,6 @@ def _wood(body: Body, number: int) -> Acts:
 
 
 def _nearest_tree(body: Body, routes: Routes, skipped: set[Position]) -> Position | None:
-    """Lowest log of the tree that is reached soonest."""
     blocks = body.world.grid.blocks
     logs = np.argwhere(_IS_LOG[blocks])
     best, found = math.inf, None
@@ -200,7 +199,6 @@ def _clear_to(body: Body, cell: Position) -> Acts:
 
 
 def _costs(body: Body) -> np.ndarray:
-    """Ticks per state with the best pickaxe carried."""
     pick = next((f"{tier}_pickaxe" for tier in ("iron", "stone", "wooden") if body.count(f"{tier}_pickaxe")), None)
     tool = None if pick is None else Stack(pick)
     speeds = {}

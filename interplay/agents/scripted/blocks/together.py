@@ -110,7 +110,6 @@ def _under_the_sky(body: Body, lot: Lot) -> Lot:
 
 
 def _leave_to_the_others(body: Body, lot: Lot) -> Acts:
-    """Wait while there is something to do and another player does it."""
     placed, idle = -1, 0
     while num_missing(body, lot) and idle < IDLE and _others(body.world):
         now = sum(sum(one.counts.get("used", {}).values()) for one in _others(body.world))
@@ -159,7 +158,6 @@ def _put(body: Body, lot: Lot, cells: dict[Position, str]) -> Acts:
 
 
 def _clear(body: Body, lot: Lot) -> Acts:
-    """Take misplaced planks away from the room and the doorway."""
     for column, rows in [*(((x, z), WALL_HEIGHT) for x, z in (lot.base, *lot.inner)), (lot.door, 2)]:
         for row in reversed(range(rows)):
             cell = column[0], lot.y + row, column[1]
@@ -224,8 +222,7 @@ def pen_of(world: World) -> Site | None:
 
 
 def _preference(world: World, seat: int, one: int) -> float:
-    """Cost of a sheep beyond the way to it: infinite if the partner leads it, and higher for the partner's half of all
-    sheep."""
+    """Cost of a sheep beyond the way to it: infinite if the partner leads it, higher for the partner's half of all sheep."""
     row = world.row_of(one)
     if row is None:
         return math.inf
