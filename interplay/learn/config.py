@@ -166,7 +166,6 @@ class TrainingConfig(RunConfig):
     is_composed: ClassVar[bool] = False
     """Whether it learns keys and a camera (`interplay.agents.first_person`), not one whole number."""
     uses_reward: ClassVar[bool] = True
-    """Whether rewards change what it learns."""
 
     updates: int = setting(10_000, "Gradient steps.", low=1, high=10**9)
     validation: float = setting(
@@ -188,11 +187,6 @@ class TrainingConfig(RunConfig):
             raise ConfigError(f"{self.algorithm} imitates and learns from no reward; leave out reward")
         if not self.offsets or any(not 0 <= offset <= 3 for offset in self.offsets):
             raise ConfigError(f"offsets must be frames from 0 to 3, at least one, got {list(self.offsets)!r}")
-
-    @property
-    def embeddings_folder(self) -> Path | None:
-        """The folder of its embeddings; None if it learns from the observations themselves."""
-        return None
 
 
 def _check_range(item: Field[Any], value: Any) -> None:

@@ -29,8 +29,8 @@ import numpy as np
 from interplay.agents import find as find_agent
 from interplay.agents import rollout
 from interplay.agents.description import read_description
-from interplay.agents.expert_query import Asked
 from interplay.agents.policy import action_space_of, is_policy_folder
+from interplay.agents.rollout import Asked
 from interplay.envs import pipeline
 from interplay.files import write_bytes, write_json
 from interplay.learn.config import CHECKPOINT, ConfigError

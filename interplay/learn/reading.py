@@ -84,8 +84,9 @@ def load(
         folder = cache / hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:32]
         cache.mkdir(parents=True, exist_ok=True)
         with alone(cache / f"{folder.name}.lock"):
-            data = _kept(folder)
-            if data is None:
+            try:
+                data = _mapped(folder, mmap_mode="r")
+            except (OSError, ValueError, KeyError, TypeError):  # not read before, or a file was removed or lost its end
                 with _replacing(folder) as part:
                     _write(episodes, part, asked, on_episode)
                 data = _mapped(folder, mmap_mode="r")
@@ -376,14 +377,6 @@ def _mapped(folder: Path, *, mmap_mode: Any) -> Transitions:
         counts=tuple(EpisodeCounts(*one) for one in document["counts"]),
         names=tuple(Owner(*one) for one in document["names"]),
     )
-
-
-def _kept(folder: Path) -> Transitions | None:
-    """The result of an earlier run; None where a file was removed, or lost its end."""
-    try:
-        return _mapped(folder, mmap_mode="r")
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
 
 
 @contextmanager

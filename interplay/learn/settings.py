@@ -111,10 +111,6 @@ class CloneConfig(TrainingConfig):
                 "offsets and shift are for pictures, and embeddings have none\nLearn without them: every step is a decision."
             )
 
-    @property
-    def embeddings_folder(self) -> Path | None:
-        return None if self.embeddings is None else Path(self.embeddings)
-
 
 @dataclass(frozen=True)
 class DaggerConfig(BCConfig):

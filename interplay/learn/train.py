@@ -18,6 +18,7 @@ from interplay.files import alone
 from interplay.learn.config import CHECKPOINT, ConfigError, RunConfig, RunError, TrainingConfig, check_name
 from interplay.learn.reading import FOLDER, in_order, load
 from interplay.learn.reward.storage import KeptReward, RewardError, load_reward, relabelled
+from interplay.learn.settings import CloneConfig
 from interplay.learn.transitions import NOT_LEARNED, TransitionError, Transitions, require_discrete
 from interplay.record import Archive, Episode
 from interplay.store.episodes import ACTOR_KINDS
@@ -75,9 +76,10 @@ def train(
         episodes = matching_episodes(archive, config, task) if episodes is None else episodes
         if config.is_composed:
             notes = {**notes, "coding": CODING}
-        if (embeddings := config.embeddings_folder) is not None:
+        if isinstance(config, CloneConfig) and config.embeddings is not None:
             from interplay.learn.latents import load_embedded, network_of
 
+            embeddings = Path(config.embeddings)
             notes = {**notes, "embedding": network_of(embeddings)}
             data = load_embedded(episodes, embeddings, seat=config.seat, actor=config.actor)
         else:

@@ -112,22 +112,19 @@ def save(folder: Path, network: VPT, *, made_from: Sequence[str]) -> Path:
         with replacing(folder / WEIGHTS) as part:
             safetensors.torch.save_file(tensors, part)
             digest = sha256_of(part)
-        write_json(folder / DESCRIPTION, _description(folder.name, network, digest, made_from))
+        document = {
+            "format": FORMAT,
+            "version": VERSION,
+            "name": folder.name,
+            "sizes": network.architecture.to_json(),
+            "weights_sha256": digest,
+            "made_from": list(made_from),
+        }
+        write_json(folder / DESCRIPTION, document)
     except (OSError, safetensors.SafetensorError) as error:
         why = error.strerror if isinstance(error, OSError) else error
         raise VPTError(f"{folder} cannot be written: {why}\nMake room, and run the same command again.") from None
     return folder / DESCRIPTION
-
-
-def _description(name: str, network: VPT, digest: str, made_from: Sequence[str]) -> dict[str, Any]:
-    return {
-        "format": FORMAT,
-        "version": VERSION,
-        "name": name,
-        "sizes": network.architecture.to_json(),
-        "weights_sha256": digest,
-        "made_from": list(made_from),
-    }
 
 
 def load_network(folder: Path, *, device: str = "cpu") -> VPT:

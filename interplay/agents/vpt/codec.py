@@ -23,7 +23,6 @@ from interplay.envs.minerl_actions import Pressed, read
 
 _HOTBAR = tuple(f"hotbar.{slot}" for slot in range(1, 10))
 BUTTONS = (*("attack", "back", "forward", "jump", "left", "right", "sneak", "sprint", "use", "drop", "inventory"), *_HOTBAR)
-"""The 20 buttons, in VPT's order."""
 GROUPS: tuple[tuple[str, ...], ...] = (
     _HOTBAR,
     ("forward", "back"),
@@ -44,7 +43,6 @@ NUM_BINS = 11
 NUM_CAMERA = NUM_BINS**2
 STILL_BIN = NUM_BINS // 2
 STILL = STILL_BIN * NUM_BINS + STILL_BIN
-"""The turn by nothing."""
 MAX_TURN = 10.0
 """Degrees of a turn in one step at most, each way and on each axis."""
 _MU = 10.0

@@ -42,7 +42,7 @@ class Clone(Learner):
         self.network = networks.build(architecture)
         initialise(self.network)
         given.ready(self.network)
-        self._acting = Acting(self.network, architecture)
+        self.acting = Acting(self.network, architecture)
         self.modules = {"network": self.network}
         self.optimizers = {"network": adam(self.network.parameters(), config.learning_rate, config.weight_decay)}
 
@@ -76,9 +76,6 @@ class Clone(Learner):
         """The loss (negative log-likelihood), its three parts, and the share of decisions matched in all three."""
         parts = likelihoods(self.network(batch.observations), batch.actions, mask_camera=self._config.mask_camera)
         return {"loss": -(parts.buttons + parts.camera + parts.escape).mean(), **_named(parts)}
-
-    def acting(self) -> Acting:
-        return self._acting
 
 
 def encoder(config: CloneConfig, observation_shape: tuple[int, ...]) -> dict[str, object]:

@@ -1,8 +1,9 @@
-"""Algorithms as the harness sees them, and their arguments."""
+"""Algorithms as the harness sees them, and their batches and devices."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
@@ -11,7 +12,7 @@ import torch
 from torch import nn
 
 from interplay.agents import networks
-from interplay.learn.config import RunConfig
+from interplay.learn.config import ConfigError, RunConfig
 from interplay.learn.transitions import Transitions
 
 
@@ -51,6 +52,65 @@ class Batch:
         actions, rewards, continues, until = (torch.from_numpy(values).to(device) for values in numbers)
         before = before.to(device)
         return cls(before, actions, rewards, after.to(device) if with_next else before, continues, until)
+
+
+def device_of(name: str) -> torch.device:
+    """The device of a setting; `ConfigError` if CUDA is asked for and missing."""
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    if name == "cuda" and not torch.cuda.is_available():
+        raise ConfigError("device is 'cuda', but PyTorch sees no CUDA device\nUse 'auto', or install a CUDA build of PyTorch.")
+    return torch.device(name)
+
+
+@contextmanager
+def threads(number: int) -> Iterator[None]:
+    """Use so many CPU threads inside the block; 0 leaves them as they are."""
+    before = torch.get_num_threads()
+    try:
+        if number:
+            torch.set_num_threads(number)
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+class Batches:
+    """`batches[update]`: indices of one batch, int64, shape (batch_size,).
+
+    Each pass is a fresh shuffle; a batch may span two passes, so none is small.
+
+    >>> batches = Batches(5, 2, seed=0)
+    >>> sorted(np.concatenate([batches[0], batches[1], batches[2]])[:5].tolist())
+    [0, 1, 2, 3, 4]
+    """
+
+    def __init__(self, size: int, batch_size: int, seed: int) -> None:
+        self._size, self._batch_size, self._seed = size, batch_size, seed
+        self._passes: dict[int, np.ndarray] = {}
+
+    def __getitem__(self, update: int) -> np.ndarray:
+        first = update * self._batch_size
+        positions = np.arange(first, first + self._batch_size)
+        result = np.empty(self._batch_size, np.int64)
+        for number in range(first // self._size, int(positions[-1]) // self._size + 1):
+            here = positions // self._size == number
+            result[here] = self._order(number)[positions[here] % self._size]
+        return result
+
+    def _order(self, number: int) -> np.ndarray:
+        """The shuffle of one pass; the last few stay in memory."""
+        if number not in self._passes:
+            if len(self._passes) > 2:
+                self._passes.clear()
+            generator = torch.Generator().manual_seed(mixed(self._seed, 0, number))
+            self._passes[number] = torch.randperm(self._size, generator=generator).numpy()
+        return self._passes[number]
+
+
+def mixed(seed: int, purpose: int, number: int) -> int:
+    """A seed of its own for each (seed, purpose, number)."""
+    return int(np.random.SeedSequence((seed, purpose, number)).generate_state(1, np.uint64)[0] >> 1)
 
 
 class Given(NamedTuple):
@@ -104,6 +164,7 @@ class Learner(Trained, Protocol):
 
     looks_ahead: ClassVar[bool] = False
     needs_rewards: ClassVar[bool] = False
+    acting: Acting
 
     def __init__(self, config: Any, given: Given) -> None: ...
 
@@ -115,8 +176,6 @@ class Learner(Trained, Protocol):
     def measure(self, batch: Batch) -> dict[str, torch.Tensor]:
         """Return means over a batch that it was not trained on, without a gradient and without a draw."""
         ...
-
-    def acting(self) -> Acting: ...
 
 
 def encoder(config: RunConfig, observation_shape: tuple[int, ...]) -> dict[str, Any]:

@@ -22,9 +22,7 @@ from interplay.agents.policy import save_policy
 from interplay.files import is_disk_full, json_text, write_bytes, write_json
 from interplay.learn.config import CHECKPOINT, RunConfig, RunError, TrainingConfig
 from interplay.learn.harness import checkpoint
-from interplay.learn.harness.batches import Batches, mixed
-from interplay.learn.harness.devices import device_of, threads
-from interplay.learn.harness.learner import Acting, Batch, Given, Learner, Trained
+from interplay.learn.harness.learner import Acting, Batch, Batches, Given, Learner, Trained, device_of, mixed, threads
 from interplay.learn.transitions import TransitionError, Transitions
 from interplay.tasks import Task
 
@@ -189,7 +187,7 @@ def run(
             "demonstrations": demonstrations,
             **notes,
         }
-        finish(folder, looped.metrics, final, learner.acting(), config, task, space, details)
+        finish(folder, looped.metrics, final, learner.acting, config, task, space, details)
         return TrainingResult(folder, looped.update, looped.seconds, final, len(data), len(data.counts))
 
 

@@ -83,9 +83,6 @@ class Played:
         seen[self.ends[:, 0], self.ends[:, 1]] = self.final_observations
         return seen
 
-    def rewarded(self, rewards: np.ndarray) -> Played:
-        return replace(self, rewards=rewards.astype(np.float32))
-
     @classmethod
     def joined(cls, parts: Sequence[Self]) -> Self:
         """The rounds of several processes as one."""

@@ -16,7 +16,6 @@ from interplay.learn.recordings.counts import all_files
 from interplay.learn.recordings.names import RecordingName, RecordingsError, task_of, why_bad
 
 ENDINGS = (".jsonl", ".mp4")
-"""Of the two files of a recording."""
 _OTHER_ENDINGS = ("-options.json", ".zip")
 """Of files that lie beside them in some releases."""
 _SAFE = re.compile(r"[\w.+-]+")

@@ -18,8 +18,7 @@ import torch
 from torch import nn
 
 from interplay.agents.networks.encoders import encoder as built_encoder
-from interplay.learn.harness.batches import Batches, mixed
-from interplay.learn.harness.learner import adam, encoder, step
+from interplay.learn.harness.learner import Batches, adam, encoder, mixed, step
 from interplay.learn.reward.pairs import DRAW, Pair, Side
 from interplay.learn.settings import RewardConfig
 from interplay.learn.transitions import Transitions

@@ -17,7 +17,6 @@ STEPS = {"RIGHT": (0, 1), "DOWN": (1, 0), "LEFT": (0, -1), "UP": (-1, 0)}
 """Button -> rows down, columns right; in the order of CoGrid's directions."""
 DIRECTIONS = list(STEPS)
 CAPACITY = 3
-"""Onions in a soup."""
 
 
 @dataclass(frozen=True)
