@@ -50,13 +50,8 @@ Report = Callable[[str, int, int], None]
 
 
 class Game(NamedTuple):
-    """An episode of a round.
-
-    Attributes:
-        num_labels: Decisions in it for which the expert said, or showed, what to do.
-        num_own: Steps in which the learner acted and the expert was asked.
-        num_matched: Those of them in which both chose the same.
-    """
+    """An episode of a round: decisions for which the expert said, or showed, what to do, steps in which the learner acted and
+    the expert was asked, and those of them in which both chose the same."""
 
     episode: str
     seed: int
@@ -68,13 +63,7 @@ class Game(NamedTuple):
 
 @dataclass(frozen=True)
 class Round:
-    """One round.
-
-    Attributes:
-        agent: Name of the policy that is trained at its end.
-        player: The expert in round 1, then the agent of the round before.
-        is_complete: Whether it has all its games.
-    """
+    """One round: `player` is the expert in round 1, then the agent of the round before; `agent` is trained at its end."""
 
     number: int
     agent: str

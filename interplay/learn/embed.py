@@ -100,16 +100,13 @@ def embed(
     on_shard: Callable[[int, int], None] = lambda done, total: None,
     clock: Callable[[], float] = time.monotonic,
 ) -> Embedded:
-    """Write a shard of each source that has none yet.
+    """Write a shard of each source that has none yet, with a VPT network of a folder.
 
     Args:
-        network: Folder of a VPT network.
         chunk: Pictures at a time.
         device: `auto` (a GPU where there is one), `cpu` or `cuda`.
         processes: Number of processes, each at a source of its own with one thread; 1 is this process.
         threads: Of the CPU, for this process; at most one for each core; 0 leaves them as they are.
-        on_shard: Called with how many sources are done, and of how many.
-        clock: Seconds, monotonic.
     Raises:
         EmbedError: If another run writes to `out`, it has shards of another network, the disk is full, a GPU has too little
             memory, or a process was ended. Finished shards stay.

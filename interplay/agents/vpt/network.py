@@ -90,11 +90,8 @@ class Memory(NamedTuple):
 class Output(NamedTuple):
     """The network's outputs for T pictures of each of B games, float32.
 
-    Attributes:
-        latents: Shape (B, T, hidsize): the embedding of each picture and the ones before it.
-        buttons: Shape (B, T, 8641): logarithms of probabilities.
-        camera: Shape (B, T, 121): likewise.
-        value: Shape (B, T): estimate of the reward that the network was trained on, in the reward's unit.
+    `latents`, shape (B, T, hidsize), embed each picture and the ones before it. `buttons`, shape (B, T, 8641), and `camera`,
+    shape (B, T, 121), are logarithms of probabilities. `value`, shape (B, T), estimates the reward of the network's training.
     """
 
     latents: torch.Tensor

@@ -89,10 +89,8 @@ def encoder(config: CloneConfig, observation_shape: tuple[int, ...]) -> dict[str
 class Likelihoods(NamedTuple):
     """Likelihoods of the choices of a batch, each float32, shape (B,).
 
-    Attributes:
-        buttons, camera, escape: Log-probabilities of the choices; 0 for a turn that is masked.
-        entropy: Of all three together, in nats.
-        is_matched: Whether all three are the most likely ones, 0 or 1.
+    `buttons`, `camera` and `escape` are log-probabilities, 0 for a turn that is masked; `entropy` is of all three together, in
+    nats; `is_matched` is 1 where all three are the most likely ones.
     """
 
     buttons: torch.Tensor

@@ -32,14 +32,7 @@ from interplay.learn.settings import PPOConfig
 
 
 class Decisions(NamedTuple):
-    """D decisions as they were made, with their advantages.
-
-    Attributes:
-        observations: uint8 or float32, shape (D, ...).
-        actions: int64, shape (D,).
-        log_probabilities, values: float32, shape (D,): of the actions and states at that time.
-        advantages: float32, shape (D,).
-    """
+    """D decisions as they were made, with their advantages; all but `observations`, shape (D, ...), have the shape (D,)."""
 
     observations: torch.Tensor
     actions: torch.Tensor

@@ -31,12 +31,7 @@ class Scale:
 
 @dataclass(frozen=True)
 class Run:
-    """One training run.
-
-    Attributes:
-        returns: Of its games, by held-out seed; None while it is missing.
-        problem: Why it failed; empty otherwise.
-    """
+    """One training run; it has the returns of its games, by held-out seed, or the problem why it failed, or nothing yet."""
 
     algorithm: str
     task: str
@@ -52,13 +47,8 @@ class Run:
 
 @dataclass(frozen=True)
 class Results:
-    """The results of a benchmark.
-
-    Attributes:
-        algorithms: Names in the file's order.
-        game_seeds: Task -> held-out seeds that were played.
-        num_episodes: Task -> episodes that were learned from.
-    """
+    """The results of a benchmark: for each task its scale, the held-out seeds played, and how many episodes were learned
+    from."""
 
     id: str
     title: str

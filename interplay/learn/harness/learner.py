@@ -114,12 +114,9 @@ def mixed(seed: int, purpose: int, number: int) -> int:
 
 
 class Given(NamedTuple):
-    """The arguments of a learner.
+    """The arguments of a learner; `num_actions` of composed actions counts all choices together.
 
-    Attributes:
-        num_actions: Discrete actions of the seat; of composed ones all choices together.
-        actions: int64: those of the decisions that it will be trained on.
-        until_takeover: int32: of the same decisions, see `Transitions`; None where nobody took over.
+    `actions`, int64, and `until_takeover`, int32, see `Transitions`, are those of the decisions that it will be trained on.
     """
 
     observation_shape: tuple[int, ...]

@@ -88,14 +88,10 @@ SCHEDULES: dict[str, Callable[[float], float]] = {
 
 @dataclass(frozen=True)
 class TrainingResult:
-    """The result of a run.
+    """The result of a run; updates and seconds (without loading) include those before a resume.
 
-    Attributes:
-        folder: `model.safetensors`, `model.json`, `config.json`, `metrics.jsonl`, `curves.svg`.
-        updates, seconds: In all, those before a resume included; seconds without loading.
-        metrics: The last line of `metrics.jsonl`.
-        num_decisions: Decisions learned from, and held out.
-        num_episodes: Episodes they come from, held-out ones included; of a run that plays, those that it finished.
+    `metrics` is the last line of `metrics.jsonl`; `num_decisions` counts those learned from and held out, `num_episodes` their
+    episodes, or those that a run which plays has finished.
     """
 
     folder: Path
@@ -236,10 +232,8 @@ def loop(
 ) -> Looped:
     """Update a learner until it is done, with metrics and checkpoints; the caller saves the result and removes the checkpoint.
 
-    Args:
-        batch_of: Number of an update -> its batch, a function of the seed, or of what `source` keeps.
-        fingerprint: JSON values that must be the same for a checkpoint to be continued.
-        source: Has a part in the checkpoint.
+    `batch_of` gives the batch of an update by its number, from the seed or from `source`, which has a part in the checkpoint.
+    The `fingerprint` must be the same for a checkpoint to be continued.
     """
     # Where an earlier process stopped.
     update, seconds_before, means = 0, 0.0, Means()

@@ -160,14 +160,7 @@ def run(
     on_update: Callable[[int, int], None] | None = None,
     on_metrics: Callable[[dict[str, Any]], None] | None = None,
 ) -> TrainingResult:
-    """Play and learn, and write the policy to a folder.
-
-    Raises:
-        ConfigError: If CUDA is asked for and missing, or a checkpoint belongs to another run.
-        RewardError: If the reward has learned from other observations.
-        RunError: If one network cannot play all seats with discrete actions; or if the run cannot continue: a world that fails,
-            a loss that is no number, a full disk, no memory left on the device.
-    """
+    """Play and learn, and write the policy to a folder; errors as of `practise`."""
     kind = kind_of(task, config.observation)
     if reward is not None:
         reward.require_shape(kind.shape)

@@ -42,13 +42,8 @@ _UNPROVED = "Minecraft was recorded without a seed"
 
 @dataclass(frozen=True)
 class ImportedRecordings:
-    """The result of an import.
-
-    Attributes:
-        imported: The episodes, by their first file.
-        left_out: Recording -> why it is known to be bad, of those that were left out for it.
-        remarks: Episode -> what of it was left out.
-    """
+    """The result of an import: the episodes, by their first file, why bad recordings were left out, and what of an episode
+    was."""
 
     imported: Imported
     left_out: dict[str, str] = field(default_factory=dict)

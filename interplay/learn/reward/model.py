@@ -55,10 +55,8 @@ class Ensemble(nn.Module):
 class Compared(NamedTuple):
     """A batch of pairs, as each member draws them.
 
-    Attributes:
-        observations: After some decisions of each game: shape (members, B, 2, samples, ...).
-        lengths: float32, shape (members, B, 2): decisions of each game by the mean.
-        outcomes: int64, shape (members, B).
+    Observations follow some decisions of each game: shape (members, B, 2, samples, ...). `lengths` are decisions of each game
+    by the mean: float32, shape (members, B, 2). `outcomes` are int64, shape (members, B).
     """
 
     observations: torch.Tensor

@@ -155,13 +155,9 @@ MOST_POINTS = 600
 
 @dataclass(frozen=True)
 class Along:
-    """A reward along one game.
+    """A reward along one game, at P steps: the reward, and how far its networks disagree.
 
-    Attributes:
-        answers, judges: Number and kind of the answers it was learned from.
-        correlation: With the game's own score, in games it was not learned from; None where nothing is known.
-        steps: int, shape (P,): places of the points.
-        rewards, spread: float, shape (P,): the reward, and how far its networks disagree.
+    `correlation` is with the game's own score, in games it was not learned from; None where nothing is known.
     """
 
     name: str
