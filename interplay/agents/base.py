@@ -215,12 +215,8 @@ def check_agent(agent: Agent | SimpleAgent, task: Task, *, num_decisions: int = 
     require_agent(agent, where="check_agent")
     first = _few_decisions(agent, task, num_decisions, seed)
     second = _few_decisions(agent, task, num_decisions, seed)
-    _compare(
-        agent,
-        first,
-        second,
-        "with the same rng\nDraw only from the generator that the game begins with, and forget the last game.",
-    )
+    advice = "with the same rng\nDraw only from the generator that the game begins with, and forget the last game."
+    _compare(agent, first, second, advice)
     if isinstance(agent, Agent):
         beside = _few_decisions(agent, task, num_decisions, seed, another=seed + 1)
         advice = "beside another game\nKeep what belongs to a game in the state that begin() returns."

@@ -90,7 +90,8 @@ def import_files(model: Path, weights: Path, folder: Path) -> Path:
         CheckpointError: If a file cannot be used, or the two are not of one network.
         VPTError: If there is a model of that name, or it cannot be written.
     """
-    if folder.exists() and not _is_left_over(folder):
+    stopped = folder.is_dir() and all(path.name == WEIGHTS or path.name.endswith(".part") for path in folder.iterdir())
+    if folder.exists() and not stopped:  # a stopped import leaves nothing else
         raise VPTError(
             f"there is a model {folder.name!r} in {folder} already\nChoose another name, or delete that folder first."
         )
@@ -150,10 +151,6 @@ def load_network(folder: Path, *, device: str = "cpu") -> VPT:
 def load_agent(folder: Path) -> VPTAgent:
     """Read the agent of a folder, on a GPU where there is one; errors as of `load_network`."""
     return VPTAgent(folder.name, load_network(folder, device="cuda" if torch.cuda.is_available() else "cpu"))
-
-
-def _is_left_over(folder: Path) -> bool:
-    return folder.is_dir() and all(path.name == WEIGHTS or path.name.endswith(".part") for path in folder.iterdir())
 
 
 class ClonedAgent:

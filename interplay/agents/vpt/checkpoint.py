@@ -56,8 +56,9 @@ def read_model(path: Path) -> Architecture:
         net, temperature = arguments["net"]["args"], float(arguments["pi_head_opts"]["temperature"])
         found = {name: net[name] for name in (*_SIZES, *_MUST_BE)}
     except (KeyError, TypeError, ValueError) as error:
+        problem = f"there is no {error}" if isinstance(error, KeyError) else str(error)[:200]
         raise CheckpointError(
-            f"{path} holds plain values, but not those of a .model file: {_problem(error)}\n"
+            f"{path} holds plain values, but not those of a .model file: {problem}\n"
             "Expected are the sizes at model, args, net, args and the temperature at model, args, pi_head_opts. "
             "The inverse dynamics model (4x_idm.model) is another network and cannot be used here."
         ) from None
@@ -175,7 +176,3 @@ def _why(error: Exception) -> str:
         return "it is not a pickle of tensors"
     first_line = str(error).strip().partition("\n")[0][:200]
     return f"{type(error).__name__}: {first_line}"
-
-
-def _problem(error: Exception) -> str:
-    return f"there is no {error}" if isinstance(error, KeyError) else str(error)[:200]

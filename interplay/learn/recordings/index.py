@@ -28,8 +28,8 @@ _FORMS = 'an index {"basedir": ADDRESS, "relpaths": [PATH, ...]} or a list with 
 class Entry:
     """One recording of a list; `stem` is the name of its files without ending.
 
-    Its task is None where no folder says it, its folder the one below the base, and its address empty where the list has names
-    only.
+    No task is known where no folder says it; the folder is the one below the base; the list may have names only, and no
+    addresses.
     """
 
     stem: str

@@ -27,7 +27,7 @@ Side = tuple[str, Span | None]
 class Pair(NamedTuple):
     """Two episodes, or a segment of each, that a judge compared; the smaller id comes first, so that the side says nothing.
 
-    The outcome is `FIRST` or `SECOND` for the better one, or `DRAW`; `spans` is None for whole games.
+    The outcome is `FIRST` or `SECOND` for the better one, or `DRAW`; whole games have no `spans`.
     """
 
     first: str

@@ -238,7 +238,7 @@ def bring(
     if site.holds(me.x, me.z):
         yield from body.free_hand()
         yield from body.walk(site.outside(2))
-        yield from shut(body, site)
+        yield from swing(body, site)
     yield from body.hold(food)
     wanted = 2 - num_inside(world, site, kind) if wanted is None else wanted
     led: list[int] = []
@@ -266,13 +266,13 @@ def bring(
             yield from body.wait(5)
             break
     if not led:
-        return (yield from shut(body, site))
+        return (yield from swing(body, site))
     yield from body.walk(site.outside(2), pace=_pace(body, led))
     for _ in range(60):  # till they come near
         if all(away(body, one) < 4.5 for one in led):
             break
         yield _watch(body, led)
-    yield from _swing(body, site, shut=False)
+    yield from swing(body, site, shut=False)
     yield from body.walk(site.end, tries=3)
     waited = 0
     while waited < 240 and sum(_is_in(body, site, one) for one in led) < len(led):
@@ -281,11 +281,11 @@ def bring(
     yield from body.wait(int(body.rng.integers(2, 8)))
     yield from body.hold(FENCE)
     yield from body.walk(site.outside(1), tries=3)
-    yield from shut(body, site)
+    yield from swing(body, site)
     return True
 
 
-def _swing(body: Body, site: Site, *, shut: bool) -> Acts:
+def swing(body: Body, site: Site, *, shut: bool = True) -> Acts:
     for _ in range(3):
         for gate in site.gates:
             if _is_shut(body, gate) != shut:
@@ -294,10 +294,6 @@ def _swing(body: Body, site: Site, *, shut: bool) -> Acts:
             return True
         yield from body.wait(6)
     return False
-
-
-def shut(body: Body, site: Site) -> Acts:
-    return (yield from _swing(body, site, shut=True))
 
 
 def _is_shut(body: Body, gate: Position) -> bool:

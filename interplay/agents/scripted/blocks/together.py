@@ -24,7 +24,7 @@ from interplay.agents.scripted.blocks.build_village_house import (
     put_all,
     weed,
 )
-from interplay.agents.scripted.blocks.create_village_animal_pen import Site, animals, bring, num_inside, shut
+from interplay.agents.scripted.blocks.create_village_animal_pen import Site, animals, bring, num_inside, swing
 from interplay.agents.scripted.blocks.sites import free_ground, level_rectangles, near_boxes
 from interplay.agents.skills.body import Acts, Body
 from interplay.envs.voxel.checks.create_village_animal_pen import pens
@@ -201,7 +201,7 @@ def _mind(body: Body, site: Site) -> Acts:
     yield from body.hold("oak_fence")
     if site.holds(me.x, me.z) or math.hypot(me.x - site.gate[0], me.z - site.gate[2]) > 3:
         yield from body.walk(site.outside(2))
-    return (yield from shut(body, site))
+    return (yield from swing(body, site))
 
 
 def _stands(body: Body, site: Site) -> bool:
