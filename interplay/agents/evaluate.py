@@ -26,7 +26,7 @@ from interplay.store import entrants as store
 from interplay.tasks import Task
 
 _SHORT_S = 60.0
-"""Seconds of play of a fast world, in all, that one process has done before a second one has begun."""
+"""One process has played so many seconds of a fast world, in all, before a second one has begun."""
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from interplay.agents.vpt.codec import BUTTONS, NUM_BUTTONS, NUM_CAMERA, STILL, 
 from interplay.envs import minerl_actions
 
 CODING = "vpt"
-"""How `model.json` names this way of writing actions."""
+"""Name of this way of writing actions in `model.json`."""
 CHOICES = gymnasium.spaces.MultiDiscrete([NUM_BUTTONS, NUM_CAMERA, 2])
 """All choices, int64: buttons, camera, escape."""
 NUM_PARTS = CHOICES.nvec.tolist()

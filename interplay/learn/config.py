@@ -14,7 +14,7 @@ from interplay.envs import pipeline_names
 from interplay.errors import InterplayError, unknown_name
 
 CHECKPOINT = "checkpoint.safetensors"
-"""In the folder of a run that has not ended: where to continue it."""
+"""File in the folder of an unfinished run, from which it continues."""
 
 MOST_NAME_BYTES = 200
 
@@ -70,7 +70,7 @@ class RunConfig:
     example: ClassVar[str] = "atari/space_invaders"
     """A task, and options that go with it, for the example of the command."""
     makes: ClassVar[tuple[str, str]] = "policy", "models"
-    """What a run makes, and the folder of the data folder in which it is kept."""
+    """The product of a run, and its folder in the data folder."""
     learns_by_playing: ClassVar[bool] = False
     """Whether a run plays games itself, so that it needs no recorded episodes and its length is a number of decisions."""
 

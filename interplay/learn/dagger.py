@@ -43,10 +43,10 @@ from interplay.tasks import Task, find
 
 _LOOK_EVERY_S = 2.0
 _WORLDS = 6
-"""What random numbers are for: the seeds of worlds, and the players in them."""
+"""Purpose of random numbers: the seeds of worlds, and the players in them."""
 
 Report = Callable[[str, int, int], None]
-"""Told what is being done, and how much of how much of it is."""
+"""Called with the present work, how much of it is done, and how much there is."""
 
 
 class Game(NamedTuple):

@@ -46,7 +46,7 @@ from interplay.tables import visible
 FORMAT = "interplay-embedding"
 DESCRIPTION = "embedding.json"
 LOCK = ".embed.lock"
-"""File of a folder of shards that the run which writes to it holds locked."""
+"""A run holds this file of its folder of shards locked."""
 CHUNK = 64
 """Pictures that pass the network together; more need more memory and are hardly faster."""
 

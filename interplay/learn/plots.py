@@ -23,7 +23,7 @@ NO_QUANTITIES = (
     "training_loss_last",
     "training_accuracy_last",
 )
-"""Entries of a line that no curve is drawn of."""
+"""Entries of a line without a curve."""
 
 
 def read_metrics(folder: Path) -> list[dict[str, Any]]:

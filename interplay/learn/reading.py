@@ -26,7 +26,7 @@ from interplay.record import Episode
 from interplay.record.format.schema import by_seat
 
 FOLDER = "transitions"
-"""Below a data folder: what was read of it for learning. It can be deleted at any time; the next run reads again."""
+"""Cache below a data folder. It can be deleted at any time; the next run reads the episodes again."""
 _VERSION = 4
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 RESERVED = (*ACTOR_KINDS, "any")
-"""Words that `--actor` reads as something else than a name."""
+"""Words that are no names to `--actor`."""
 
 
 class MissingTorchError(InterplayError):

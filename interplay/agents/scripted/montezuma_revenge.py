@@ -14,7 +14,7 @@ LADDER_RAIL = (100, 73)
 """Row and column of a pixel that is stone in the first room only."""
 
 STAGE, LEDGE, FLOOR = 92, 135, 178
-"""Where Joe's feet are on the platform he starts from, on the ledges below it, and at the bottom."""
+"""Rows of Joe's feet on the platform he starts from, on the ledges below it, and at the bottom."""
 
 
 class MontezumaRevenge:

@@ -37,7 +37,7 @@ _ASIDE: tuple[tuple[float, tuple[str, ...]], ...] = (
     *((0.0, ("forward",)), (45.0, ("forward", "right")), (-45.0, ("forward", "left")), (90.0, ("right",)), (-90.0, ("left",))),
     *((135.0, ("back", "right")), (-135.0, ("back", "left")), (180.0, ("back",))),
 )
-"""Degrees to the right of where one looks, and the keys that lead there."""
+"""Degrees to the right of the view, and the keys that lead there."""
 _RANKS = ("wooden", "golden", "stone", "iron", "diamond", "netherite")
 
 

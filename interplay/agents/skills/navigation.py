@@ -22,7 +22,7 @@ compiling.register(__file__)
 
 NEVER = -1.0
 CLIMBED: np.ndarray = per_block({"ladder": True}, False, np.bool_)
-"""bool per state: one climbs in it."""
+"""bool per state: whether players climb in it."""
 PASSABLE: np.ndarray = caves.PASSABLE | CLIMBED
 STANDABLE: np.ndarray = caves.STANDABLE & ~CLIMBED
 _SHUT = state_of("fire")

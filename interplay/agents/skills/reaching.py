@@ -16,9 +16,9 @@ from interplay.agents.skills.navigation import NEVER, Routes, digging_costs
 
 Eye = tuple[float, float, float]
 MOST_DIG_TICKS = 160.0
-"""A block that takes longer is gone round."""
+"""Ways lead around blocks that take longer."""
 AROUND = 48
-"""Blocks around oneself in which ways are looked for."""
+"""Ways are looked for within so many blocks of the player."""
 _TRIES = 4
 
 

@@ -34,7 +34,7 @@ _MUST_BE: dict[str, Any] = {
     "use_pointwise_layer": True,
     "use_pre_lstm_ln": False,
 }
-"""What all published networks that act have in common; another value would be another network."""
+"""Common values of all published networks that act; another value would be another network."""
 
 
 class CheckpointError(InterplayError):

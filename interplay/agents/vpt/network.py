@@ -23,7 +23,7 @@ _NUM_BASES = 10
 """Functions of the distance in time of which each head's relative attention is a sum."""
 _MASKED = -1e9
 _TILE = 4
-"""Pictures that pass the convolutions of a CPU together: what one layer makes of them is in its cache for the next."""
+"""Pictures that pass the convolutions of a CPU together: so a layer's output is still in the cache for the next layer."""
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from interplay.tasks import Task, find
 _LOOK_EVERY_S = 1.0
 
 Report = Callable[[str, int, int], None]
-"""Told what is being done, and how much of how much of it is."""
+"""Called with the present work, how much of it is done, and how much there is."""
 
 
 @dataclass(frozen=True)

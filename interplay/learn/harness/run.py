@@ -293,7 +293,7 @@ def loop(
         if update == 0:
             raise RunError(
                 f"max_seconds is {config.max_seconds:g}, and that was over before the first update: nothing was learned, "
-                f"and no policy is kept\nGive it more time:  {_again(folder, config)} --out {config.run_of(folder)} --resume "
+                f"and no policy is kept\nGive it more time:  {command_of(folder, config)} --out {config.run_of(folder)} --resume "
                 "--max-seconds 60"
             )
         final = {"update": update, "seconds": round(seconds, 3), "final": True}
@@ -356,18 +356,18 @@ def _check(means: Means, update: int, config: RunConfig, folder: Path) -> None:
         f"{name} became {value} between updates {update - means.count + 1} and {update} of the run in {folder}\n"
         f"The learning rate ({config.learning_rate:g}), the rewards or what is seen are probably too large; nothing of this is "
         "kept.\n"
-        f"Start another run:  {_again(folder, config)} --learning-rate {config.learning_rate / 10:g} --out NAME"
+        f"Start another run:  {command_of(folder, config)} --learning-rate {config.learning_rate / 10:g} --out NAME"
     )
 
 
-def _again(folder: Path, config: RunConfig) -> str:
+def command_of(folder: Path, config: RunConfig) -> str:
     return f"interplay learn {config.algorithm} --config {folder / 'config.json'} --data {folder.parent.parent}"
 
 
 @contextmanager
 def explained(folder: Path, config: RunConfig) -> Iterator[None]:
     """Say what to do where the disk or the device is full."""
-    again = _again(folder, config)
+    again = command_of(folder, config)
     try:
         yield
     except torch.OutOfMemoryError as error:

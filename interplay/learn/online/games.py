@@ -19,7 +19,7 @@ from interplay.record.format.schema import seat_spaces
 from interplay.tasks import Task
 
 _WORLDS, _DRAWS = 7, 8
-"""What random numbers are for: the seeds of worlds, the draws of actions."""
+"""Purposes of random numbers: the seeds of worlds, the draws of actions."""
 
 
 class GameError(RunError):

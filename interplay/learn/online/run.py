@@ -20,7 +20,7 @@ from interplay.agents import networks
 from interplay.learn.algorithms.ppo import PPO
 from interplay.learn.config import RunError
 from interplay.learn.harness.learner import Acting, Given, device_of, threads
-from interplay.learn.harness.run import TrainingResult, Watch, explained, finish, keep_settings, loop
+from interplay.learn.harness.run import TrainingResult, Watch, command_of, explained, finish, keep_settings, loop
 from interplay.learn.online.games import GameError, Games, Kind, Played, Where, kind_of
 from interplay.learn.reward.storage import KeptReward
 from interplay.learn.settings import PPOConfig
@@ -198,7 +198,7 @@ def _resumable(folder: Path, config: PPOConfig) -> Iterator[None]:
     try:
         yield
     except GameError as error:
-        again = f"interplay learn {config.algorithm} --config {folder / 'config.json'} --data {folder.parent.parent}"
+        again = command_of(folder, config)
         raise RunError(
             f"{error}\nContinue from the last checkpoint:  {again} --out {folder.name} --resume\n"
             f"If it fails there again, play other games:  {again} --seed {config.seed + 1} --out NAME"

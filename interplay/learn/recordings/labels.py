@@ -59,7 +59,7 @@ Way = Literal["bedd", "minerl"]
 WAYS: tuple[Way, ...] = ("minerl", "bedd")
 
 DEGREES_A_PIXEL = 360 / 2400
-"""MineRL's: how far the mouse turns the camera."""
+"""MineRL's turn of the camera for a pixel of the mouse."""
 
 KEYBOARD = {
     "key.keyboard.escape": "ESC",
@@ -134,7 +134,7 @@ def labels_of(lines: Iterable[Line], way: Way) -> Iterator[Label]:
 
 
 _NO_LINE: Any = {}
-"""After the last one; it says nothing, as a line that cannot be read."""
+"""Stands after the last line; it says nothing, as a line that cannot be read."""
 
 
 class _Bedd:

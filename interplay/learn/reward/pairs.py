@@ -43,12 +43,11 @@ class Pair(NamedTuple):
 
 
 class Split(NamedTuple):
-    """Pairs to learn from, and pairs whose worlds are unseen there; those between the two are in neither."""
+    """Pairs to learn from, and pairs whose worlds (`seeds`) are unseen there; those between the two are in neither."""
 
     training: list[Pair]
     unseen: list[Pair]
     seeds: frozenset[int]
-    """That are unseen."""
 
 
 def answered_pairs(database: Database, task: str, judges: Judges = "people") -> list[Pair]:

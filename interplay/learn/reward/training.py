@@ -24,7 +24,7 @@ from interplay.store.judging import add_guide
 from interplay.tasks import Task, find
 
 MOST_UNSEEN = 200
-"""Games that the reward is compared with the game's own score on."""
+"""Games on which the reward is compared with the game's own score."""
 NUM_UNSURE = 10
 _BEYOND_CHANCE = 1.645
 """Standard errors of a coin's share by which a reward predicts more answers than one; a one-sided test at 5 %."""

@@ -38,10 +38,10 @@ STUFF: dict[str, Stuff] = {
     "desert": Stuff("", "sandstone", "smooth_sandstone", "smooth_sandstone", "sandstone", "sandstone"),
     "snowy": Stuff("spruce_log", "packed_ice", "snow_block", "spruce_planks", "spruce_planks", "spruce_log"),
 }
-"""Style of a village -> how one builds there with the first items of the task."""
+"""Style of a village -> blocks of a house there, made of the first items of the task."""
 WALL_HEIGHT = 3
 LADDER = "dirt"
-"""What one stands on while building, and takes away again."""
+"""The builder stands on these blocks, and takes them away again."""
 
 
 @dataclass(frozen=True)

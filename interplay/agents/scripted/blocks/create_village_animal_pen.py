@@ -18,9 +18,9 @@ from interplay.envs.voxel.checks.create_village_animal_pen import check
 
 FENCE, GATE = "oak_fence", "oak_fence_gate"
 SIZES = ((7, 6), (6, 7), (6, 6), (7, 5), (5, 7), (6, 5), (5, 6), (5, 5))
-"""Of the ring, outside."""
+"""Outer sizes of the ring, the best first."""
 MOST_WAIT = 120
-"""Ticks for which one waits for an animal that has stopped."""
+"""Ticks to wait for an animal that has stopped."""
 _YARDS = tuple(one.name for one in (*FARMS, *PENS))
 
 

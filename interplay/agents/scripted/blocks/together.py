@@ -35,19 +35,19 @@ FLOOR = (-2, 9, 2, 13)
 SHELTER = (5, 4)
 """Size of the shelter: the planks of one player are enough for it."""
 FIELD = 40
-"""Blocks around oneself in which sheep and ways to them are looked for."""
+"""Sheep and ways to them are looked for within so many blocks of the player."""
 RESTS = 200
-"""Ticks before sheep are fetched again when none has come: perhaps none can be reached."""
+"""Ticks until the next try to fetch sheep if no sheep has come: perhaps they cannot be reached."""
 WAITS = 60
-"""Ticks between two looks of somebody who has nothing to do."""
+"""Ticks between two looks of a player who has nothing to do."""
 LED_BLOCKS = 7.0
-"""An animal that is nearer than this to a partner with food in their hand, and nearer than to oneself, is led by them."""
+"""A partner with food in their hand leads the animals that are nearer to them than this, and than to the player."""
 IDLE = 400
-"""Ticks for which somebody else must have placed nothing before one does their side, too."""
+"""Ticks for which the others must have placed nothing before the player builds their side, too."""
 LATEST = 5200
 """Of the 6,000 ticks of `keep_pen`: no more sheep are fetched after that, because open gates would spoil it all."""
 PATIENCE = 400
-"""Ticks for which one looks after what is finished before one says that one is done."""
+"""Ticks for which a finished work is watched before the player says that it is done."""
 
 
 def build_house(world: World, seat: int, rng: np.random.Generator) -> Acts:

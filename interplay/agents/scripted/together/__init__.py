@@ -127,7 +127,7 @@ def _difference(wanted: float, looks: float) -> float:
 
 
 _SLIP = 0.02
-"""How likely the hand does nothing, in each step."""
+"""Chance in each step that the hand does nothing."""
 
 Play = Callable[[Any, str, np.random.Generator], Iterator[set[str]]]
 """Called with the world, the seat and the generator of the episode: the buttons of every step."""
