@@ -293,8 +293,8 @@ def loop(
         if update == 0:
             raise RunError(
                 f"max_seconds is {config.max_seconds:g}, and that was over before the first update: nothing was learned, "
-                f"and no policy is kept\nGive it more time:  {command_of(folder, config)} --out {config.run_of(folder)} --resume "
-                "--max-seconds 60"
+                f"and no policy is kept\nGive it more time:  {command_of(folder, config)} --out {config.run_of(folder)} "
+                "--resume --max-seconds 60"
             )
         final = {"update": update, "seconds": round(seconds, 3), "final": True}
         final |= {f"training_{name}_last": value for name, value in metrics.last.items() if name in ("loss", "accuracy")}
