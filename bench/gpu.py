@@ -22,8 +22,7 @@ import torch
 from interplay.agents.vpt.network import VPT, WIDTHS
 from interplay.learn import CONFIGS
 from interplay.learn.algorithms import LEARNERS
-from interplay.learn.harness.devices import device_of, threads
-from interplay.learn.harness.learner import Batch, Given
+from interplay.learn.harness.learner import Batch, Given, device_of, threads
 
 SHAPE, ACTIONS = (4, 84, 84), 18
 CHUNK = 128

@@ -122,7 +122,7 @@ HIDDEN_IMPORTS = {
     ("learn.train", "learn.algorithms.__init__"): _TORCH,
     ("learn.train", "learn.latents"): _TORCH,
     ("learn.train", "learn.harness.run"): _TORCH,
-    ("learn.reward.training", "learn.harness.devices"): _TORCH,
+    ("learn.reward.training", "learn.harness.learner"): _TORCH,
     ("learn.reward.training", "learn.harness.run"): _TORCH,
     ("learn.reward.training", "learn.reward.model"): _TORCH,
     ("learn.reward.storage", "learn.reward.model"): _TORCH,

@@ -35,10 +35,8 @@ class Decision(NamedTuple):
 class Agent(Protocol):
     """A player of any number of games at once: the full form of an agent, for which `SimpleAgent` is the short one.
 
-    Attributes:
-        name: As recordings, matches and leaderboards show it.
-        observation: Name of the pipeline it sees the world through (`interplay.envs.pipeline_names()`): which parts its
-            observations have, with which shapes, and how often there is one.
+    `name` is shown by recordings, matches and leaderboards. `observation` names the pipeline it sees the world through
+    (`interplay.envs.pipeline_names()`): the parts of its observations, their shapes, and how often there is one.
     """
 
     name: str
@@ -78,9 +76,7 @@ class Insider(Protocol):
     `attach` is called once for each episode, after `SimpleAgent.reset` and before the first `act`.
     """
 
-    def attach(self, env: PlayableEnv, seat: str) -> None:
-        """Take the environment that will be played, and the seat to play in it."""
-        ...
+    def attach(self, env: PlayableEnv, seat: str) -> None: ...
 
 
 class OneGame:
@@ -120,7 +116,7 @@ class SeatedAgent:
     def __init__(self, agent: Agent | SimpleAgent, task: Task, *, rng: np.random.Generator) -> None:
         self.agent = as_agent(agent)
         self.observation: dict[str, Any] | None = None
-        """What it will decide on; None while its action is held."""
+        """Its next decision is about this; None while its action is held."""
         self.state = self.agent.begin(task, rng=rng)
         self._action: Any = None
         self._num_steps = self._held_until = 0
@@ -137,8 +133,7 @@ class SeatedAgent:
         return self._observer.space()
 
     def act(self) -> Any:
-        """Return the action for the next step, a member of the seat's action space; `AgentError` if the agent answers with
-        anything else."""
+        """Return the action for the next step, a member of the seat's space; `AgentError` if the agent answers otherwise."""
         if self.observation is not None:
             decide([self])
         self._num_steps += 1
@@ -150,8 +145,7 @@ class SeatedAgent:
         return otherwise if self._action is None else self._action
 
     def take(self, decision: Decision) -> None:
-        """Act as decided from now on; `AgentError` if the action is not in the seat's space, or held for no whole number of
-        steps."""
+        """Act as decided from now on; `AgentError` if the action is not in the seat's space, or not held for whole steps."""
         name, where = self.agent.name, f"at step {self._num_steps}"
         if not isinstance(decision, Decision):
             raise AgentError(f"agent {name!r} answered {decision!r} {where}, expected a Decision(action, hold_steps)")
@@ -173,8 +167,7 @@ class SeatedAgent:
 def decide(seated: Sequence[SeatedAgent]) -> None:
     """Let one agent decide, in one call, for all of `seated` that have an observation; `act` then finds their actions.
 
-    Raises:
-        AgentError: If they are of several agents, or an answer is wrong.
+    Raises `AgentError` if they are of several agents, or an answer is wrong.
     """
     waiting = [(one, one.observation) for one in seated if one.observation is not None]
     if not waiting:
@@ -190,8 +183,7 @@ def decide(seated: Sequence[SeatedAgent]) -> None:
 
 
 def require_agent(agent: object, *, where: str) -> Agent | SimpleAgent:
-    """Return `agent` if it follows the protocol; else `AgentError` names the first missing or wrong part, and `where` it came
-    from."""
+    """Return `agent` if it follows the protocol; else `AgentError` names its first wrong part, and `where` it came from."""
     has = (
         "An agent has name, observation, reset(task, *, rng) and act(observation), or begin(task, *, rng) and "
         "decide(observations, states); docs/agents.md has one of each to copy."
@@ -210,14 +202,12 @@ def require_agent(agent: object, *, where: str) -> Agent | SimpleAgent:
 
 
 def check_agent(agent: Agent | SimpleAgent, task: Task, *, num_decisions: int = 40, seed: int = 0) -> None:
-    """Play a little of a task and refuse an agent that breaks the protocol: the contract test of every implementation.
+    """Play a little of a task twice and refuse an agent that breaks the protocol: the contract test of every implementation.
 
     Checked: name, pipeline and methods; its observations have the declared shapes; every action lies in the action space and is
     held for a whole number of steps; observations are left unchanged; the same generator gives the same decisions again, so a
     rollout can be repeated. Of an agent in the full form also: another game that it plays beside this one changes nothing.
 
-    Args:
-        num_decisions: How many decisions are played, twice.
     Raises:
         AgentError: At the first broken promise, saying which.
         NotFoundError: If its pipeline does not exist.
@@ -225,12 +215,8 @@ def check_agent(agent: Agent | SimpleAgent, task: Task, *, num_decisions: int = 
     require_agent(agent, where="check_agent")
     first = _few_decisions(agent, task, num_decisions, seed)
     second = _few_decisions(agent, task, num_decisions, seed)
-    _compare(
-        agent,
-        first,
-        second,
-        "with the same rng\nDraw only from the generator that the game begins with, and forget the last game.",
-    )
+    advice = "with the same rng\nDraw only from the generator that the game begins with, and forget the last game."
+    _compare(agent, first, second, advice)
     if isinstance(agent, Agent):
         beside = _few_decisions(agent, task, num_decisions, seed, another=seed + 1)
         advice = "beside another game\nKeep what belongs to a game in the state that begin() returns."

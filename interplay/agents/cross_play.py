@@ -49,12 +49,9 @@ def cross_play(
 ) -> dict[str, list[Episode]]:
     """Play every line-up of a task on each seed. Games that were recorded before count, so a stopped run continues.
 
-    Args:
-        archive: Gets the episodes; nothing is filmed, and nobody is admitted to judging.
-        agents: Names that `agents.find` takes, each once.
-        seeds: Of the world; every line-up plays the same ones.
-        num_episodes: Per line-up and seed.
-        seed: Of the agents' draws.
+    Nothing is filmed, and nobody is admitted to judging. `agents` are names that `agents.find` takes, each once; `num_episodes`
+    is per line-up and seed; `seed` is of the agents' draws.
+
     Returns:
         Line-up, the agents' own names in the order of the seats joined by `" + "`, -> its episodes.
     Raises:

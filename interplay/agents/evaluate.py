@@ -26,17 +26,12 @@ from interplay.store import entrants as store
 from interplay.tasks import Task
 
 _SHORT_S = 60.0
-"""Seconds of play of a fast world, in all, that one process has done before a second one has begun."""
+"""One process has played so many seconds of a fast world, in all, before a second one has begun."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """One rollout to make, with everything that another process needs to know.
-
-    Attributes:
-        agents: Seat -> a name that `agents.find` takes.
-        draw: Seeds the agent's generator.
-    """
+    """One rollout to make, with everything that another process needs to know; `draw` seeds the agents' generator."""
 
     data: str
     database: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from interplay.agents.base import Agent, AgentError, SimpleAgent, require_agent
 from interplay.agents.scripted import ScriptedAgent
@@ -13,9 +13,6 @@ from interplay.agents.simple import NoopAgent, RandomAgent
 from interplay.agents.vpt.folder import describe_networks, is_vpt_folder
 from interplay.errors import not_installed, unknown_name
 from interplay.record import Archive
-
-if TYPE_CHECKING:
-    from interplay.agents.policy import Policy
 
 BUILTIN: dict[str, tuple[Callable[[], SimpleAgent], str]] = {
     "random": (RandomAgent, "chooses random actions, a new one every four frames"),
@@ -25,7 +22,6 @@ BUILTIN: dict[str, tuple[Callable[[], SimpleAgent], str]] = {
         "a hand-written player for each built-in Atari game, each game for two and each task of the block world",
     ),
 }
-"""Name -> (factory, one line)."""
 
 
 class AgentName(NamedTuple):
@@ -70,9 +66,17 @@ def find(name: str, archive: Archive | None = None) -> Agent | SimpleAgent:
     for place in places:
         if is_policy_folder(place):
             policy = load_policy(place)
-            return policy if "embedding" not in policy.description else _seeing(policy, place.parent)
+            if "embedding" not in policy.description:
+                return policy
+            from interplay.agents.vpt.agent import with_network
+
+            return with_network(policy, place.parent)
         if is_vpt_folder(place):
-            return _vpt(place)
+            try:
+                from interplay.agents.vpt.agent import load_agent
+            except ModuleNotFoundError as error:
+                raise AgentError(not_installed("VPT needs", error.name, "train")) from None
+            return load_agent(place)
     if ":" in name:
         return _from_module(name)
     hint = "All agents:  interplay agents list    Your own:  module:factory"
@@ -86,20 +90,6 @@ def vpt_folder(name: str, models: Path) -> Path:
             return place
     hint = "Make one of published files:  interplay agents import-vpt FILE.model FILE.weights --name NAME"
     raise unknown_name("VPT network", name, [known for known, _ in describe_networks(models)], hint=hint)
-
-
-def _seeing(policy: Policy, models: Path) -> Agent:
-    from interplay.agents.vpt.agent import with_network
-
-    return with_network(policy, models)
-
-
-def _vpt(folder: Path) -> Agent:
-    try:
-        from interplay.agents.vpt.agent import load_agent
-    except ModuleNotFoundError as error:
-        raise AgentError(not_installed("VPT needs", error.name, "train")) from None
-    return load_agent(folder)
 
 
 def _from_module(name: str) -> Agent | SimpleAgent:

@@ -22,13 +22,11 @@ from interplay.agents.vpt.codec import BUTTONS, NUM_BUTTONS, NUM_CAMERA, STILL, 
 from interplay.envs import minerl_actions
 
 CODING = "vpt"
-"""How `model.json` names this way of writing actions."""
+"""Name of this way of writing actions in `model.json`."""
 CHOICES = gymnasium.spaces.MultiDiscrete([NUM_BUTTONS, NUM_CAMERA, 2])
 """All choices, int64: buttons, camera, escape."""
 NUM_PARTS = CHOICES.nvec.tolist()
-"""Of each choice, so many possibilities."""
 STILL_CHOICE = np.array([0, STILL, 0])
-"""Nothing is pressed, nothing turns."""
 _TAPPED = frozenset(("ESC", "drop", "inventory", "use", *(f"hotbar.{slot}" for slot in range(1, 10))))
 """Keys that do their work in one step; the others are held."""
 

@@ -84,7 +84,6 @@ class Policy:
 
 
 def is_policy_folder(folder: Path) -> bool:
-    """Whether a folder holds, or should hold, a policy."""
     return (folder / FILE).is_file() or (folder / WEIGHTS).is_file()
 
 

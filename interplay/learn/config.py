@@ -14,7 +14,7 @@ from interplay.envs import pipeline_names
 from interplay.errors import InterplayError, unknown_name
 
 CHECKPOINT = "checkpoint.safetensors"
-"""In the folder of a run that has not ended: where to continue it."""
+"""File in the folder of an unfinished run, from which it continues."""
 
 MOST_NAME_BYTES = 200
 
@@ -70,7 +70,7 @@ class RunConfig:
     example: ClassVar[str] = "atari/space_invaders"
     """A task, and options that go with it, for the example of the command."""
     makes: ClassVar[tuple[str, str]] = "policy", "models"
-    """What a run makes, and the folder of the data folder in which it is kept."""
+    """The product of a run, and its folder in the data folder."""
     learns_by_playing: ClassVar[bool] = False
     """Whether a run plays games itself, so that it needs no recorded episodes and its length is a number of decisions."""
 
@@ -166,7 +166,6 @@ class TrainingConfig(RunConfig):
     is_composed: ClassVar[bool] = False
     """Whether it learns keys and a camera (`interplay.agents.first_person`), not one whole number."""
     uses_reward: ClassVar[bool] = True
-    """Whether rewards change what it learns."""
 
     updates: int = setting(10_000, "Gradient steps.", low=1, high=10**9)
     validation: float = setting(
@@ -189,11 +188,6 @@ class TrainingConfig(RunConfig):
         if not self.offsets or any(not 0 <= offset <= 3 for offset in self.offsets):
             raise ConfigError(f"offsets must be frames from 0 to 3, at least one, got {list(self.offsets)!r}")
 
-    @property
-    def embeddings_folder(self) -> Path | None:
-        """The folder of its embeddings; None if it learns from the observations themselves."""
-        return None
-
 
 def _check_range(item: Field[Any], value: Any) -> None:
     low, high, above = (item.metadata.get(name) for name in ("low", "high", "above"))
@@ -207,7 +201,6 @@ def _check_range(item: Field[Any], value: Any) -> None:
 
 
 def _typed(value: Any, hint: Any, where: str) -> Any:
-    """`value` as a field's type; whole numbers may stand for others."""
     if get_origin(hint) is tuple:
         if not isinstance(value, list | tuple):
             raise ConfigError(f"{where} must be a list, got {value!r}")

@@ -29,8 +29,8 @@ import numpy as np
 from interplay.agents import find as find_agent
 from interplay.agents import rollout
 from interplay.agents.description import read_description
-from interplay.agents.expert_query import Asked
 from interplay.agents.policy import action_space_of, is_policy_folder
+from interplay.agents.rollout import Asked
 from interplay.envs import pipeline
 from interplay.files import write_bytes, write_json
 from interplay.learn.config import CHECKPOINT, ConfigError
@@ -43,20 +43,15 @@ from interplay.tasks import Task, find
 
 _LOOK_EVERY_S = 2.0
 _WORLDS = 6
-"""What random numbers are for: the seeds of worlds, and the players in them."""
+"""Purpose of random numbers: the seeds of worlds, and the players in them."""
 
 Report = Callable[[str, int, int], None]
-"""Told what is being done, and how much of how much of it is."""
+"""Called with the present work, how much of it is done, and how much there is."""
 
 
 class Game(NamedTuple):
-    """An episode of a round.
-
-    Attributes:
-        num_labels: Decisions in it for which the expert said, or showed, what to do.
-        num_own: Steps in which the learner acted and the expert was asked.
-        num_matched: Those of them in which both chose the same.
-    """
+    """An episode of a round: decisions for which the expert said, or showed, what to do, steps in which the learner acted and
+    the expert was asked, and those of them in which both chose the same."""
 
     episode: str
     seed: int
@@ -68,13 +63,7 @@ class Game(NamedTuple):
 
 @dataclass(frozen=True)
 class Round:
-    """One round.
-
-    Attributes:
-        agent: Name of the policy that is trained at its end.
-        player: The expert in round 1, then the agent of the round before.
-        is_complete: Whether it has all its games.
-    """
+    """One round: `player` is the expert in round 1, then the agent of the round before; `agent` is trained at its end."""
 
     number: int
     agent: str

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import av
 import numpy as np
@@ -34,7 +34,7 @@ from interplay.agents.vpt.folder import read_description
 from interplay.agents.vpt.network import VPT, resized
 from interplay.errors import InterplayError, unknown_name
 from interplay.files import alone, is_disk_full, remove_parts, write_bytes, write_json
-from interplay.learn.harness import devices
+from interplay.learn.harness import learner
 from interplay.learn.recordings.labels import read_lines
 from interplay.learn.recordings.loader import Loader
 from interplay.learn.recordings.names import RecordingsError
@@ -46,13 +46,11 @@ from interplay.tables import visible
 FORMAT = "interplay-embedding"
 DESCRIPTION = "embedding.json"
 LOCK = ".embed.lock"
-"""File of a folder of shards that the run which writes to it holds locked."""
+"""A run holds this file of its folder of shards locked."""
 CHUNK = 64
 """Pictures that pass the network together; more need more memory and are hardly faster."""
 
 _SMALL = (SIZE, SIZE, 3)
-
-T = TypeVar("T")
 
 
 class EmbedError(InterplayError):
@@ -102,16 +100,13 @@ def embed(
     on_shard: Callable[[int, int], None] = lambda done, total: None,
     clock: Callable[[], float] = time.monotonic,
 ) -> Embedded:
-    """Write a shard of each source that has none yet.
+    """Write a shard of each source that has none yet, with a VPT network of a folder.
 
     Args:
-        network: Folder of a VPT network.
         chunk: Pictures at a time.
         device: `auto` (a GPU where there is one), `cpu` or `cuda`.
         processes: Number of processes, each at a source of its own with one thread; 1 is this process.
         threads: Of the CPU, for this process; at most one for each core; 0 leaves them as they are.
-        on_shard: Called with how many sources are done, and of how many.
-        clock: Seconds, monotonic.
     Raises:
         EmbedError: If another run writes to `out`, it has shards of another network, the disk is full, a GPU has too little
             memory, or a process was ended. Finished shards stay.
@@ -123,7 +118,7 @@ def embed(
     weights = description["weights_sha256"]
     if device not in ("auto", "cpu", "cuda"):
         raise unknown_name("device", device, ["auto", "cpu", "cuda"])
-    chosen = devices.device_of(device).type
+    chosen = learner.device_of(device).type
     with _only_run(out):
         _check_folder(out, description)
         waiting = []
@@ -164,7 +159,8 @@ def read_shard(path: Path) -> np.ndarray:
 def latents_of(network: VPT, pictures: Iterable[np.ndarray], chunk: int) -> Iterator[np.ndarray]:
     """The latents of the pictures of one episode, float32, shape (up to `chunk`, hidsize) at a time."""
     device, state = network.net.final_ln.weight.device, network.initial_state(1)
-    for part in _ahead(_chunks(pictures, chunk)):
+    coming = iter(pictures)
+    for part in _ahead(iter(lambda: list(islice(coming, chunk)), [])):
         with torch.inference_mode():
             latents, state = network.latents(torch.from_numpy(np.stack(part)[None]).to(device), state)
         yield latents[0].cpu().numpy()
@@ -208,7 +204,7 @@ def _work(job: _Job) -> int:
 
 def _here(jobs: Iterable[_Job], num_threads: int) -> Iterator[tuple[_Job, int | SourceError]]:
     try:
-        with devices.threads(num_threads):
+        with learner.threads(num_threads):
             for job in jobs:
                 try:
                     yield job, _work(job)
@@ -265,13 +261,7 @@ def _pictures(path: Path, img_shape: tuple[int, ...]) -> Iterator[np.ndarray]:
             raise SourceError(f"{path} was cut off: its index lists {listed:,} pictures, {number:,} are there\nFetch it again.")
 
 
-def _chunks(pictures: Iterable[np.ndarray], chunk: int) -> Iterator[list[np.ndarray]]:
-    iterator = iter(pictures)
-    while part := list(islice(iterator, chunk)):
-        yield part
-
-
-def _ahead(items: Iterator[T]) -> Iterator[T]:
+def _ahead(items: Iterator[list[np.ndarray]]) -> Iterator[list[np.ndarray]]:
     """The same items, each read while the one before it is processed."""
     with ThreadPoolExecutor(1) as reader:
         upcoming = reader.submit(next, items, None)

@@ -65,11 +65,8 @@ def network_of(folder: Path) -> dict[str, Any]:
 def load_embedded(
     episodes: Sequence[Episode], folder: Path, *, seat: str | None = None, actor: str | None = None
 ) -> Transitions:
-    """Decisions of episodes with composed actions, one at each step, seen as embeddings.
+    """Decisions of episodes with composed actions, one at each step, seen as embeddings in a folder of shards.
 
-    Args:
-        folder: Shards by `interplay demos embed`, of the episodes or of a folder of their recordings.
-        seat, actor: As in `reading.load`.
     Raises:
         TransitionError: If a shard is missing or damaged, has another number of latents than its episode has pictures, or is of
             another width than the others; or there is no decision at all.

@@ -23,7 +23,7 @@ NO_QUANTITIES = (
     "training_loss_last",
     "training_accuracy_last",
 )
-"""Entries of a line that no curve is drawn of."""
+"""Entries of a line without a curve."""
 
 
 def read_metrics(folder: Path) -> list[dict[str, Any]]:
@@ -45,9 +45,8 @@ def plot_curve(table: list[dict[str, Any]], name: str, ax: Axes | None = None) -
     if ax is None:
         _, ax = plt.subplots()
     points = [(line["update"], line[name]) for line in table if name in line]
-    ax.plot(
-        *zip(*points, strict=True), color="#1f6f8b", marker="." if len(points) < 20 else "", label="training"
-    ) if points else None
+    if points:
+        ax.plot(*zip(*points, strict=True), color="#1f6f8b", marker="." if len(points) < 20 else "", label="training")
     final = table[-1] if table else {}
     if f"validation_{name}" in final:
         value = final[f"validation_{name}"]

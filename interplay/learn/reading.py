@@ -26,7 +26,7 @@ from interplay.record import Episode
 from interplay.record.format.schema import by_seat
 
 FOLDER = "transitions"
-"""Below a data folder: what was read of it for learning. It can be deleted at any time; the next run reads again."""
+"""Cache below a data folder. It can be deleted at any time; the next run reads the episodes again."""
 _VERSION = 4
 
 
@@ -84,8 +84,9 @@ def load(
         folder = cache / hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:32]
         cache.mkdir(parents=True, exist_ok=True)
         with alone(cache / f"{folder.name}.lock"):
-            data = _kept(folder)
-            if data is None:
+            try:
+                data = _mapped(folder, mmap_mode="r")
+            except (OSError, ValueError, KeyError, TypeError):  # not read before, or a file was removed or lost its end
                 with _replacing(folder) as part:
                     _write(episodes, part, asked, on_episode)
                 data = _mapped(folder, mmap_mode="r")
@@ -212,7 +213,6 @@ def actions_of(episode: Episode, seat: str | None, num_steps: int, *, composed: 
 def _streams(
     episode: Episode, index: int, pictures: _Pictures, asked: dict[str, Any], names: dict[Owner, int]
 ) -> Iterator[dict[str, np.ndarray]]:
-    """The columns of an episode's decisions, by offset; its frames are read once, and its pictures written."""
     view = pipeline(asked["observation"])
     ended = num_steps, _ = episode.ended(asked["seat"])
     actions = actions_of(episode, asked["seat"], num_steps, composed=asked["composed"])
@@ -377,14 +377,6 @@ def _mapped(folder: Path, *, mmap_mode: Any) -> Transitions:
         counts=tuple(EpisodeCounts(*one) for one in document["counts"]),
         names=tuple(Owner(*one) for one in document["names"]),
     )
-
-
-def _kept(folder: Path) -> Transitions | None:
-    """The result of an earlier run; None where a file was removed, or lost its end."""
-    try:
-        return _mapped(folder, mmap_mode="r")
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
 
 
 @contextmanager

@@ -47,8 +47,7 @@ class BCConfig(TrainingConfig):
 
     @classmethod
     def fast(cls, task: str, **settings: Any) -> Self:
-        """Settings for less than a minute on two cores, learning from a quarter of an hour of play, with `settings` over
-        them."""
+        """Settings for less than a minute on two cores, learning from a quarter of an hour of play."""
         return cls.preset("fast", task, **settings)
 
 
@@ -112,10 +111,6 @@ class CloneConfig(TrainingConfig):
                 "offsets and shift are for pictures, and embeddings have none\nLearn without them: every step is a decision."
             )
 
-    @property
-    def embeddings_folder(self) -> Path | None:
-        return None if self.embeddings is None else Path(self.embeddings)
-
 
 @dataclass(frozen=True)
 class DaggerConfig(BCConfig):
@@ -147,7 +142,6 @@ class DaggerConfig(BCConfig):
         return self.expert == "person"
 
     def run_of(self, folder: Path) -> str:
-        """The name without the number of the round."""
         return folder.name.rpartition(".")[0]
 
 

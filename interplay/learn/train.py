@@ -18,6 +18,7 @@ from interplay.files import alone
 from interplay.learn.config import CHECKPOINT, ConfigError, RunConfig, RunError, TrainingConfig, check_name
 from interplay.learn.reading import FOLDER, in_order, load
 from interplay.learn.reward.storage import KeptReward, RewardError, load_reward, relabelled
+from interplay.learn.settings import CloneConfig
 from interplay.learn.transitions import NOT_LEARNED, TransitionError, Transitions, require_discrete
 from interplay.record import Archive, Episode
 from interplay.store.episodes import ACTOR_KINDS
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 
 RESERVED = (*ACTOR_KINDS, "any")
-"""Words that `--actor` reads as something else than a name."""
+"""Words that are no names to `--actor`."""
 
 
 class MissingTorchError(InterplayError):
@@ -75,9 +76,10 @@ def train(
         episodes = matching_episodes(archive, config, task) if episodes is None else episodes
         if config.is_composed:
             notes = {**notes, "coding": CODING}
-        if (embeddings := config.embeddings_folder) is not None:
+        if isinstance(config, CloneConfig) and config.embeddings is not None:
             from interplay.learn.latents import load_embedded, network_of
 
+            embeddings = Path(config.embeddings)
             notes = {**notes, "embedding": network_of(embeddings)}
             data = load_embedded(episodes, embeddings, seat=config.seat, actor=config.actor)
         else:
@@ -267,7 +269,6 @@ def claimed(folder: Path, name: str, *, resume: bool, what: str = "policy", last
 
 
 def _check_run(folder: Path, name: str, *, resume: bool, what: str, last: str) -> None:
-    """Refuse to overwrite a policy or a run, and to resume one that has ended."""
     finished, begun = (folder / last).exists(), (folder / "config.json").exists()
     if resume and finished and not (folder / CHECKPOINT).exists():
         raise ConfigError(f"the run in {folder} has ended; there is nothing to resume")

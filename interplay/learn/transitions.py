@@ -32,7 +32,7 @@ COLUMNS: dict[str, Any] = {
     "until_takeover": np.int32,
     "labels": np.int64,
 }
-"""What `Transitions` holds of each decision -> its type."""
+"""Field of `Transitions` with a value for each decision -> its type."""
 
 
 class TransitionError(InterplayError):

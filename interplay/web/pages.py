@@ -16,7 +16,7 @@ from interplay import starter
 from interplay.envs import backends
 from interplay.envs.make import end_button, has_score
 from interplay.explore import published
-from interplay.learn.reward.curves import read_along
+from interplay.learn.reward.storage import read_along
 from interplay.play.games import agreement
 from interplay.record.catalogue import episode_page, episodes_by_task
 from interplay.store import EpisodeRow

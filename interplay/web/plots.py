@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from interplay.judge.ratings.boards import Track
-from interplay.learn.reward.curves import Along
+from interplay.learn.reward.storage import Along
 from interplay.rank.normal import Z95
 from interplay.record import summary
 from interplay.study import scores

@@ -10,8 +10,7 @@ from blockworld.registry import properties_of, state_of
 from blockworld.registry.blocks import parse
 from interplay import agents, envs, tasks
 from interplay.agents.base import Insider
-from interplay.agents.scripted.blocks import BLOCK_BRAINS, BlockPlayer
-from interplay.agents.scripted.blocks.player import as_keys, polite
+from interplay.agents.scripted.blocks import BLOCK_BRAINS, BlockPlayer, as_keys, polite
 from interplay.agents.skills.body import MOST_TURN, Body
 from interplay.agents.skills.crafts import craft
 from interplay.agents.skills.navigation import Routes

@@ -17,7 +17,7 @@ from test_oracle import has, instance_of
 
 import interplay.record
 from blockworld import Action, World, run
-from interplay.agents.scripted.blocks.player import as_keys
+from interplay.agents.scripted.blocks import as_keys
 from interplay.explore import facts
 from interplay.explore.evaluation import macros, playing
 from interplay.explore.evaluation.game import Game

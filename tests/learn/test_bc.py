@@ -20,7 +20,7 @@ from interplay.agents import find, networks, rollout
 from interplay.agents.policy import load_policy
 from interplay.learn import BCConfig, ConfigError, RunError, TransitionError, train
 from interplay.learn.algorithms.bc import BC, cross_entropy, initialise, shifted, weights_of
-from interplay.learn.harness.batches import Batches
+from interplay.learn.harness.learner import Batches
 from interplay.learn.harness.run import Watch, run
 from interplay.learn.plots import read_metrics
 from interplay.learn.train import claimed

@@ -11,8 +11,8 @@ from dagger_runs import LAKE, Careful, again, config_of
 
 import interplay.record
 from interplay.agents import RandomAgent, find, rollout
-from interplay.agents.expert_query import Asked
 from interplay.agents.policy import load_policy, read_description
+from interplay.agents.rollout import Asked
 from interplay.cli import main
 from interplay.envs import make
 from interplay.envs.base import EnvError

@@ -17,7 +17,7 @@ from interplay.learn import ConfigError, PPOConfig, RunError
 from interplay.learn.algorithms.ppo import PPO
 from interplay.learn.harness.learner import Given
 from interplay.learn.online import games as online_games
-from interplay.learn.online import players
+from interplay.learn.online import run as running
 from interplay.learn.online.games import Games, Played, kind_of
 from interplay.learn.plots import read_metrics
 from interplay.learn.reward.model import Ensemble
@@ -175,7 +175,7 @@ def test_rewards_are_clipped_where_a_run_asks_for_it():
     small = PPO(replace(config, reward_scale=1.0), Given((3,), 3, np.empty(0, int), torch.device("cpu")))
     for name in small.modules:
         small.modules[name].load_state_dict(learner.modules[name].state_dict())
-    clipped = played.rewarded(np.clip(2 * played.rewards, -1, 1))
+    clipped = replace(played, rewards=np.clip(2 * played.rewards, -1, 1))
     assert torch.equal(learner.decisions(played).advantages, small.decisions(clipped).advantages)
 
 
@@ -232,12 +232,12 @@ def test_a_worker_goes_on_from_where_its_games_were():
     kind = kind_of(task, "state")
     learner = PPO(PRACTICE, Given(kind.shape, 2, np.empty(0, int), torch.device("cpu")))
     weights = safetensors.torch.save(dict(learner.actor.state_dict()))
-    begin = (task.to_json(), [3, 4], "state", 0, 30, kind, learner.acting().architecture)
-    players._begin(*begin)
-    first, second = players._play(weights, 0), players._play(weights, 1)
-    players._begin(*begin)
-    players._go_on(first.where)
-    again = players._play(weights, 1)
+    begin = (task.to_json(), [3, 4], "state", 0, 30, kind, learner.acting.architecture)
+    running._begin(*begin)
+    first, second = running._play(weights, 0), running._play(weights, 1)
+    running._begin(*begin)
+    running._go_on(first.where)
+    again = running._play(weights, 1)
     assert first.returns, "more than the first game was played"
     for name in ("observations", "actions", "rewards", "ends", "returns", "where"):
         assert np.array_equal(np.array(getattr(again, name), object), np.array(getattr(second, name), object)), name
@@ -304,9 +304,9 @@ def test_a_learned_reward_takes_the_place_of_the_games_own(tmp_path):
     reward = KeptReward("r", described | {"weights_sha256": "0"}, ensemble)
     task = task_of("gym:CartPole-v1")
     kind = kind_of(task, "state")
-    acting = PPO(PRACTICE, Given(kind.shape, 2, np.empty(0, int), torch.device("cpu"))).acting()
-    ours = players.Players(PRACTICE, task, kind, acting, reward)
-    plain = players.Players(PRACTICE, task, kind, acting, None)
+    acting = PPO(PRACTICE, Given(kind.shape, 2, np.empty(0, int), torch.device("cpu"))).acting
+    ours = running.Players(PRACTICE, task, kind, acting, reward)
+    plain = running.Players(PRACTICE, task, kind, acting, None)
     played, own = ours.play(0), plain.play(0)
     assert np.array_equal(played.actions, own.actions)
     assert set(own.rewards.ravel()) == {1.0}

@@ -9,7 +9,7 @@ import pytest
 import interplay.record
 from interplay import starter
 from interplay.files import write_json
-from interplay.learn.reward.curves import Along, read_along, write_along
+from interplay.learn.reward.storage import Along, read_along, write_along
 from interplay.tasks import builtin_suites
 from interplay.web.app import create_app
 from interplay.web.plots import reward_plot

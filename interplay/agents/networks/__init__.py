@@ -10,8 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from interplay.agents.networks.acting import ConstrainedValues, Feedforward, ImplicitQuantileValues, QuantileValues, Recurrent
-from interplay.agents.networks.encoders import ENCODERS, NATURE, ConvEncoder, MLPEncoder
-from interplay.agents.networks.registry import made
+from interplay.agents.networks.encoders import made
 
 ARCHITECTURES: dict[str, Callable[..., Any]] = {
     "feedforward": Feedforward,
@@ -29,18 +28,3 @@ def build(architecture: Mapping[str, Any]) -> Any:
     For example `{"name": "feedforward", "encoder": {"name": "conv", "shape": [4, 84, 84]}, "outputs": 18}`.
     """
     return made("network architecture", ARCHITECTURES, architecture)
-
-
-__all__ = [
-    "ARCHITECTURES",
-    "ENCODERS",
-    "NATURE",
-    "ConstrainedValues",
-    "ConvEncoder",
-    "Feedforward",
-    "ImplicitQuantileValues",
-    "MLPEncoder",
-    "QuantileValues",
-    "Recurrent",
-    "build",
-]

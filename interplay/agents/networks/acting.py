@@ -17,7 +17,7 @@ from interplay.agents.networks.encoders import encoder as build_encoder
 
 
 class Feedforward(nn.Module):
-    """An encoder and one linear layer: logits of actions, their values, or what else the outputs stand for."""
+    """An encoder and one linear layer: logits of actions, their values, or other outputs, shape (B, outputs)."""
 
     def __init__(self, encoder: Mapping[str, Any], outputs: int) -> None:
         super().__init__()
@@ -25,7 +25,6 @@ class Feedforward(nn.Module):
         self.out = nn.Linear(self.encoder.num_features, outputs)
 
     def forward(self, observations: torch.Tensor) -> torch.Tensor:
-        """float32, shape (B, outputs)."""
         return self.out(self.encoder(observations))
 
 
@@ -64,7 +63,6 @@ class QuantileValues(nn.Module):
         return self.out(self.encoder(observations)).unflatten(1, (self.num_actions, -1))
 
     def forward(self, observations: torch.Tensor) -> torch.Tensor:
-        """Their means, float32, shape (B, actions)."""
         return self.quantiles(observations).mean(2)
 
 
@@ -95,7 +93,6 @@ class ImplicitQuantileValues(nn.Module):
         return self.out(features[:, None] * embedded).transpose(1, 2)
 
     def forward(self, observations: torch.Tensor) -> torch.Tensor:
-        """Values, float32, shape (B, actions)."""
         features = self.encoder(observations)
         fractions = torch.linspace(0, 1, self.greedy_quantiles, device=features.device).expand(len(features), -1)
         return self.quantiles(features, fractions).mean(2)
@@ -127,5 +124,4 @@ class ConstrainedValues(nn.Module):
         return values.masked_fill(~is_allowed, -math.inf)
 
     def forward(self, observations: torch.Tensor) -> torch.Tensor:
-        """Values, float32, shape (B, actions); minus infinity where an action is out."""
         return self.allowed(*self.heads(observations))

@@ -22,8 +22,7 @@ def has_player(task: Task) -> bool:
 
 
 class ScriptedAgent:
-    """Chooses its player by the task: pixels alone for Atari games, a look into the world for the block world and for games of
-    several seats."""
+    """Chooses its player by the task: by pixels for Atari games, by a look into the world for the others."""
 
     name = "scripted"
     observation = "pixels"

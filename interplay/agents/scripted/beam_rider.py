@@ -10,10 +10,10 @@ SHIP, GRID, BLACK = 26, 164, 0
 OWN_SHOT = (54,)
 SAUCERS = (6, 8, 10, 12, 14)
 CENTRE, BEAM_WIDTH, NEAR = 84, 25.5, 160
-"""The middle beam's x, the distance of beams at the ship, and the line where they have that distance."""
+"""x of the middle beam, distance of beams at the ship, and the row in which they have that distance."""
 
 NARROWING = 0.0051
-"""How much of that distance is lost with each line further away."""
+"""Share of that distance that is lost with each row further away."""
 
 
 _THING = np.ones(256, np.uint8)

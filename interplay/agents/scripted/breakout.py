@@ -15,14 +15,13 @@ UNDER_BRICKS, PADDLE_TOP = 93, 189
 PADDLE_WIDTH, BALL_WIDTH = 16, 2
 
 PUSH = 5.75
-"""Pixels by which one frame of a held key moves the place the paddle heads for; each frame it goes half of the way."""
+"""Pixels by which a held key moves the paddle's goal in a frame; in each frame the paddle goes half of the way to it."""
 
 PLANS = tuple(product((0, -1, 1), repeat=3))
 
 
 class Breakout:
-    """Ball and paddle are red, as are the top row of bricks and the rim of the right wall; each has its own rows of the
-    screen."""
+    """Ball and paddle are red, as are the top row of bricks and a wall's rim; each has its own rows of the screen."""
 
     def reset(self, rng: np.random.Generator) -> None:
         self._rng = rng

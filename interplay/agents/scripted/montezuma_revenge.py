@@ -14,7 +14,7 @@ LADDER_RAIL = (100, 73)
 """Row and column of a pixel that is stone in the first room only."""
 
 STAGE, LEDGE, FLOOR = 92, 135, 178
-"""Where Joe's feet are on the platform he starts from, on the ledges below it, and at the bottom."""
+"""Rows of Joe's feet on the platform he starts from, on the ledges below it, and at the bottom."""
 
 
 class MontezumaRevenge:
@@ -91,7 +91,6 @@ class MontezumaRevenge:
         return {"RIGHT", "FIRE"} if x >= 86 else {"RIGHT"}
 
     def _left_side(self, x: float, feet: int, has_key: bool) -> set[str]:
-        """Up the left ladder and to the key."""
         if has_key:
             if (feet <= LEDGE + 2 and x < LEFT_LADDER - 2) or feet >= FLOOR - 4:
                 return {"RIGHT"}

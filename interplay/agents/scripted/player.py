@@ -19,7 +19,7 @@ from interplay.tasks import Task
 DECISION_FRAMES = 4
 """A decision is held for so many frames, as a DQN's is: a network that decides as often can imitate it."""
 _SLIP = 0.03
-"""How likely the hand lags for a few decisions, at each decision."""
+"""Chance at each decision that the hand lags for a few decisions."""
 
 
 class Brain(Protocol):

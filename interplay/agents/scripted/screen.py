@@ -49,7 +49,7 @@ def find_all(
     right: int = 160,
     gap: int = 1,
 ) -> list[Box]:
-    """Boxes of things separated by more than `gap` empty rows or columns, top to bottom, then left to right.
+    """Find boxes of things separated by more than `gap` empty rows or columns, top to bottom, then left to right.
 
     The window is cut into bands of rows, each band into runs of columns, each run trimmed to its rows: enough for sprites,
     which never nest.

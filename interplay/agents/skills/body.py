@@ -37,7 +37,7 @@ _ASIDE: tuple[tuple[float, tuple[str, ...]], ...] = (
     *((0.0, ("forward",)), (45.0, ("forward", "right")), (-45.0, ("forward", "left")), (90.0, ("right",)), (-90.0, ("left",))),
     *((135.0, ("back", "right")), (-135.0, ("back", "left")), (180.0, ("back",))),
 )
-"""Degrees to the right of where one looks, and the keys that lead there."""
+"""Degrees to the right of the view, and the keys that lead there."""
 _RANKS = ("wooden", "golden", "stone", "iron", "diamond", "netherite")
 
 
@@ -414,8 +414,7 @@ class Body:
                 yield base, face
 
     def place(self, cell: Position, item: str, faces: Iterable[int] = (1, 2, 3, 4, 5, 0)) -> Acts:
-        """Place an item's block into a cell, against a visible neighbour; true too if it stands there. `faces` are tried in
-        order."""
+        """Place an item's block into a cell, against a visible neighbour; true too if it stands there."""
         if not (yield from self.hold(item)):
             return False
         for _ in range(6):

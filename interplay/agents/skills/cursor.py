@@ -7,7 +7,7 @@ from collections.abc import Generator
 from blockworld import Action, World, screens
 
 Acts = Generator[Action, None, bool]
-"""Ticks of play, and whether what was meant came about."""
+"""Ticks of play, and whether they succeeded."""
 
 MOST_TURN = 15.0
 """Degrees a step, so that it looks as if a hand turned."""

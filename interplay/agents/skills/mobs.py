@@ -23,7 +23,6 @@ def _middle(body: Body, row: int) -> tuple[float, float, float]:
 
 
 def _within(body: Body, entity: int, far: float) -> bool:
-    """Whether a mob is in sight and at most so far from the eyes."""
     row, me = body.world.row_of(entity), body.world.player
     if row is None:
         return True

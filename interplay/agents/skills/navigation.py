@@ -22,7 +22,7 @@ compiling.register(__file__)
 
 NEVER = -1.0
 CLIMBED: np.ndarray = per_block({"ladder": True}, False, np.bool_)
-"""bool per state: one climbs in it."""
+"""bool per state: whether players climb in it."""
 PASSABLE: np.ndarray = caves.PASSABLE | CLIMBED
 STANDABLE: np.ndarray = caves.STANDABLE & ~CLIMBED
 _SHUT = state_of("fire")
@@ -33,20 +33,13 @@ _BAD: np.ndarray = per_block(
 _LOOSE: np.ndarray = per_block(dict.fromkeys(("sand", "gravel", "red_sand"), True), False, np.bool_)
 
 
-def walking_costs() -> np.ndarray:
-    """float32 per state: 0 to pass, 8 to open a door, `NEVER` for obstacles."""
-    costs = np.where(PASSABLE, 0.0, NEVER).astype(np.float32)
-    for state in range(NUM_STATES):
-        if PASSABLE[state] and name_of(state).endswith(("_door", "_fence_gate")):
-            costs[state] = 8.0
-    return costs
-
-
-_WALKING = walking_costs()
+_IS_DOOR = np.array([name_of(state).endswith(("_door", "_fence_gate")) for state in range(NUM_STATES)])
+_WALKING: np.ndarray = np.where(PASSABLE, np.where(_IS_DOOR, 8.0, 0.0), NEVER).astype(np.float32)
+"""float32 per state: 0 to pass, 8 to open a door, `NEVER` for obstacles."""
 
 
 def digging_costs(speeds: dict[str, float]) -> np.ndarray:
-    """float32 per state: as `walking_costs`, but blocks of `speeds` may be dug, block -> ticks to mine it."""
+    """float32 per state: the costs of walking, but blocks of `speeds` may be dug, block -> ticks to mine it."""
     costs = _WALKING.copy()
     for state in range(NUM_STATES):
         if costs[state] == NEVER and name_of(state) in speeds and block_of(state).hardness is not None:

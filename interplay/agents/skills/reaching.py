@@ -16,9 +16,9 @@ from interplay.agents.skills.navigation import NEVER, Routes, digging_costs
 
 Eye = tuple[float, float, float]
 MOST_DIG_TICKS = 160.0
-"""A block that takes longer is gone round."""
+"""Ways lead around blocks that take longer."""
 AROUND = 48
-"""Blocks around oneself in which ways are looked for."""
+"""Ways are looked for within so many blocks of the player."""
 _TRIES = 4
 
 
@@ -47,10 +47,8 @@ def spots(
 ) -> list[Position]:
     """Cells to stand in from which `fits` is true of the eye, the soonest reached first.
 
-    Args:
-        near: Spots are within `reach` of the middle of this cell.
-        costs: Of `digging`, to dig there; None to walk only.
-        avoid: Cells not to stand in.
+    They are within `reach` of the middle of the cell `near`, and not in `avoid`; `costs` of `digging` to dig there, None to
+    walk only.
     """
     routes = Routes(body.world.grid, body.footing, None, costs=costs, most=2000.0, around=AROUND, shut=body.shut)
     cells = routes.reached()

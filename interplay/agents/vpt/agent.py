@@ -54,7 +54,6 @@ class VPTAgent:
         return Game(rng, self.network.initial_state(1))
 
     def decide(self, observations: Sequence[Mapping[str, Any]], states: Sequence[Game]) -> list[Decision]:
-        """Return an action for each game; pictures are uint8, shape (H, W, 3)."""
         with torch.inference_mode():
             output, after = self.network(*seen(self.network, observations, states))
         remember(states, after)
@@ -91,7 +90,8 @@ def import_files(model: Path, weights: Path, folder: Path) -> Path:
         CheckpointError: If a file cannot be used, or the two are not of one network.
         VPTError: If there is a model of that name, or it cannot be written.
     """
-    if folder.exists() and not _is_left_over(folder):
+    stopped = folder.is_dir() and all(path.name == WEIGHTS or path.name.endswith(".part") for path in folder.iterdir())
+    if folder.exists() and not stopped:  # a stopped import leaves nothing else
         raise VPTError(
             f"there is a model {folder.name!r} in {folder} already\nChoose another name, or delete that folder first."
         )
@@ -113,22 +113,19 @@ def save(folder: Path, network: VPT, *, made_from: Sequence[str]) -> Path:
         with replacing(folder / WEIGHTS) as part:
             safetensors.torch.save_file(tensors, part)
             digest = sha256_of(part)
-        write_json(folder / DESCRIPTION, _description(folder.name, network, digest, made_from))
+        document = {
+            "format": FORMAT,
+            "version": VERSION,
+            "name": folder.name,
+            "sizes": network.architecture.to_json(),
+            "weights_sha256": digest,
+            "made_from": list(made_from),
+        }
+        write_json(folder / DESCRIPTION, document)
     except (OSError, safetensors.SafetensorError) as error:
         why = error.strerror if isinstance(error, OSError) else error
         raise VPTError(f"{folder} cannot be written: {why}\nMake room, and run the same command again.") from None
     return folder / DESCRIPTION
-
-
-def _description(name: str, network: VPT, digest: str, made_from: Sequence[str]) -> dict[str, Any]:
-    return {
-        "format": FORMAT,
-        "version": VERSION,
-        "name": name,
-        "sizes": network.architecture.to_json(),
-        "weights_sha256": digest,
-        "made_from": list(made_from),
-    }
 
 
 def load_network(folder: Path, *, device: str = "cpu") -> VPT:
@@ -154,11 +151,6 @@ def load_network(folder: Path, *, device: str = "cpu") -> VPT:
 def load_agent(folder: Path) -> VPTAgent:
     """Read the agent of a folder, on a GPU where there is one; errors as of `load_network`."""
     return VPTAgent(folder.name, load_network(folder, device="cuda" if torch.cuda.is_available() else "cpu"))
-
-
-def _is_left_over(folder: Path) -> bool:
-    """Whether a folder holds nothing but the files of a stopped import."""
-    return folder.is_dir() and all(path.name == WEIGHTS or path.name.endswith(".part") for path in folder.iterdir())
 
 
 class ClonedAgent:

@@ -34,7 +34,7 @@ _MUST_BE: dict[str, Any] = {
     "use_pointwise_layer": True,
     "use_pre_lstm_ln": False,
 }
-"""What all published networks that act have in common; another value would be another network."""
+"""Common values of all published networks that act; another value would be another network."""
 
 
 class CheckpointError(InterplayError):
@@ -42,8 +42,7 @@ class CheckpointError(InterplayError):
 
 
 def read_model(path: Path) -> Architecture:
-    """Read the sizes of a `.model` file; `CheckpointError` if it cannot be read, names anything to run, or describes another
-    network."""
+    """Read the sizes of a `.model` file; `CheckpointError` if it names anything to run, or describes another network."""
     try:
         document = read_values(path, SMALL)
     except OSError as error:
@@ -57,8 +56,9 @@ def read_model(path: Path) -> Architecture:
         net, temperature = arguments["net"]["args"], float(arguments["pi_head_opts"]["temperature"])
         found = {name: net[name] for name in (*_SIZES, *_MUST_BE)}
     except (KeyError, TypeError, ValueError) as error:
+        problem = f"there is no {error}" if isinstance(error, KeyError) else str(error)[:200]
         raise CheckpointError(
-            f"{path} holds plain values, but not those of a .model file: {_problem(error)}\n"
+            f"{path} holds plain values, but not those of a .model file: {problem}\n"
             "Expected are the sizes at model, args, net, args and the temperature at model, args, pi_head_opts. "
             "The inverse dynamics model (4x_idm.model) is another network and cannot be used here."
         ) from None
@@ -95,11 +95,7 @@ def architecture_of(document: Mapping[str, Any], *, where: str) -> Architecture:
 
 
 def read_weights(path: Path) -> dict[str, torch.Tensor]:
-    """Read the tensors of a `.weights` file, by name.
-
-    Raises:
-        CheckpointError: If it is no file of tensors, or of tensors that are larger in memory than in the file.
-    """
+    """Read the tensors of a `.weights` file, by name; `CheckpointError` for another file, or tensors larger than their file."""
     try:
         if zipfile.is_zipfile(path):
             with zipfile.ZipFile(path) as file:
@@ -129,11 +125,7 @@ def read_weights(path: Path) -> dict[str, torch.Tensor]:
 
 
 def build(architecture: Architecture, weights: Mapping[str, torch.Tensor], *, where: str) -> VPT:
-    """Build a network with these weights, as float32, ready to act; every tensor must be there, have its size and be finite.
-
-    Raises:
-        CheckpointError: Naming the first tensors that do not fit.
-    """
+    """Build a network of these weights, float32, ready to act; `CheckpointError` if one is missing, unfit or not finite."""
     with torch.device("meta"):  # nothing is drawn that would be overwritten
         network = VPT(architecture)
     expected = {name: tuple(tensor.shape) for name, tensor in network.state_dict().items()}
@@ -184,7 +176,3 @@ def _why(error: Exception) -> str:
         return "it is not a pickle of tensors"
     first_line = str(error).strip().partition("\n")[0][:200]
     return f"{type(error).__name__}: {first_line}"
-
-
-def _problem(error: Exception) -> str:
-    return f"there is no {error}" if isinstance(error, KeyError) else str(error)[:200]

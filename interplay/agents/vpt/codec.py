@@ -23,7 +23,6 @@ from interplay.envs.minerl_actions import Pressed, read
 
 _HOTBAR = tuple(f"hotbar.{slot}" for slot in range(1, 10))
 BUTTONS = (*("attack", "back", "forward", "jump", "left", "right", "sneak", "sprint", "use", "drop", "inventory"), *_HOTBAR)
-"""The 20 buttons, in VPT's order."""
 GROUPS: tuple[tuple[str, ...], ...] = (
     _HOTBAR,
     ("forward", "back"),
@@ -44,7 +43,6 @@ NUM_BINS = 11
 NUM_CAMERA = NUM_BINS**2
 STILL_BIN = NUM_BINS // 2
 STILL = STILL_BIN * NUM_BINS + STILL_BIN
-"""The turn by nothing."""
 MAX_TURN = 10.0
 """Degrees of a turn in one step at most, each way and on each axis."""
 _MU = 10.0
@@ -59,12 +57,8 @@ class Joint(NamedTuple):
 
 
 class Pushed(NamedTuple):
-    """Actions as buttons and turns.
-
-    Attributes:
-        buttons: uint8, shape (N, 20), 0 or 1, in the order of `BUTTONS`.
-        camera: float64, shape (N, 2), degrees of (pitch, yaw).
-    """
+    """Actions as buttons, uint8, shape (N, 20), in the order of `BUTTONS`, and turns, float64, shape (N, 2), degrees of (pitch,
+    yaw)."""
 
     buttons: np.ndarray
     camera: np.ndarray
@@ -113,8 +107,7 @@ _PUSHED, _TURNS_CAMERA = _tables()
 
 
 def decode(joint: Joint) -> Pushed:
-    """Buttons and turns of joint actions; the camera rests where the combination says so. `ValueError` for a number out of
-    range."""
+    """Buttons and turns of joint actions; the camera rests where the combination says so. `ValueError` out of range."""
     buttons, camera = (np.asarray(part, np.int64) for part in joint)
     if buttons.size and not (
         buttons.min() >= 0 and buttons.max() < NUM_BUTTONS and camera.min() >= 0 and camera.max() < NUM_CAMERA

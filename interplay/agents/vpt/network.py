@@ -23,7 +23,7 @@ _NUM_BASES = 10
 """Functions of the distance in time of which each head's relative attention is a sum."""
 _MASKED = -1e9
 _TILE = 4
-"""Pictures that pass the convolutions of a CPU together: what one layer makes of them is in its cache for the next."""
+"""Pictures that pass the convolutions of a CPU together: so a layer's output is still in the cache for the next layer."""
 
 
 @dataclass(frozen=True)
@@ -76,11 +76,10 @@ def resized(picture: np.ndarray, img_shape: tuple[int, ...]) -> np.ndarray:
 
 
 class Memory(NamedTuple):
-    """One block's memory of the last M = `Architecture.memory` pictures of B games.
+    """One block's memory of the last M = `Architecture.memory` pictures of B games: keys and values, float32, shape (B, M,
+    hidsize).
 
-    Attributes:
-        is_there: bool, shape (B, M): whether there was such a picture in this episode.
-        keys, values: float32, shape (B, M, hidsize).
+    `is_there`, bool, shape (B, M), says whether there was such a picture in this episode.
     """
 
     is_there: torch.Tensor
@@ -91,11 +90,8 @@ class Memory(NamedTuple):
 class Output(NamedTuple):
     """The network's outputs for T pictures of each of B games, float32.
 
-    Attributes:
-        latents: Shape (B, T, hidsize): the embedding of each picture and the ones before it.
-        buttons: Shape (B, T, 8641): logarithms of probabilities.
-        camera: Shape (B, T, 121): likewise.
-        value: Shape (B, T): estimate of the reward that the network was trained on, in the reward's unit.
+    `latents`, shape (B, T, hidsize), embed each picture and the ones before it. `buttons`, shape (B, T, 8641), and `camera`,
+    shape (B, T, 121), are logarithms of probabilities. `value`, shape (B, T), estimates the reward of the network's training.
     """
 
     latents: torch.Tensor

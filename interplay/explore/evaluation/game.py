@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from blockworld import Action
-from interplay.agents.scripted.blocks.player import as_keys
+from interplay.agents.scripted.blocks import as_keys
 from interplay.envs import Frame, make
 from interplay.envs.pictures import png
 from interplay.envs.voxel import VoxelEnv

@@ -15,7 +15,7 @@ import numpy as np
 import interplay.record
 from blockworld import VERSION, Action
 from interplay.agents import AgentError, rollout
-from interplay.agents.scripted.blocks.player import as_keys
+from interplay.agents.scripted.blocks import as_keys
 from interplay.envs import PlayableEnv
 from interplay.envs.voxel import VoxelEnv
 from interplay.errors import InterplayError

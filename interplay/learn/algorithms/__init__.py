@@ -1,11 +1,10 @@
 """The algorithms, a file each, to be read from top to bottom. PyTorch is imported here; import it where a run begins."""
 
-from interplay.learn.algorithms.bc import BC
+from interplay.learn.algorithms.bc import BC, FilteredBC
 from interplay.learn.algorithms.bcq import BCQ
 from interplay.learn.algorithms.clone import Clone
 from interplay.learn.algorithms.cql import CQL
 from interplay.learn.algorithms.dqn import DQN
-from interplay.learn.algorithms.fbc import FilteredBC
 from interplay.learn.algorithms.iql import IQL
 from interplay.learn.algorithms.iqn import IQN
 from interplay.learn.algorithms.sac import SAC
@@ -24,5 +23,3 @@ LEARNERS: dict[str, type[Learner]] = {
     "sac": SAC,
 }
 """Algorithm -> its learner of recorded decisions; `interplay.learn.settings` has the settings of each."""
-
-__all__ = ["BC", "BCQ", "CQL", "DQN", "IQL", "IQN", "LEARNERS", "SAC", "Clone", "FilteredBC"]

@@ -13,6 +13,7 @@ the paper draws half of each batch from either.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -20,9 +21,9 @@ import torch
 from torch import nn
 
 from interplay.learn.config import ConfigError
-from interplay.learn.harness.learner import Acting, Batch, Given, Learner, adam, feedforward, step
-from interplay.learn.settings import BCConfig
-from interplay.learn.transitions import TransitionError
+from interplay.learn.harness.learner import Batch, Given, Learner, adam, feedforward, step
+from interplay.learn.settings import BCConfig, FilteredBCConfig
+from interplay.learn.transitions import TransitionError, Transitions
 
 
 class BC(Learner):
@@ -35,8 +36,8 @@ class BC(Learner):
                 f"shift moves pictures, and {config.observation!r} gives observations of shape {given.observation_shape}\n"
                 "Learn without it:  --shift 0"
             )
-        self._acting = feedforward(config, given, initialise)
-        self.network = self._acting.network
+        self.acting = feedforward(config, given, initialise)
+        self.network = self.acting.network
         self.modules = {"network": self.network}
         self.optimizers = {"network": adam(self.network.parameters(), config.learning_rate, config.weight_decay)}
         weights = weights_of(given.actions, given.num_actions, config.balance)
@@ -66,8 +67,22 @@ class BC(Learner):
             "accuracy": (logits.argmax(1) == batch.actions).float().mean(),
         }
 
-    def acting(self) -> Acting:
-        return self._acting
+
+class FilteredBC(BC):
+    """Behaviour cloning of the episodes of the highest return ("%BC" in Chen et al. 2021, "Decision transformer", section 5).
+
+    Differences: the share is one of the training episodes, not of their steps, so that none is cut in two.
+    """
+
+    needs_rewards = True
+
+    @staticmethod
+    def choose(data: Transitions, training: np.ndarray, config: FilteredBCConfig) -> np.ndarray:
+        """Return the decisions of the best episodes, at least one; of equal ones the first."""
+        episodes = np.unique(data.episodes[training])
+        returns = data.returns()[episodes]
+        best = episodes[np.argsort(-returns, kind="stable")[: max(1, math.ceil(config.best * len(episodes)))]]
+        return training[np.isin(data.episodes[training], best)]
 
 
 def initialise(network: nn.Module) -> None:

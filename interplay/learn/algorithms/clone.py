@@ -42,7 +42,7 @@ class Clone(Learner):
         self.network = networks.build(architecture)
         initialise(self.network)
         given.ready(self.network)
-        self._acting = Acting(self.network, architecture)
+        self.acting = Acting(self.network, architecture)
         self.modules = {"network": self.network}
         self.optimizers = {"network": adam(self.network.parameters(), config.learning_rate, config.weight_decay)}
 
@@ -77,9 +77,6 @@ class Clone(Learner):
         parts = likelihoods(self.network(batch.observations), batch.actions, mask_camera=self._config.mask_camera)
         return {"loss": -(parts.buttons + parts.camera + parts.escape).mean(), **_named(parts)}
 
-    def acting(self) -> Acting:
-        return self._acting
-
 
 def encoder(config: CloneConfig, observation_shape: tuple[int, ...]) -> dict[str, object]:
     shape = list(observation_shape)
@@ -92,10 +89,8 @@ def encoder(config: CloneConfig, observation_shape: tuple[int, ...]) -> dict[str
 class Likelihoods(NamedTuple):
     """Likelihoods of the choices of a batch, each float32, shape (B,).
 
-    Attributes:
-        buttons, camera, escape: Log-probabilities of the choices; 0 for a turn that is masked.
-        entropy: Of all three together, in nats.
-        is_matched: Whether all three are the most likely ones, 0 or 1.
+    `buttons`, `camera` and `escape` are log-probabilities, 0 for a turn that is masked; `entropy` is of all three together, in
+    nats; `is_matched` is 1 where all three are the most likely ones.
     """
 
     buttons: torch.Tensor
@@ -106,10 +101,7 @@ class Likelihoods(NamedTuple):
 
 
 def likelihoods(outputs: torch.Tensor, choices: torch.Tensor, *, mask_camera: bool = False) -> Likelihoods:
-    """Likelihoods of choices, int64, shape (B, 3), under the logits of all three in turn, float32, shape (B, 8764).
-
-    With `mask_camera`, a turn counts only where the buttons say that the camera turns.
-    """
+    """Likelihoods of choices, int64, shape (B, 3), under the logits of all three in turn, float32, shape (B, 8764)."""
     logs = [part.log_softmax(1) for part in outputs.split(NUM_PARTS, dim=1)]
     buttons, camera, escape = (log.gather(1, choices[:, [index]])[:, 0] for index, log in enumerate(logs))
     if mask_camera:

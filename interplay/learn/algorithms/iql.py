@@ -18,7 +18,7 @@ import torch
 from torch import nn
 
 from interplay.learn.algorithms.targets import actions_taken, bootstrapped
-from interplay.learn.harness.learner import Acting, Batch, Given, Learner, adam, feedforward, follow, step
+from interplay.learn.harness.learner import Batch, Given, Learner, adam, feedforward, follow, step
 from interplay.learn.settings import IQLConfig
 
 
@@ -30,8 +30,8 @@ class IQL(Learner):
 
     def __init__(self, config: IQLConfig, given: Given) -> None:
         self._config = config
-        self._acting = feedforward(config, given)
-        self.actor = self._acting.network
+        self.acting = feedforward(config, given)
+        self.actor = self.acting.network
         self.critics: Any = nn.ModuleList(feedforward(config, given).network for _ in range(config.critics))
         self.targets: Any = deepcopy(self.critics).requires_grad_(False)
         self.value = feedforward(config, given._replace(num_actions=1)).network
@@ -69,6 +69,3 @@ class IQL(Learner):
         critic_loss, value_loss, _ = self._value_losses(batch)
         matched = (self.actor(batch.observations).argmax(1) == batch.actions).float().mean()
         return {"loss": critic_loss + value_loss, "accuracy": matched}
-
-    def acting(self) -> Acting:
-        return self._acting

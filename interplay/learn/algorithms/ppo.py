@@ -26,20 +26,13 @@ from torch import nn
 
 from interplay.agents import networks
 from interplay.learn.algorithms.bc import initialise
-from interplay.learn.harness.learner import Acting, Given, adam, feedforward
+from interplay.learn.harness.learner import Given, adam, feedforward
 from interplay.learn.online.games import Played
 from interplay.learn.settings import PPOConfig
 
 
 class Decisions(NamedTuple):
-    """D decisions as they were made, with their advantages.
-
-    Attributes:
-        observations: uint8 or float32, shape (D, ...).
-        actions: int64, shape (D,).
-        log_probabilities, values: float32, shape (D,): of the actions and states at that time.
-        advantages: float32, shape (D,).
-    """
+    """D decisions as they were made, with their advantages; all but `observations`, shape (D, ...), have the shape (D,)."""
 
     observations: torch.Tensor
     actions: torch.Tensor
@@ -56,14 +49,14 @@ class PPO:
 
     def __init__(self, config: PPOConfig, given: Given) -> None:
         self._config, self._device = config, given.device
-        self._acting = feedforward(config, given, initialise)
-        self.actor = self._acting.network
+        self.acting = feedforward(config, given, initialise)
+        self.actor = self.acting.network
         self._shares_encoder = len(given.observation_shape) == 3
         if self._shares_encoder:
             self.critic: Any = given.ready(nn.Linear(self.actor.encoder.num_features, 1))  # type: ignore[union-attr]
             last = self.critic
         else:
-            critic = networks.build({**self._acting.architecture, "outputs": 1})
+            critic = networks.build({**self.acting.architecture, "outputs": 1})
             initialise(critic)
             last, self.critic = critic.out, given.ready(critic)
         nn.init.orthogonal_(last.weight, gain=1.0)
@@ -149,9 +142,6 @@ class PPO:
             "change": (ratio - 1 - log_ratio).mean(),  # of the policy: an estimate of the Kullback-Leibler divergence
             "clipped": ((ratio - 1).abs() > config.clip).float().mean(),
         }
-
-    def acting(self) -> Acting:
-        return self._acting
 
     def _both(self, observations: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """(logits of the actions, shape (B, actions); values, shape (B,))."""

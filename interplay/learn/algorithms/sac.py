@@ -18,7 +18,7 @@ import torch
 from torch import nn
 
 from interplay.learn.algorithms.targets import actions_taken, bootstrapped
-from interplay.learn.harness.learner import Acting, Batch, Given, Learner, adam, feedforward, follow, step
+from interplay.learn.harness.learner import Batch, Given, Learner, adam, feedforward, follow, step
 from interplay.learn.settings import SACConfig
 
 
@@ -30,8 +30,8 @@ class SAC(Learner):
 
     def __init__(self, config: SACConfig, given: Given) -> None:
         self._config = config
-        self._acting = feedforward(config, given)
-        self.actor = self._acting.network
+        self.acting = feedforward(config, given)
+        self.actor = self.acting.network
         self.critics: Any = nn.ModuleList(feedforward(config, given).network for _ in range(config.critics))
         self.targets: Any = deepcopy(self.critics).requires_grad_(False)
         self.log_weight = nn.Parameter(torch.tensor([math.log(config.entropy_weight)], device=given.device))
@@ -81,6 +81,3 @@ class SAC(Learner):
     def measure(self, batch: Batch) -> dict[str, torch.Tensor]:
         matched = (self.actor(batch.observations).argmax(1) == batch.actions).float().mean()
         return {"loss": self._critic_loss(batch), "accuracy": matched}
-
-    def acting(self) -> Acting:
-        return self._acting

@@ -30,7 +30,7 @@ class ValueLearner(Learner):
             else Acting(given.ready(networks.build(architecture)), architecture)
             for _ in range(config.critics)
         ]
-        self._acting = critics[0]
+        self.acting = critics[0]
         self.critics: Any = nn.ModuleList(critic.network for critic in critics)
         self.targets: Any = deepcopy(self.critics).requires_grad_(False)
         self.modules = {"critics": self.critics, "targets": self.targets}
@@ -49,9 +49,6 @@ class ValueLearner(Learner):
 
     def measure(self, batch: Batch) -> dict[str, torch.Tensor]:
         return self.losses(batch, None)
-
-    def acting(self) -> Acting:
-        return self._acting
 
 
 def rewards_of(config: OfflineConfig, batch: Batch) -> torch.Tensor:

@@ -35,12 +35,9 @@ class Play:
 
 @dataclass(frozen=True)
 class LearnedTask:
-    """A task of a benchmark.
+    """A task of a benchmark; `reference` is its name in the file, an id or `my.toml:name`.
 
-    Attributes:
-        reference: Its name in the file: an id, or `my.toml:name`.
-        settings: Of every run in it: `actor`, `where`, and what else the file gives.
-        random, best: Returns that scores are normalised by; None where they are measured.
+    Every run in it has its `settings`. Scores are normalised by the returns `random` and `best`; None where they are measured.
     """
 
     reference: str

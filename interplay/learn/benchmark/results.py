@@ -31,12 +31,7 @@ class Scale:
 
 @dataclass(frozen=True)
 class Run:
-    """One training run.
-
-    Attributes:
-        returns: Of its games, by held-out seed; None while it is missing.
-        problem: Why it failed; empty otherwise.
-    """
+    """One training run; it has the returns of its games, by held-out seed, or the problem why it failed, or nothing yet."""
 
     algorithm: str
     task: str
@@ -52,13 +47,8 @@ class Run:
 
 @dataclass(frozen=True)
 class Results:
-    """The results of a benchmark.
-
-    Attributes:
-        algorithms: Names in the file's order.
-        game_seeds: Task -> held-out seeds that were played.
-        num_episodes: Task -> episodes that were learned from.
-    """
+    """The results of a benchmark: for each task its scale, the held-out seeds played, and how many episodes were learned
+    from."""
 
     id: str
     title: str
@@ -138,7 +128,6 @@ def results_file(root: Path, name: str) -> Path:
 
 
 def read_results(root: Path, names: Sequence[str] = ()) -> list[Results]:
-    """Read the results in a data folder, by id; `BenchmarkError` if a named one is missing, or a file is damaged."""
     there = sorted(path.parent.name for path in (root / FOLDER).glob(f"*/{FILE}"))
     if missing := [name for name in names if name not in there]:
         known = f"there are results of {', '.join(there)}" if there else "none was run yet"

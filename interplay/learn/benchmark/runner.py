@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
+from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ from interplay.tasks import Task, find
 _LOOK_EVERY_S = 1.0
 
 Report = Callable[[str, int, int], None]
-"""Told what is being done, and how much of how much of it is."""
+"""Called with the present work, how much of it is done, and how much there is."""
 
 
 @dataclass(frozen=True)
@@ -105,13 +106,8 @@ def _run(archive: Archive, benchmark: Benchmark, jobs: int | None, report: Repor
 def _play(archive: Archive, learned: LearnedTask, report: Report) -> None:
     task = learned.task
     for play in learned.play:
-        seeds: list[int] = []
-        seed = 0
-        while len(seeds) < play.num_games:
-            if seed not in task.held_out_seeds:
-                seeds.append(seed)
-            seed += 1
-        _evaluate(archive, task, play.agent, seeds, report)
+        seeds = islice((seed for seed in count() if seed not in task.held_out_seeds), play.num_games)
+        _evaluate(archive, task, play.agent, list(seeds), report)
 
 
 def _evaluate(archive: Archive, task: Task, agent: str, seeds: list[int], report: Report) -> list[Episode]:

@@ -20,7 +20,6 @@ Array = NDArray[np.float64]
 
 NUM_RESAMPLES = 2000
 _LEVEL = 0.95
-"""Of all intervals."""
 _CELLS_AT_ONCE = 4_000_000
 
 

@@ -34,8 +34,7 @@ def save(folder: Path, learner: Trained, where: dict[str, Any]) -> None:
 
 
 def restore(folder: Path, learner: Trained, fingerprint: dict[str, Any]) -> dict[str, Any]:
-    """Put a checkpoint back into a learner and return the place of the run; `ConfigError` if it is damaged or of another
-    run."""
+    """Put a checkpoint back into a learner and return the run's place; `ConfigError` if it is damaged or of another run."""
     path = folder / CHECKPOINT
     again = f"Delete {path} to begin anew with --resume, or choose another name."
     try:

@@ -1,8 +1,9 @@
-"""Algorithms as the harness sees them, and their arguments."""
+"""Algorithms as the harness sees them, and their batches and devices."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
@@ -11,7 +12,7 @@ import torch
 from torch import nn
 
 from interplay.agents import networks
-from interplay.learn.config import RunConfig
+from interplay.learn.config import ConfigError, RunConfig
 from interplay.learn.transitions import Transitions
 
 
@@ -53,13 +54,69 @@ class Batch:
         return cls(before, actions, rewards, after.to(device) if with_next else before, continues, until)
 
 
-class Given(NamedTuple):
-    """The arguments of a learner.
+def device_of(name: str) -> torch.device:
+    """The device of a setting; `ConfigError` if CUDA is asked for and missing."""
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    if name == "cuda" and not torch.cuda.is_available():
+        raise ConfigError("device is 'cuda', but PyTorch sees no CUDA device\nUse 'auto', or install a CUDA build of PyTorch.")
+    return torch.device(name)
 
-    Attributes:
-        num_actions: Discrete actions of the seat; of composed ones all choices together.
-        actions: int64: those of the decisions that it will be trained on.
-        until_takeover: int32: of the same decisions, see `Transitions`; None where nobody took over.
+
+@contextmanager
+def threads(number: int) -> Iterator[None]:
+    """Use so many CPU threads inside the block; 0 leaves them as they are."""
+    before = torch.get_num_threads()
+    try:
+        if number:
+            torch.set_num_threads(number)
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+class Batches:
+    """`batches[update]`: indices of one batch, int64, shape (batch_size,).
+
+    Each pass is a fresh shuffle; a batch may span two passes, so none is small.
+
+    >>> batches = Batches(5, 2, seed=0)
+    >>> sorted(np.concatenate([batches[0], batches[1], batches[2]])[:5].tolist())
+    [0, 1, 2, 3, 4]
+    """
+
+    def __init__(self, size: int, batch_size: int, seed: int) -> None:
+        self._size, self._batch_size, self._seed = size, batch_size, seed
+        self._passes: dict[int, np.ndarray] = {}
+
+    def __getitem__(self, update: int) -> np.ndarray:
+        first = update * self._batch_size
+        positions = np.arange(first, first + self._batch_size)
+        result = np.empty(self._batch_size, np.int64)
+        for number in range(first // self._size, int(positions[-1]) // self._size + 1):
+            here = positions // self._size == number
+            result[here] = self._order(number)[positions[here] % self._size]
+        return result
+
+    def _order(self, number: int) -> np.ndarray:
+        """The shuffle of one pass; the last few stay in memory."""
+        if number not in self._passes:
+            if len(self._passes) > 2:
+                self._passes.clear()
+            generator = torch.Generator().manual_seed(mixed(self._seed, 0, number))
+            self._passes[number] = torch.randperm(self._size, generator=generator).numpy()
+        return self._passes[number]
+
+
+def mixed(seed: int, purpose: int, number: int) -> int:
+    """A seed of its own for each (seed, purpose, number)."""
+    return int(np.random.SeedSequence((seed, purpose, number)).generate_state(1, np.uint64)[0] >> 1)
+
+
+class Given(NamedTuple):
+    """The arguments of a learner; `num_actions` of composed actions counts all choices together.
+
+    `actions`, int64, and `until_takeover`, int32, see `Transitions`, are those of the decisions that it will be trained on.
     """
 
     observation_shape: tuple[int, ...]
@@ -98,13 +155,13 @@ class Trained(Protocol):
 class Learner(Trained, Protocol):
     """One algorithm that learns to act: the base of every class in `algorithms.LEARNERS`.
 
-    Attributes:
-        looks_ahead: Whether it needs the next observations.
-        needs_rewards: Whether episodes without rewards teach it nothing.
+    `looks_ahead` says whether it needs the next observations, `needs_rewards` whether episodes without rewards teach it
+    nothing.
     """
 
     looks_ahead: ClassVar[bool] = False
     needs_rewards: ClassVar[bool] = False
+    acting: Acting
 
     def __init__(self, config: Any, given: Given) -> None: ...
 
@@ -116,8 +173,6 @@ class Learner(Trained, Protocol):
     def measure(self, batch: Batch) -> dict[str, torch.Tensor]:
         """Return means over a batch that it was not trained on, without a gradient and without a draw."""
         ...
-
-    def acting(self) -> Acting: ...
 
 
 def encoder(config: RunConfig, observation_shape: tuple[int, ...]) -> dict[str, Any]:

@@ -22,9 +22,7 @@ from interplay.agents.policy import save_policy
 from interplay.files import is_disk_full, json_text, write_bytes, write_json
 from interplay.learn.config import CHECKPOINT, RunConfig, RunError, TrainingConfig
 from interplay.learn.harness import checkpoint
-from interplay.learn.harness.batches import Batches, mixed
-from interplay.learn.harness.devices import device_of, threads
-from interplay.learn.harness.learner import Acting, Batch, Given, Learner, Trained
+from interplay.learn.harness.learner import Acting, Batch, Batches, Given, Learner, Trained, device_of, mixed, threads
 from interplay.learn.transitions import TransitionError, Transitions
 from interplay.tasks import Task
 
@@ -90,14 +88,10 @@ SCHEDULES: dict[str, Callable[[float], float]] = {
 
 @dataclass(frozen=True)
 class TrainingResult:
-    """The result of a run.
+    """The result of a run; updates and seconds (without loading) include those before a resume.
 
-    Attributes:
-        folder: `model.safetensors`, `model.json`, `config.json`, `metrics.jsonl`, `curves.svg`.
-        updates, seconds: In all, those before a resume included; seconds without loading.
-        metrics: The last line of `metrics.jsonl`.
-        num_decisions: Decisions learned from, and held out.
-        num_episodes: Episodes they come from, held-out ones included; of a run that plays, those that it finished.
+    `metrics` is the last line of `metrics.jsonl`; `num_decisions` counts those learned from and held out, `num_episodes` their
+    episodes, or those that a run which plays has finished.
     """
 
     folder: Path
@@ -189,12 +183,11 @@ def run(
             "demonstrations": demonstrations,
             **notes,
         }
-        finish(folder, looped.metrics, final, learner.acting(), config, task, space, details)
+        finish(folder, looped.metrics, final, learner.acting, config, task, space, details)
         return TrainingResult(folder, looped.update, looped.seconds, final, len(data), len(data.counts))
 
 
 def keep_settings(folder: Path, config: RunConfig) -> None:
-    """Write the settings of a run that begins; those of one that continues are compared first."""
     if not (folder / CHECKPOINT).exists():
         write_json(folder / "config.json", config.to_json(), indent=2)
 
@@ -239,10 +232,8 @@ def loop(
 ) -> Looped:
     """Update a learner until it is done, with metrics and checkpoints; the caller saves the result and removes the checkpoint.
 
-    Args:
-        batch_of: Number of an update -> its batch, a function of the seed, or of what `source` keeps.
-        fingerprint: JSON values that must be the same for a checkpoint to be continued.
-        source: Has a part in the checkpoint.
+    `batch_of` gives the batch of an update by its number, from the seed or from `source`, which has a part in the checkpoint.
+    The `fingerprint` must be the same for a checkpoint to be continued.
     """
     # Where an earlier process stopped.
     update, seconds_before, means = 0, 0.0, Means()
@@ -302,8 +293,8 @@ def loop(
         if update == 0:
             raise RunError(
                 f"max_seconds is {config.max_seconds:g}, and that was over before the first update: nothing was learned, "
-                f"and no policy is kept\nGive it more time:  {_again(folder, config)} --out {config.run_of(folder)} --resume "
-                "--max-seconds 60"
+                f"and no policy is kept\nGive it more time:  {command_of(folder, config)} --out {config.run_of(folder)} "
+                "--resume --max-seconds 60"
             )
         final = {"update": update, "seconds": round(seconds, 3), "final": True}
         final |= {f"training_{name}_last": value for name, value in metrics.last.items() if name in ("loss", "accuracy")}
@@ -365,19 +356,18 @@ def _check(means: Means, update: int, config: RunConfig, folder: Path) -> None:
         f"{name} became {value} between updates {update - means.count + 1} and {update} of the run in {folder}\n"
         f"The learning rate ({config.learning_rate:g}), the rewards or what is seen are probably too large; nothing of this is "
         "kept.\n"
-        f"Start another run:  {_again(folder, config)} --learning-rate {config.learning_rate / 10:g} --out NAME"
+        f"Start another run:  {command_of(folder, config)} --learning-rate {config.learning_rate / 10:g} --out NAME"
     )
 
 
-def _again(folder: Path, config: RunConfig) -> str:
-    """The command that repeats a run, without its name."""
+def command_of(folder: Path, config: RunConfig) -> str:
     return f"interplay learn {config.algorithm} --config {folder / 'config.json'} --data {folder.parent.parent}"
 
 
 @contextmanager
 def explained(folder: Path, config: RunConfig) -> Iterator[None]:
     """Say what to do where the disk or the device is full."""
-    again = _again(folder, config)
+    again = command_of(folder, config)
     try:
         yield
     except torch.OutOfMemoryError as error:

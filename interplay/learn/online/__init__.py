@@ -1,8 +1,8 @@
 """Learning by playing: rounds of games, each followed by learning from them.
 
 `practise(archive, PPOConfig(task="overcooked/cramped_room", observation="state"), "cook")` plays and learns, and leaves a
-policy that every other room knows as the agent `cook`. `games` has worlds and seats, `players` their processes, `run` one run
-of the algorithm; metrics, checkpoints and resuming are in `learn.harness`.
+policy that every other room knows as the agent `cook`. `games` has worlds and seats, `run` their processes and one run of the
+algorithm; metrics, checkpoints and resuming are in `learn.harness`.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from interplay.record.format.schema import seat_spaces
 from interplay.tasks import Task
 
 _WORLDS, _DRAWS = 7, 8
-"""What random numbers are for: the seeds of worlds, the draws of actions."""
+"""Purposes of random numbers: the seeds of worlds, the draws of actions."""
 
 
 class GameError(RunError):
@@ -42,12 +42,7 @@ class Where(NamedTuple):
 
 
 class Acted(NamedTuple):
-    """The result of one decision of all seats of a game.
-
-    Attributes:
-        rewards: float64, shape (seats,): the sum until the next decision.
-        terminated, truncated: bool, shape (seats,): how it ended a seat's game, if it did.
-    """
+    """The result of one decision of all seats of a game, arrays of shape (seats,); rewards are sums until the next decision."""
 
     rewards: np.ndarray
     terminated: np.ndarray
@@ -87,9 +82,6 @@ class Played:
         seen = self.observations[1:].copy()
         seen[self.ends[:, 0], self.ends[:, 1]] = self.final_observations
         return seen
-
-    def rewarded(self, rewards: np.ndarray) -> Played:
-        return replace(self, rewards=rewards.astype(np.float32))
 
     @classmethod
     def joined(cls, parts: Sequence[Self]) -> Self:
@@ -267,13 +259,7 @@ class Games:
 
 
 def kind_of(task: Task, observation: str) -> Kind:
-    """The common observations and actions of a task's seats.
-
-    Raises:
-        TransitionError: If their actions are not discrete.
-        RunError: If their actions are not the same, their observations have different shapes, or the world gives no such
-            observations.
-    """
+    """The common observations and actions of a task's seats; else `TransitionError` or `RunError`."""
     game = Game(task, observation, 0, 0)
     try:
         spaces = game.spaces()

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from interplay.files import write_json
-from interplay.learn.recordings.labels import read_lines
+from interplay.learn.recordings.labels import items_of, part_of, read_lines
 from interplay.learn.recordings.names import FOLDERS, RecordingName, RecordingsError, folder_of, task_ids, task_of, why_bad
 from interplay.tables import visible
 from interplay.tasks import find
@@ -93,8 +93,8 @@ def count_recording(path: Path, task: str) -> Recording:
         if frame is None:
             num_unreadable += 1
             continue
-        keys = set(_listed(frame.get("keyboard"), "keys"))
-        num_clicks += _RIGHT_BUTTON in _listed(frame.get("mouse"), "newButtons")
+        keys = set(items_of(part_of(frame, "keyboard"), "keys"))
+        num_clicks += _RIGHT_BUTTON in items_of(part_of(frame, "mouse"), "newButtons")
         num_moving += bool(keys & _MOVING_KEYS)
         # ESC that closes a menu may still be held in the next frame, when the menu is gone.
         has_escape |= _ESCAPE in keys and not is_escape_held and not frame.get("isGuiOpen")
@@ -167,7 +167,10 @@ def episode_document(parts: Sequence[Recording]) -> dict[str, Any]:
 
 
 def write_episode_files(recordings: Iterable[Recording], folder: Path) -> list[Path]:
-    """Write the list of episodes of each task, `<folder of the task>-episodes.json`, and return the files."""
+    """Write the list of episodes of each task, `<folder of the task>-episodes.json`, and return the files.
+
+    Raises `RecordingsError` if one cannot be written; it is as it was.
+    """
     by_task: dict[str, list[dict[str, Any]]] = {}
     for parts in episodes_of(recordings):
         by_task.setdefault(parts[0].task, []).append(episode_document(parts))
@@ -188,9 +191,3 @@ def write_episode_files(recordings: Iterable[Recording], folder: Path) -> list[P
 def _goes_on(recording: Recording) -> bool:
     """Whether the recorder cut here and not the player."""
     return recording.num_steps == PART_STEPS and not recording.has_escape
-
-
-def _listed(part: Any, key: str) -> list[Any]:
-    """A list inside a part of a frame that may be missing, null or anything else."""
-    value = part.get(key) if isinstance(part, dict) else None
-    return [item for item in value if isinstance(item, str | int)] if isinstance(value, list) else []

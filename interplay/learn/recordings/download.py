@@ -29,14 +29,9 @@ class FetchError(RecordingsError, MisuseError):
 
 @dataclass
 class Fetched:
-    """The result of a download.
+    """The result of a download: recordings (`folder/name`) that came, that were whole before, and that did not fit the quota.
 
-    Attributes:
-        fetched: Recordings (`folder/name`) whose files are here now.
-        there_already: Recordings that were whole.
-        refused: Recording -> why it is not here.
-        over_quota: Recordings that did not fit the quota of their folder.
-        size_bytes: Bytes that came over the line.
+    `refused` says why a recording is not here; `size_bytes` came over the line.
     """
 
     fetched: list[str] = field(default_factory=list)

@@ -16,7 +16,6 @@ from interplay.learn.recordings.counts import all_files
 from interplay.learn.recordings.names import RecordingName, RecordingsError, task_of, why_bad
 
 ENDINGS = (".jsonl", ".mp4")
-"""Of the two files of a recording."""
 _OTHER_ENDINGS = ("-options.json", ".zip")
 """Of files that lie beside them in some releases."""
 _SAFE = re.compile(r"[\w.+-]+")
@@ -27,13 +26,10 @@ _FORMS = 'an index {"basedir": ADDRESS, "relpaths": [PATH, ...]} or a list with 
 
 @dataclass(frozen=True)
 class Entry:
-    """One recording of a list.
+    """One recording of a list; `stem` is the name of its files without ending.
 
-    Attributes:
-        stem: Name of its files without ending.
-        task: Published name of its task; None where no folder says it.
-        folder: Its folder below the base, and after fetching.
-        address: Of its files without ending; empty where the list has names only.
+    No task is known where no folder says it; the folder is the one below the base; the list may have names only, and no
+    addresses.
     """
 
     stem: str
@@ -47,13 +43,10 @@ class Entry:
 
 
 def read_list(text: str, source: str) -> list[Entry]:
-    """The recordings of a list, sorted by folder and name, each once.
+    """The recordings of a list, sorted by folder and name, each once; `RecordingsError` if it is no list of them.
 
     An index of VPT has a base address and paths below it, with `.mp4` or without any ending; a list has an address or a name in
     each line, in which both files of a recording may stand. Errors show `source`; its name tells the task where no folder does.
-
-    Raises:
-        RecordingsError: If it is neither, lists nothing, or holds what cannot be the name of a file.
     """
     base, paths = _index(text, source) if text.lstrip()[:1] in ("{", "[") else ("", text.split("\n"))
     address = address_of(source)
@@ -125,15 +118,11 @@ def list_folder(folder: Path) -> list[Entry]:
 
 @dataclass(frozen=True)
 class Summary:
-    """Numbers of one task of a list.
+    """Numbers of one task of a list; `task` is empty for recordings of no known task.
 
-    Attributes:
-        task: Published name, or empty for recordings of no known task.
-        num_players, num_sessions: Of names that could be read. A session is a player's: every player has one called
-            `f153ac423f61`. Several episodes may share one.
-        num_bad: Recordings that are known to be bad.
-        num_unnamed: Recordings with names of another pattern.
-        first, last: Start of the first and the last of them, UTC; None where no name says it.
+    Players and sessions are counted of names that could be read; others are `num_unnamed`. A session is a player's: every
+    player has one called `f153ac423f61`. Several episodes may share one. `first` and `last` are UTC, None where no name says
+    it.
     """
 
     task: str

@@ -17,13 +17,7 @@ from interplay.wording import amount
 
 @dataclass(frozen=True)
 class Checked:
-    """The findings about one recording.
-
-    Attributes:
-        num_lines, num_frames: Of its two files; 0 frames where the video cannot be read.
-        problems: Each with its remedy.
-        known_bad: Why it is known to be bad, or empty.
-    """
+    """The findings about one recording: problems with their remedies, and why it is known to be bad, or an empty text."""
 
     path: Path
     task: str | None

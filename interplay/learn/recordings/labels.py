@@ -59,7 +59,7 @@ Way = Literal["bedd", "minerl"]
 WAYS: tuple[Way, ...] = ("minerl", "bedd")
 
 DEGREES_A_PIXEL = 360 / 2400
-"""MineRL's: how far the mouse turns the camera."""
+"""MineRL's turn of the camera for a pixel of the mouse."""
 
 KEYBOARD = {
     "key.keyboard.escape": "ESC",
@@ -134,7 +134,7 @@ def labels_of(lines: Iterable[Line], way: Way) -> Iterator[Label]:
 
 
 _NO_LINE: Any = {}
-"""After the last one; it says nothing, as a line that cannot be read."""
+"""Stands after the last line; it says nothing, as a line that cannot be read."""
 
 
 class _Bedd:
@@ -178,16 +178,16 @@ class _MineRL:
         self._is_first, self._is_stuck = True, False
 
     def label(self, line: Line, following: Line) -> Label:
-        mouse, keyboard = _part(line, "mouse"), _part(line, "keyboard")
-        news = _items(mouse, "newButtons")
+        mouse, keyboard = part_of(line, "mouse"), part_of(line, "keyboard")
+        news = items_of(mouse, "newButtons")
         self._is_stuck = news == [0] if self._is_first else self._is_stuck and 0 not in news
         self._is_first = False
         is_open = bool(line and line.get("isGuiOpen"))
         cursor = (mouse.get("x"), mouse.get("y")) if is_open and mouse is not None else None
-        if mouse is None or keyboard is None or (following and _part(following, "mouse") is None):
+        if mouse is None or keyboard is None or (following and part_of(following, "mouse") is None):
             return Label(frozenset(), 0.0, 0.0, True, cursor)
-        pressed = {_KEY_PLACES[key] for key in _items(keyboard, "keys") if key in _KEY_PLACES}
-        pressed |= {place for button, place in enumerate(_MOUSE_PLACES) if button in _items(mouse, "buttons")}
+        pressed = {_KEY_PLACES[key] for key in items_of(keyboard, "keys") if key in _KEY_PLACES}
+        pressed |= {place for button, place in enumerate(_MOUSE_PLACES) if button in items_of(mouse, "buttons")}
         if self._is_stuck:
             pressed.discard(_MOUSE_PLACES[0])
         if is_open and _ESC in pressed:
@@ -231,12 +231,12 @@ def _slot(line: Mapping[str, Any]) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 9 else None
 
 
-def _part(line: Line, name: str) -> Mapping[str, Any] | None:
+def part_of(line: Line, name: str) -> Mapping[str, Any] | None:
     value = line.get(name) if line else None
     return value if isinstance(value, dict) else None
 
 
-def _items(part: Mapping[str, Any] | None, name: str) -> list[Any]:
+def items_of(part: Mapping[str, Any] | None, name: str) -> list[Any]:
     """A list of keys or buttons, of anything that stands there."""
     value = part.get(name) if part else None
     return [item for item in value if isinstance(item, str | int)] if isinstance(value, list) else []

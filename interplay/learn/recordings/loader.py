@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from av import VideoFrame
 
 CHUNK = 64
-"""Frames that are handed over at a time."""
 
 
 class Steps(NamedTuple):
@@ -154,8 +153,16 @@ class Loader:
                 self.remarks.append(f"{part.name}: lines from {number} on, because of what one says: {error}")
 
     def _as_minerl(self) -> Iterator[_Read]:
-        lines = _Lines(self.parts)
-        labels = _some_at_once(labels_of(lines, "minerl"))
+        num_unreadable = 0
+
+        def lines() -> Iterator[Line]:
+            nonlocal num_unreadable
+            for part in self.parts:
+                for line in read_lines(part):
+                    num_unreadable += line is None
+                    yield line
+
+        labels = _some_at_once(labels_of(lines(), "minerl"))
         for part in self.parts:
             num_lines, num_frames = sum(1 for _ in read_lines(part)), 0
             self.last = None
@@ -168,19 +175,15 @@ class Loader:
                     continue
                 label = next(labels)
                 yield _Read(part, frame, label, _placed(frame, label, cursor_place))
-            self._check_lengths(part, num_lines, num_frames)
+            if abs(num_lines - num_frames) > 1:
+                said = f"{part.name} has {amount(num_lines, 'line')}, and its video {amount(num_frames, 'frame')}"
+                if not self.cut:
+                    raise RecordingsError(f"{said}\nFetch both again, or take what both have:  --cut")
+                self.remarks.append(f"{said}: what one has alone is left out")
             for _ in range(num_lines - num_frames):
                 next(labels)
-        if lines.num_unreadable:
-            self.remarks.append(f"lines that are no JSON objects: {lines.num_unreadable}; nothing is held in them")
-
-    def _check_lengths(self, part: Path, num_lines: int, num_frames: int) -> None:
-        if abs(num_lines - num_frames) <= 1:
-            return
-        said = f"{part.name} has {amount(num_lines, 'line')}, and its video {amount(num_frames, 'frame')}"
-        if not self.cut:
-            raise RecordingsError(f"{said}\nFetch both again, or take what both have:  --cut")
-        self.remarks.append(f"{said}: what one has alone is left out")
+        if num_unreadable:
+            self.remarks.append(f"lines that are no JSON objects: {num_unreadable}; nothing is held in them")
 
 
 def _ffmpeg_error() -> type[Exception]:
@@ -204,18 +207,6 @@ def _some_at_once(labels: Iterator[Label]) -> Iterator[Label]:
             yield from some
         if not some:
             return
-
-
-class _Lines:
-    def __init__(self, parts: Sequence[Path]) -> None:
-        self._parts = parts
-        self.num_unreadable = 0
-
-    def __iter__(self) -> Iterator[Line]:
-        for part in self._parts:
-            for line in read_lines(part):
-                self.num_unreadable += line is None
-                yield line
 
 
 def _steps(first: int, pictures: np.ndarray, labels: Sequence[Label]) -> Steps:

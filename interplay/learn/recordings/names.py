@@ -24,7 +24,7 @@ FOLDERS = {
 }
 """Folder of the published recordings -> task."""
 SUITE = "bedd"
-"""Of the published tasks in Minecraft, which are other tasks than those of the block world."""
+"""Suite of the published tasks in Minecraft, which are other tasks than those of the block world."""
 
 _NAME = re.compile(r"(?P<alias>.+)-(?P<session>[0-9a-f]{12,13})-(?P<time>\d{8}-\d{6})")
 _KNOWN_BAD = Path(__file__).with_name("known_bad.toml")

@@ -31,10 +31,7 @@ class OutsideError(Exception):
 class Place(NamedTuple):
     """The visible part of the cursor, and its place.
 
-    Attributes:
-        top, left: First row and column in the picture.
-        colour: Times opacity, float64, shape (rows, columns, 1).
-        rest: One minus opacity, likewise.
+    `colour` is multiplied by opacity and `rest` one minus opacity, float64, shape (rows, columns, 1).
     """
 
     top: int

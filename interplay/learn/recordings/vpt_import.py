@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -42,13 +42,8 @@ _UNPROVED = "Minecraft was recorded without a seed"
 
 @dataclass(frozen=True)
 class ImportedRecordings:
-    """The result of an import.
-
-    Attributes:
-        imported: The episodes, by their first file.
-        left_out: Recording -> why it is known to be bad, of those that were left out for it.
-        remarks: Episode -> what of it was left out.
-    """
+    """The result of an import: the episodes, by their first file, why bad recordings were left out, and what of an episode
+    was."""
 
     imported: Imported
     left_out: dict[str, str] = field(default_factory=dict)
@@ -154,11 +149,6 @@ def _outcome(parts: Sequence[Recording]) -> str:
     return "time_limit" if ending == "timeout" else "terminated"
 
 
-class _Held(NamedTuple):
-    picture: np.ndarray
-    action: Mapping[str, Any]
-
-
 class _Stream:
     """The steps of a recording, read one ahead of the recorder, so that the last is known; three are in memory."""
 
@@ -168,7 +158,7 @@ class _Stream:
         self._advance = advance
         self._loader = loader
         self._coming = _steps_of(loader)
-        self._held: dict[int, _Held] = {}
+        self._held: dict[int, tuple[np.ndarray, Mapping[str, Any]]] = {}
         self._num_read = 0
         self.num_steps: int | None = None
         if not self._reach(0):
@@ -191,23 +181,23 @@ class _Stream:
     def picture(self, step: int) -> np.ndarray:
         """The observation before a step; after the last, where nothing is recorded, the one before it."""
         if self._reach(step):
-            return self._held[step].picture
-        return self._held[self._num_read - 1].picture if self._loader.last is None else self._loader.last
+            return self._held[step][0]
+        return self._held[self._num_read - 1][0] if self._loader.last is None else self._loader.last
 
     def taken(self, step: int) -> Taken | None:
         is_last = not self._reach(step + 1)
         if step not in self._held:
             return None
         is_over = is_last and self.outcome == "terminated"
-        return Taken({self._seat: self._held[step].action}, {self._seat: 0.0}, is_over, is_last and not is_over)
+        return Taken({self._seat: self._held[step][1]}, {self._seat: 0.0}, is_over, is_last and not is_over)
 
 
-def _steps_of(loader: Loader) -> Iterator[_Held]:
+def _steps_of(loader: Loader) -> Iterator[tuple[np.ndarray, Mapping[str, Any]]]:
     for steps in loader:
         turns = np.clip(steps.camera, -minerl_actions.MAX_TURN, minerl_actions.MAX_TURN).astype(np.float32)
         for picture, keys, turn in zip(steps.frames, steps.keys, turns, strict=True):
             action = dict(zip(minerl_actions.KEYS, map(int, keys), strict=True))
-            yield _Held(picture, action | {minerl_actions.CAMERA: turn})
+            yield picture, action | {minerl_actions.CAMERA: turn}
 
 
 class _Steps(Sequence):

@@ -18,8 +18,7 @@ import torch
 from torch import nn
 
 from interplay.agents.networks.encoders import encoder as built_encoder
-from interplay.learn.harness.batches import Batches, mixed
-from interplay.learn.harness.learner import adam, encoder, step
+from interplay.learn.harness.learner import Batches, adam, encoder, mixed, step
 from interplay.learn.reward.pairs import DRAW, Pair, Side
 from interplay.learn.settings import RewardConfig
 from interplay.learn.transitions import Transitions
@@ -56,10 +55,8 @@ class Ensemble(nn.Module):
 class Compared(NamedTuple):
     """A batch of pairs, as each member draws them.
 
-    Attributes:
-        observations: After some decisions of each game: shape (members, B, 2, samples, ...).
-        lengths: float32, shape (members, B, 2): decisions of each game by the mean.
-        outcomes: int64, shape (members, B).
+    Observations follow some decisions of each game: shape (members, B, 2, samples, ...). `lengths` are decisions of each game
+    by the mean: float32, shape (members, B, 2). `outcomes` are int64, shape (members, B).
     """
 
     observations: torch.Tensor

@@ -16,7 +16,6 @@ from interplay.store.judging.verdicts import full_answers
 Judges = Literal["people", "models", "all"]
 JUDGES: tuple[Judges, ...] = get_args(Judges)
 FIRST, SECOND, DRAW = 0, 1, 2
-"""Outcomes of a pair."""
 
 
 Span = tuple[int, int]
@@ -28,10 +27,7 @@ Side = tuple[str, Span | None]
 class Pair(NamedTuple):
     """Two episodes, or a segment of each, that a judge compared; the smaller id comes first, so that the side says nothing.
 
-    Attributes:
-        outcome: `FIRST` or `SECOND` for the better one, or `DRAW`.
-        seeds: Of their worlds.
-        spans: First and last step of each, where segments were compared; None for whole games.
+    The outcome is `FIRST` or `SECOND` for the better one, or `DRAW`; whole games have no `spans`.
     """
 
     first: str
@@ -47,12 +43,11 @@ class Pair(NamedTuple):
 
 
 class Split(NamedTuple):
-    """Pairs to learn from, and pairs whose worlds are unseen there; those between the two are in neither."""
+    """Pairs to learn from, and pairs whose worlds (`seeds`) are unseen there; those between the two are in neither."""
 
     training: list[Pair]
     unseen: list[Pair]
     seeds: frozenset[int]
-    """That are unseen."""
 
 
 def answered_pairs(database: Database, task: str, judges: Judges = "people") -> list[Pair]:
@@ -70,10 +65,17 @@ def pair_of(left: str, right: str, outcome: str, seed: int) -> Pair:
     >>> pair_of("b", "a", "left", 7) == pair_of("a", "b", "right", 7)
     True
     """
+    return _pair(outcome, (left, None, seed), (right, None, seed))
+
+
+def _pair(outcome: str, left: tuple[str, Span | None, int], right: tuple[str, Span | None, int]) -> Pair:
+    """A pair from an answer about two (episode, span, seed); the sides say nothing."""
     code = {"left": FIRST, "right": SECOND, "draw": DRAW}[outcome]
-    if left <= right:
-        return Pair(left, right, code, (seed, seed))
-    return Pair(right, left, DRAW if code == DRAW else 1 - code, (seed, seed))
+    if left > right:
+        left, right = right, left
+        code = DRAW if code == DRAW else 1 - code
+    (first, one, seed), (second, other, other_seed) = left, right
+    return Pair(first, second, code, (seed, other_seed), None if one is None or other is None else (one, other))
 
 
 class AskedSegments(NamedTuple):
@@ -113,19 +115,14 @@ def asked_segments(database: Database, study: str, judges: Judges = "people") ->
             )
         answers = list(store.segment_answers(session, study, judges=judges))
     seats = {answer.seat for answer in answers} - {""}
-    pairs = [_pair_of_segments(answer.outcome, answer.left, answer.right) for answer in answers]
+    pairs = [_pair(answer.outcome, _side(answer.left), _side(answer.right)) for answer in answers]
     held_out = frozenset(one.seed for one in segments if one.is_held_out)
     sides: dict[str, Side] = {one.key: (one.episode_id, (one.first_step, one.last_step)) for one in segments}
     return AskedSegments(tasks[0], min(seats) if seats else None, pairs, held_out, sides)
 
 
-def _pair_of_segments(outcome: str, left: store.SegmentRow, right: store.SegmentRow) -> Pair:
-    code = {"left": FIRST, "right": SECOND, "draw": DRAW}[outcome]
-    one, other = sorted((left, right), key=lambda row: (row.episode_id, row.first_step, row.last_step))
-    if one is not left and code != DRAW:
-        code = 1 - code
-    spans = (one.first_step, one.last_step), (other.first_step, other.last_step)
-    return Pair(one.episode_id, other.episode_id, code, (one.seed, other.seed), spans)
+def _side(row: store.SegmentRow) -> tuple[str, Span, int]:
+    return row.episode_id, (row.first_step, row.last_step), row.seed
 
 
 def split(pairs: Sequence[Pair], share: float, *, rng: np.random.Generator, held_out: frozenset[int] | None = None) -> Split:

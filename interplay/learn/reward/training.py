@@ -14,9 +14,8 @@ import numpy as np
 
 from interplay.learn.config import CHECKPOINT, RunError
 from interplay.learn.reading import FOLDER, in_order, load
-from interplay.learn.reward.curves import write_along
 from interplay.learn.reward.pairs import DRAW, AskedSegments, Judges, Pair, Split, answered_pairs, asked_segments, split
-from interplay.learn.reward.storage import KeptReward, reward_folder, save_reward
+from interplay.learn.reward.storage import KeptReward, reward_folder, save_reward, write_along
 from interplay.learn.settings import RewardConfig
 from interplay.learn.train import check_seat, check_torch, claimed
 from interplay.learn.transitions import Transitions
@@ -25,7 +24,7 @@ from interplay.store.judging import add_guide
 from interplay.tasks import Task, find
 
 MOST_UNSEEN = 200
-"""Games that the reward is compared with the game's own score on."""
+"""Games on which the reward is compared with the game's own score."""
 NUM_UNSURE = 10
 _BEYOND_CHANCE = 1.645
 """Standard errors of a coin's share by which a reward predicts more answers than one; a one-sided test at 5 %."""
@@ -159,7 +158,7 @@ def _train(
 ) -> tuple[Any, int, float]:
     import torch
 
-    from interplay.learn.harness.devices import device_of, threads
+    from interplay.learn.harness.learner import device_of, threads
     from interplay.learn.harness.run import Watch, explained, keep_settings, loop
     from interplay.learn.reward.model import PreferenceLearner
 
@@ -212,7 +211,6 @@ def _measure(
 
 
 def _asked(archive: Archive, study: str, task: Task, config: RewardConfig, judges: Judges) -> AskedSegments:
-    """The answers of a study of segments."""
     asked = asked_segments(archive.database, study, judges)
     if asked.task != task.id:
         raise RunError(

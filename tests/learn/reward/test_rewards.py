@@ -16,10 +16,9 @@ from bench.rewards import TASK, answer, play
 from interplay.errors import InterplayError, NotFoundError
 from interplay.learn import CONFIGS, TransitionError, load, train
 from interplay.learn.config import ConfigError, RunError
-from interplay.learn.reward.curves import read_along
 from interplay.learn.reward.model import log_odds
 from interplay.learn.reward.pairs import DRAW, FIRST, JUDGES, SECOND, answered_pairs, pair_of, split
-from interplay.learn.reward.storage import RewardError, load_reward, relabelled
+from interplay.learn.reward.storage import RewardError, load_reward, read_along, relabelled
 from interplay.learn.reward.training import fit, rank_correlation
 from interplay.learn.settings import RewardConfig
 from interplay.store.judging import bans

@@ -17,8 +17,7 @@ from interplay.agents.skills.navigation import Routes
 
 @dataclass(frozen=True)
 class Stuff:
-    """The blocks of a house: the log that is sawn to planks first, if any, its lowest course, walls, roof, smaller upper roof
-    and corners."""
+    """The blocks of a house: the log for its planks, if any, lowest course, walls, roof, smaller upper roof, and corners."""
 
     log: str
     base: str
@@ -39,10 +38,10 @@ STUFF: dict[str, Stuff] = {
     "desert": Stuff("", "sandstone", "smooth_sandstone", "smooth_sandstone", "sandstone", "sandstone"),
     "snowy": Stuff("spruce_log", "packed_ice", "snow_block", "spruce_planks", "spruce_planks", "spruce_log"),
 }
-"""Style of a village -> how one builds there with the first items of the task."""
+"""Style of a village -> blocks of a house there, made of the first items of the task."""
 WALL_HEIGHT = 3
 LADDER = "dirt"
-"""What one stands on while building, and takes away again."""
+"""The builder stands on these blocks, and takes them away again."""
 
 
 @dataclass(frozen=True)
@@ -164,7 +163,6 @@ def choose(body: Body) -> Lot | None:
 
 
 def weed(body: Body, lot: Lot) -> Acts:
-    """Take away grass and flowers where the house will be."""
     for x, z in (lot.base, *lot.inner, *lot.ring):
         for y in (lot.y + 1, lot.y):
             if body.name(x, y, z) not in ("air", "water"):
@@ -290,7 +288,6 @@ def _light(body: Body, lot: Lot) -> Acts:
 
 
 def _show(body: Body, lot: Lot) -> Acts:
-    """Walk around the house and look at it from its corners."""
     cx, cz = (lot.x0 + lot.x1 + 1) / 2, (lot.z0 + lot.z1 + 1) / 2
     yield from body.walk((lot.door[0] + 2 * lot.out[0], lot.y, lot.door[1] + 2 * lot.out[1]))
     routes = Routes(body.world.grid, body.footing, None, most=400.0)

@@ -18,9 +18,9 @@ from interplay.envs.voxel.checks.create_village_animal_pen import check
 
 FENCE, GATE = "oak_fence", "oak_fence_gate"
 SIZES = ((7, 6), (6, 7), (6, 6), (7, 5), (5, 7), (6, 5), (5, 6), (5, 5))
-"""Of the ring, outside."""
+"""Outer sizes of the ring, the best first."""
 MOST_WAIT = 120
-"""Ticks for which one waits for an animal that has stopped."""
+"""Ticks to wait for an animal that has stopped."""
 _YARDS = tuple(one.name for one in (*FARMS, *PENS))
 
 
@@ -67,7 +67,6 @@ class Site:
         return a, self.y, b
 
     def outside(self, far: int) -> Position:
-        """The cell `far` before the gate."""
         return self.gate[0] + far * self.out[0], self.y, self.gate[2] + far * self.out[1]
 
     @property
@@ -114,7 +113,6 @@ def animals(world: World, kind: str | None = None) -> list[tuple[str, int, float
 
 
 def choose(body: Body) -> tuple[Site, str, str] | None:
-    """Choose the place for the pen, the animals for it, and their food."""
     world = body.world
     good = free_ground(world)
     boxes = [
@@ -240,7 +238,7 @@ def bring(
     if site.holds(me.x, me.z):
         yield from body.free_hand()
         yield from body.walk(site.outside(2))
-        yield from shut(body, site)
+        yield from swing(body, site)
     yield from body.hold(food)
     wanted = 2 - num_inside(world, site, kind) if wanted is None else wanted
     led: list[int] = []
@@ -268,13 +266,13 @@ def bring(
             yield from body.wait(5)
             break
     if not led:
-        return (yield from shut(body, site))
+        return (yield from swing(body, site))
     yield from body.walk(site.outside(2), pace=_pace(body, led))
     for _ in range(60):  # till they come near
         if all(away(body, one) < 4.5 for one in led):
             break
         yield _watch(body, led)
-    yield from _swing(body, site, shut=False)
+    yield from swing(body, site, shut=False)
     yield from body.walk(site.end, tries=3)
     waited = 0
     while waited < 240 and sum(_is_in(body, site, one) for one in led) < len(led):
@@ -283,11 +281,11 @@ def bring(
     yield from body.wait(int(body.rng.integers(2, 8)))
     yield from body.hold(FENCE)
     yield from body.walk(site.outside(1), tries=3)
-    yield from shut(body, site)
+    yield from swing(body, site)
     return True
 
 
-def _swing(body: Body, site: Site, *, shut: bool) -> Acts:
+def swing(body: Body, site: Site, *, shut: bool = True) -> Acts:
     for _ in range(3):
         for gate in site.gates:
             if _is_shut(body, gate) != shut:
@@ -296,10 +294,6 @@ def _swing(body: Body, site: Site, *, shut: bool) -> Acts:
             return True
         yield from body.wait(6)
     return False
-
-
-def shut(body: Body, site: Site) -> Acts:
-    return (yield from _swing(body, site, shut=True))
 
 
 def _is_shut(body: Body, gate: Position) -> bool:

@@ -20,13 +20,7 @@ GOOD_VIEW = 52
 
 
 class Place(NamedTuple):
-    """A place where water could fall.
-
-    Attributes:
-        stand: Cell to pour from.
-        edge: Cell that gets the water.
-        fall: Column of the drop, its highest cell.
-    """
+    """A place where water could fall: the cells to pour from and to get the water, and the highest cell of the drop."""
 
     stand: Position
     edge: Position

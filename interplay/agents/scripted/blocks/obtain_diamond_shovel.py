@@ -20,16 +20,16 @@ LOGS = 9
 COBBLES = 15
 IRONS = 3
 NEAR = 56
-"""Blocks around oneself in which stone and ore are looked for."""
+"""Stone and ore are looked for within so many blocks of the player."""
 DARK = 150.0
-"""Ticks that one would rather dig than walk through a cell of a cave."""
+"""Cost of a cell of a cave: digging for so many ticks is preferred to walking through it."""
 _DUG = (
     "stone", "granite", "diorite", "andesite", "dirt", "grass_block", "podzol", "coarse_dirt", "gravel", "sand", "sandstone",
     "clay", "cobblestone", "coal_ore", "iron_ore", "gold_ore", "redstone_ore", "lapis_ore", "diamond_ore", "emerald_ore",
     "snow_block", "red_sand", "terracotta",
 )  # fmt: skip
 _HOSTILE = {"zombie": 4.0, "spider": 3.5, "skeleton": 3.8, "creeper": 5.0, "witch": 3.8, "slime": 3.0}
-"""Hostile mob -> blocks within which one turns to it."""
+"""Hostile mob -> blocks within which the player turns to it."""
 _IS_LOG = per_block(
     {block.name: True for block in BLOCKS if block.name.endswith("_log") and "stripped" not in block.name}, False, np.bool_
 )
@@ -140,7 +140,6 @@ def _wood(body: Body, number: int) -> Acts:
 
 
 def _nearest_tree(body: Body, routes: Routes, skipped: set[Position]) -> Position | None:
-    """Lowest log of the tree that is reached soonest."""
     blocks = body.world.grid.blocks
     logs = np.argwhere(_IS_LOG[blocks])
     best, found = math.inf, None
@@ -200,7 +199,6 @@ def _clear_to(body: Body, cell: Position) -> Acts:
 
 
 def _costs(body: Body) -> np.ndarray:
-    """Ticks per state with the best pickaxe carried."""
     pick = next((f"{tier}_pickaxe" for tier in ("iron", "stone", "wooden") if body.count(f"{tier}_pickaxe")), None)
     tool = None if pick is None else Stack(pick)
     speeds = {}

@@ -24,7 +24,7 @@ from interplay.agents.scripted.blocks.build_village_house import (
     put_all,
     weed,
 )
-from interplay.agents.scripted.blocks.create_village_animal_pen import Site, animals, bring, num_inside, shut
+from interplay.agents.scripted.blocks.create_village_animal_pen import Site, animals, bring, num_inside, swing
 from interplay.agents.scripted.blocks.sites import free_ground, level_rectangles, near_boxes
 from interplay.agents.skills.body import Acts, Body
 from interplay.envs.voxel.checks.create_village_animal_pen import pens
@@ -35,19 +35,19 @@ FLOOR = (-2, 9, 2, 13)
 SHELTER = (5, 4)
 """Size of the shelter: the planks of one player are enough for it."""
 FIELD = 40
-"""Blocks around oneself in which sheep and ways to them are looked for."""
+"""Sheep and ways to them are looked for within so many blocks of the player."""
 RESTS = 200
-"""Ticks before sheep are fetched again when none has come: perhaps none can be reached."""
+"""Ticks until the next try to fetch sheep if no sheep has come: perhaps they cannot be reached."""
 WAITS = 60
-"""Ticks between two looks of somebody who has nothing to do."""
+"""Ticks between two looks of a player who has nothing to do."""
 LED_BLOCKS = 7.0
-"""An animal that is nearer than this to a partner with food in their hand, and nearer than to oneself, is led by them."""
+"""A partner with food in their hand leads the animals that are nearer to them than this, and than to the player."""
 IDLE = 400
-"""Ticks for which somebody else must have placed nothing before one does their side, too."""
+"""Ticks for which the others must have placed nothing before the player builds their side, too."""
 LATEST = 5200
 """Of the 6,000 ticks of `keep_pen`: no more sheep are fetched after that, because open gates would spoil it all."""
 PATIENCE = 400
-"""Ticks for which one looks after what is finished before one says that one is done."""
+"""Ticks for which a finished work is watched before the player says that it is done."""
 
 
 def build_house(world: World, seat: int, rng: np.random.Generator) -> Acts:
@@ -110,7 +110,6 @@ def _under_the_sky(body: Body, lot: Lot) -> Lot:
 
 
 def _leave_to_the_others(body: Body, lot: Lot) -> Acts:
-    """Wait while there is something to do and another player does it."""
     placed, idle = -1, 0
     while num_missing(body, lot) and idle < IDLE and _others(body.world):
         now = sum(sum(one.counts.get("used", {}).values()) for one in _others(body.world))
@@ -159,7 +158,6 @@ def _put(body: Body, lot: Lot, cells: dict[Position, str]) -> Acts:
 
 
 def _clear(body: Body, lot: Lot) -> Acts:
-    """Take misplaced planks away from the room and the doorway."""
     for column, rows in [*(((x, z), WALL_HEIGHT) for x, z in (lot.base, *lot.inner)), (lot.door, 2)]:
         for row in reversed(range(rows)):
             cell = column[0], lot.y + row, column[1]
@@ -203,7 +201,7 @@ def _mind(body: Body, site: Site) -> Acts:
     yield from body.hold("oak_fence")
     if site.holds(me.x, me.z) or math.hypot(me.x - site.gate[0], me.z - site.gate[2]) > 3:
         yield from body.walk(site.outside(2))
-    return (yield from shut(body, site))
+    return (yield from swing(body, site))
 
 
 def _stands(body: Body, site: Site) -> bool:
@@ -224,8 +222,7 @@ def pen_of(world: World) -> Site | None:
 
 
 def _preference(world: World, seat: int, one: int) -> float:
-    """Cost of a sheep beyond the way to it: infinite if the partner leads it, and higher for the partner's half of all
-    sheep."""
+    """Cost of a sheep beyond the way to it: infinite if the partner leads it, higher for the partner's half of all sheep."""
     row = world.row_of(one)
     if row is None:
         return math.inf

@@ -17,21 +17,15 @@ STEPS = {"RIGHT": (0, 1), "DOWN": (1, 0), "LEFT": (0, -1), "UP": (-1, 0)}
 """Button -> rows down, columns right; in the order of CoGrid's directions."""
 DIRECTIONS = list(STEPS)
 CAPACITY = 3
-"""Onions in a soup."""
 
 
 @dataclass(frozen=True)
 class Kitchen:
     """The kitchen as one cook sees it.
 
-    Attributes:
-        things: Cell -> CoGrid's name of the thing in it; a pile is `onion_stack`, an onion on a counter `onion`, a counter with
-            nothing on it `counter`.
-        pots: Cell -> onions in it.
-        cooked: Pots with a soup that is ready.
-        looks: Button of the direction in which this cook looks.
-        holds, other_holds: The thing in their hands; empty for nothing.
-        floor: Cells to walk on.
+    `things` has CoGrid's name of the thing in a cell; a pile is `onion_stack`, an onion on a counter `onion`, a counter with
+    nothing on it `counter`. `pots` counts onions, `cooked` has the pots with a soup that is ready. `looks` is the button of
+    this cook's direction, and an empty text stands for empty hands.
     """
 
     things: dict[Cell, str]
