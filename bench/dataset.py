@@ -17,7 +17,8 @@ from typing import Any
 
 import interplay.record
 from bench.synthetic_bedd import synthetic_answers
-from interplay.judge.published import Selection, export_answers, import_answers, write_items
+from interplay.judge.published import Selection, export_answers, import_answers
+from interplay.judge.published.dataset_export import write_items
 from interplay.record import Archive
 from interplay.store import Answer, EpisodeRow, Match, TaskRow
 from interplay.store.uploads import exported

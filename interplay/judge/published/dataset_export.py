@@ -21,6 +21,7 @@ from interplay.store.judging import bans as ban_store
 from interplay.tasks import Task
 from interplay.tasks.published import published_name
 
+NO_ANSWERS = "there are no such answers to write\nImport some with `interplay judge import`, or judge: interplay serve"
 PLAYERS = {"left": "p1", "right": "p2", "draw": "draw", "na": "na"}
 """Our answer -> the published one."""
 
@@ -54,9 +55,7 @@ def export_answers(session: Session, selection: Selection) -> list[dict[str, Any
     tasks = Tasks(session)
     counted = [one for one in selected(session, selection) if one.purpose == "rating" and one.judge_kind != "model"]
     if not counted:
-        raise DatasetError(
-            "there are no such answers to write\nImport some with `interplay judge import`, or judge: interplay serve"
-        )
+        raise DatasetError(NO_ANSWERS)
     sets = {None if answer.source is None else answer.source["dataset"] for answer in counted}
 
     def age(answer: store.ExportedAnswer) -> float:
@@ -189,16 +188,13 @@ def _stamp(time: datetime) -> str:
 
 
 def write_items(items: Iterable[dict[str, Any]], path: Path) -> None:
-    """Write a JSON list, an item a line; the file appears whole or not at all (DatasetError if it cannot be written)."""
-    try:
-        with replacing(path) as part, part.open("w", encoding="utf-8") as file:
-            separator = "[\n"
-            for item in items:
-                file.write(separator + json.dumps(item, ensure_ascii=False))
-                separator = ",\n"
-            file.write("\n]\n")
-    except OSError as error:
-        raise DatasetError(f"cannot write {path}: {error.strerror or error}\nChoose another place.") from error
+    """Write a JSON list, an item a line; the file appears whole or not at all."""
+    with replacing(path) as part, part.open("w", encoding="utf-8") as file:
+        separator = "[\n"
+        for item in items:
+            file.write(separator + json.dumps(item, ensure_ascii=False))
+            separator = ",\n"
+        file.write("\n]\n")
 
 
 _TELLING = ("assignment", "hitid", "hit_id", "submitto", "submit_to", "session", "cookie", "referer", "username", "user_id")

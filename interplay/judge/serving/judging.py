@@ -18,13 +18,7 @@ from sqlalchemy.orm import Session
 
 from interplay.errors import InterplayError
 from interplay.judge.entrants.duplicates import Twins
-from interplay.judge.errors import (
-    NothingToJudgeError,
-    NothingToUndoError,
-    StudyClosedError,
-    StudyFullError,
-    TooEarlyError,
-)
+from interplay.judge.errors import NothingToJudgeError, NothingToUndoError, StudyClosedError, StudyFullError, TooEarlyError
 from interplay.judge.form import Watching, check_draft, check_form, check_problem
 from interplay.judge.pairing.candidates import Candidates
 from interplay.judge.ratings.board import leaderboard

@@ -225,23 +225,20 @@ class Matchmaker:
         """Two episodes to look at, always the same ones, chosen without regard to quality (errors as `next_match`); `but` are
         tasks to skip."""
         for task in sorted(set(self._tasks_to_try(session, request, self.own_rng())) - set(but)):
-            candidates = sorted(
-                self._candidates.of_task(session, task), key=lambda one: sha256(one.episode_id.encode()).digest()
-            )
-            shown = [candidate for candidate in candidates if self._has_video(candidate.episode_id)]
+            shown = [one for one in self._in_fixed_order(session, task) if self._has_video(one.episode_id)]
             for left, right in itertools.combinations(shown, 2):
                 if left.agent != right.agent and left.episode_id != right.episode_id and _is_same_start(left, right):
                     return ChosenEpisodes(left, right)
         raise NothingToJudgeError("there is no pair of videos to look at yet")
 
+    def _in_fixed_order(self, session: Session, task: str) -> list[Candidate]:
+        return sorted(self._candidates.of_task(session, task), key=lambda one: sha256(one.episode_id.encode()).digest())
+
     # Checks
 
     def _prepare_twins(self, session: Session, tasks: Iterable[str]) -> None:
         for task in tasks:
-            candidates = sorted(
-                self._candidates.of_task(session, task), key=lambda one: sha256(one.episode_id.encode()).digest()
-            )
-            videos = [self._video_path(candidate.episode_id) for candidate in candidates]
+            videos = [self._video_path(one.episode_id) for one in self._in_fixed_order(session, task)]
             self._twins.want([video for video in videos if video.exists()][:NUM_OF_TASK])
 
     def _check(self, session: Session, plan: Plan) -> Shown | None:
@@ -361,29 +358,13 @@ def _ordered(
 
 def match_showing(request: Request, shown: Shown, now: datetime) -> Match:
     return new_match(
-        request,
-        shown.task,
-        shown.left,
-        shown.right,
-        now,
-        seat=shown.left.seat,
-        purpose=shown.purpose,
-        expected=shown.expected,
-        repeat_of=shown.repeat_of,
-    )
+        request, shown.task, shown.left, shown.right, now,
+        seat=shown.left.seat, purpose=shown.purpose, expected=shown.expected, repeat_of=shown.repeat_of,
+    )  # fmt: skip
 
 
 def new_match(
-    request: Request,
-    task: str,
-    left: Candidate | SegmentRow,
-    right: Candidate | SegmentRow,
-    now: datetime,
-    *,
-    seat: str,
-    purpose: str,
-    expected: str | None = None,
-    repeat_of: str | None = None,
+    request: Request, task: str, left: Candidate | SegmentRow, right: Candidate | SegmentRow, now: datetime, **more: Any
 ) -> Match:
     return Match(
         id=secrets.token_hex(12),  # not drawn from `rng`: nobody may guess the next one
@@ -395,14 +376,11 @@ def new_match(
         left_agent=left.agent,
         right_agent=right.agent,
         judge=request.judge,
+        judge_kind=request.kind,
+        study=request.study,
         served_at=now,
         seen_at=now,
-        study=request.study,
-        purpose=purpose,
-        expected=expected,
-        repeat_of=repeat_of,
-        judge_kind=request.kind,
-        seat=seat,
+        **more,
     )
 
 
