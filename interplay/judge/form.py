@@ -53,7 +53,6 @@ class Watching:
 
     Attributes:
         min_share: Share of each video that must have been played, from 0 to 1.
-        elapsed_s: Since the match was served, seconds.
     """
 
     min_share: float

@@ -39,7 +39,6 @@ class Example:
 
     Attributes:
         task: Task id; empty for an example of every task.
-        video: Its address on this server, beginning with `/`.
     """
 
     task: str

@@ -93,10 +93,6 @@ class _Static(StaticFiles):
         return response
 
 
-def _no_cores() -> float:
-    return 0.0
-
-
 async def _forget_nicknames(classes: Classes) -> None:
     try:
         await asyncio.to_thread(classes.forget_due)
@@ -121,7 +117,7 @@ def _services(
     open_room: Rules | None,
 ) -> Services:
     database, tasks = archive.database, index(suites)
-    cores_needed = _no_cores if play is None else play.cores_needed
+    cores_needed = play.cores_needed if play is not None else lambda: 0.0
     films = Films(archive) if play is None else play.films
     milestones = Milestones(archive, cores_needed=cores_needed)
     if judging is None:
@@ -198,7 +194,6 @@ def create_app(
     Args:
         play: The live server; the application starts and stops it. Without one, pages only show.
         judging: The judging room; made over the archive when not given.
-        suites: Tasks to offer; the built-in ones when not given.
         secret: Signs cookies; the archive's own, stored in its folder, when not given.
         hosts: Host names to accept; any when not given.
         open_room: Rules of the open room, if the judging room is made here; `judge.OPEN_ROOM` when not given.

@@ -23,14 +23,7 @@ from interplay.store import EpisodeRow
 from interplay.store.episodes import ACTOR_KINDS, EpisodeQuery
 from interplay.store.participants import judge_name
 from interplay.tasks import Task
-from interplay.web.agents.access import (
-    check_shown,
-    hidden_tasks,
-    judged_now,
-    may_know,
-    may_know_players,
-    visible_episodes,
-)
+from interplay.web.agents.access import check_shown, hidden_tasks, judged_now, may_know, may_know_players, visible_episodes
 from interplay.web.http.identity import current_operator, known_participant
 from interplay.web.http.refusals import refusal
 from interplay.web.pictures import placeholder

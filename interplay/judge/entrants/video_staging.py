@@ -97,12 +97,8 @@ def stage(
     checked: Sequence[tuple[FoundVideo, Mp4]],
     on_progress: Progress = lambda what, done, total: None,
 ) -> list[StagedVideo]:
-    """Copy videos into the data folder under temporary names.
-
-    Raises:
-        UploadError: If the disk has no room for them.
-        RecordingError: If one cannot be copied.
-    """
+    """Copy videos into the data folder under temporary names (UploadError if the disk has no room, RecordingError if one
+    fails)."""
     media = archive.root / "media"
     _sweep(media)
     size, free = sum(facts.size_bytes for _, facts in checked), shutil.disk_usage(media).free

@@ -20,7 +20,6 @@ class Counts(NamedTuple):
     """Answers about n agents.
 
     Attributes:
-        agents: In the order of rows and columns.
         won: float64, shape (n, n): entry (i, j) is how often i was better than j, draws counting half for each.
     """
 

@@ -32,8 +32,6 @@ class Selection:
 
     Attributes:
         name: Only those imported under this name; all if None.
-        task: Only those about this task.
-        include_banned: Also those of banned judges.
         pseudonyms: Instead of the names of judges and of people who played, or None.
     """
 
@@ -44,13 +42,10 @@ class Selection:
 
 
 def export_answers(session: Session, selection: Selection) -> list[dict[str, Any]]:
-    """Answers that can move ratings, in the published format, newest first.
+    """Answers that can move ratings, in the published format, newest first (DatasetError without any, NotFoundError for an
+    unknown set).
 
     If all are of one imported set they have the order of their file; answers to checks and of model judges are left out.
-
-    Raises:
-        DatasetError: If there is no answer to write.
-        NotFoundError: If nothing was imported under that name.
     """
     tasks = Tasks(session)
     counted = [one for one in selected(session, selection) if one.purpose == "rating" and one.judge_kind != "model"]

@@ -55,12 +55,12 @@ class Boards:
 
         Returns:
             The document of `Judging.leaderboard`, and: `publish_every`, `method`, `judges`, `notes` (what a reader must know
-                about this fit), and in each row `low` and `high`, the 95 % interval of mu; `beats_next`, the probability that
-                the next answer about this agent and the one in the row below names this one, if it names any (None where the
-                method cannot say); `above_next`, the probability that its skill is higher than that one's. The last row of a
-                group has None in both: agents of two groups (`group`, from 1 on) were never compared, directly or through third
-                ones, and are ranked apart. For Bradley-Terry and Davidson `mu` is a log strength, `score` the same; for
-                `normalised` it is the mean z-score.
+            about this fit), and in each row `low` and `high`, the 95 % interval of mu; `beats_next`, the probability that
+            the next answer about this agent and the one in the row below names this one, if it names any (None where the
+            method cannot say); `above_next`, the probability that its skill is higher than that one's. The last row of a
+            group has None in both: agents of two groups (`group`, from 1 on) were never compared, directly or through third
+            ones, and are ranked apart. For Bradley-Terry and Davidson `mu` is a log strength, `score` the same; for
+            `normalised` it is the mean z-score.
         Raises:
             NotFoundError: If no such task is known.
             ValueError: If there is no such method.

@@ -45,7 +45,6 @@ class History:
     """Answers in the order of the log, overall and by task, and TrueSkill after each, so that boards can be shown as they were.
 
     Attributes:
-        standings: After all answers.
         answers: Task, or None for all -> its answers.
         tracks: Task, or None for all -> agent -> its track, in the order in which agents were first judged.
         sequences: Sequence number of each answer.

@@ -92,8 +92,6 @@ class JudgeSummary:
     """Summary of one judge's work.
 
     Attributes:
-        kind: `person`, `program` or `model`.
-        num_answers: All answers, with checks.
         num_attention, attention_passed: Attention checks answered, and answered right.
         num_repeats, repeats_consistent: Repeated pairs, and those answered the same way again.
         left_share: Share of left among answers that name a side, without checks; None without such answers.

@@ -23,7 +23,6 @@ class OpenMatches:
 
     Args:
         has_videos: Whether both videos of a match can be shown now.
-        release_after_s: A match whose page has been silent for so long is released.
     """
 
     def __init__(

@@ -33,7 +33,6 @@ class SegmentPlan:
         num_missing: Number of others, whose videos are missing.
         is_making: Whether videos of others are being made.
         sums: Of the reward that guides the selection; None before one was learned.
-        due: Purposes of the checks that are due.
         must_check: Whether a due check must come now, because its block ends.
     """
 

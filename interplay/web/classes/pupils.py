@@ -60,9 +60,7 @@ class Now:
     Attributes:
         state: `playing`, `waiting`, `here` or `away`.
         words: Text over the picture; empty while they play.
-        task: Of the game or the rules on their screen; empty without.
         seconds: Played, waited, or since they were last seen.
-        share: Elapsed share of the game's time, 0 to 1.
     """
 
     state: str

@@ -19,14 +19,7 @@ from interplay.web.http.forms import FormFields, see_other
 from interplay.web.pages import game_page
 from interplay.web.rendering import find_task
 from interplay.web.services import services
-from interplay.web.studies.enrolments import (
-    PARAMETER,
-    end_address,
-    facts_of,
-    next_address,
-    remember_part,
-    token_of,
-)
+from interplay.web.studies.enrolments import PARAMETER, end_address, facts_of, next_address, remember_part, token_of
 from interplay.web.studies.pages import NOBODY_ELSES, Enrolled, in_words, page
 
 router = APIRouter(include_in_schema=False)
