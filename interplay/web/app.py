@@ -76,7 +76,7 @@ STATIC = Path(__file__).parent / "static"
 FORGET_EVERY_S = 3600.0
 _ROOMS = (
     pages, episodes, play_routes, judging_routes, board, examples, calibration, teachers, joining, feedback, agents_routes,
-    agents_page, api_docs, runs, explore_pages, milestones, moderation, releases, review, scores_pages, arrival,
+    agents_page, api_docs, explore_pages, runs, milestones, moderation, releases, review, scores_pages, arrival,
     steps, studies_play, live, desk_pages,
 )  # fmt: skip
 """Modules with a `router`, in the order in which addresses are tried."""

@@ -327,7 +327,7 @@ class Judging:
             match = access.unanswered(session, match_id, judge)
             store.release(session, match, self._clock())
             if reported is not None:
-                store.add_problem(session, match, now=self._clock(), **reported._asdict())
+                store.add_problem(session, match, now=self._clock(), **reported)
 
     def last_problems(self, limit: int) -> list[tuple[Problem, Match]]:
         with self.database.read() as session:
