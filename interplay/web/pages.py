@@ -52,7 +52,7 @@ _KEY_NAMES = {
 
 
 _LOST = {"gym:FrozenLake-v1": "You fell into a hole in the ice."}
-"""What it means if a world ends a game without a point, where its picture says so only to those who know it."""
+"""Explanation if a world ends a game without a point, where its picture does not explain it."""
 
 
 @router.get("/healthz")

@@ -24,10 +24,10 @@ COLUMNS = (
     "rank", "group", "agent", "kind", "mu", "sigma", "low", "high", "score", "beats_next", "above_next",
     "num_answers", "won", "drew", "lost", "num_checked", "num_passed",
 )  # fmt: skip
-"""What a row says, in JSON and as the columns of the CSV."""
+"""Fields of a row, in JSON and as the columns of the CSV."""
 _FACTS = ("kind", "withdrawn", "num_checked", "num_passed")
 _ROW = tuple(name for name in COLUMNS if name not in _FACTS)
-"""What `rank.leaderboard` knows of it."""
+"""Fields from `rank.leaderboard`."""
 _UNKNOWN = {"kind": "agent", "withdrawn": False, "num_checked": 0, "num_passed": 0}
 
 

@@ -19,7 +19,7 @@ from interplay.rank import Outcome
 Purpose = Literal["rating", "attention", "repeat"]
 
 SWAPPED: Mapping[str, Outcome] = {"left": "right", "right": "left", "draw": "draw"}
-"""What an outcome is called when the sides change places."""
+"""Outcome -> its name when the sides change places."""
 _Entry = tuple[Purpose, int | None]
 HURRY_S = 5.0
 """An answer within so many seconds of the first moment it was accepted counts as given at the minimum time; less where the

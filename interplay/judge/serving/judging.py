@@ -44,7 +44,7 @@ UNDO_WITHIN_S = 600.0
 NextMatch = Callable[[Session, datetime], Match]
 """Makes a planned match at a time; the transaction must hold the lock."""
 JudgeKind = Literal["person", "program", "model"]
-"""Who judges: a person, a script the operator runs, or a model judge, whose answers are kept apart from the others'."""
+"""Kind of a judge: a person, a script the operator runs, or a model judge, whose answers are kept apart from the others'."""
 
 
 class Preview(NamedTuple):

@@ -17,7 +17,7 @@ from interplay.web.http.refusals import refusal
 from interplay.web.services import services
 
 HERE_S = 20.0
-"""A page of a pupil asks at least every five seconds; who is silent for so long has closed it, or put it away."""
+"""A page of a pupil asks at least every five seconds; after this silence it is closed or in the background."""
 READS_S = 180.0
 """How long somebody may read the rules of a task: that page asks nothing."""
 

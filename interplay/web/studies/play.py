@@ -25,7 +25,7 @@ from interplay.web.studies.pages import NOBODY_ELSES, Enrolled, in_words, page
 router = APIRouter(include_in_schema=False)
 
 _RULE = ("statistic", "out_of", "required", "scope")
-"""What a page needs of a requirement to show it during a game."""
+"""Fields of a requirement that a page needs to show it during a game."""
 
 
 @router.get("/studies/{study}/play")
