@@ -196,7 +196,7 @@ def enter_raffle(request: Request, enrolment: Enrolled, form: FormPairs) -> Resp
 
 @router.post("/studies/{study}/finish")
 def finish_early(request: Request, enrolment: Enrolled, form: FormPairs) -> Response:
-    """End a part without a number of answers as done, and one without anything left to show as that.
+    """End a part: as done if no number of answers is required, as `nothing_left` if nothing is left to show.
 
     In a study of play a visit whose requirements are met is done. A game that is still being saved is waited for, unless the
     form says `without_it`.
@@ -269,7 +269,7 @@ def questions(request: Request, enrolment: Enrolled) -> Response:
 
 @router.post("/studies/{study}/questions")
 def answer(request: Request, enrolment: Enrolled, given: FormFields) -> Response:
-    """Store the answers, the whole form or nothing; `skip` leaves it empty. People who were about to finish then do."""
+    """Store the answers, the whole form or nothing; `skip` leaves it empty. People who were about to finish have then finished."""
     try:
         services(request).visits.answer(enrolment, given.get("form", ""), None if "skip" in given else given)
     except FormError as error:
