@@ -269,7 +269,7 @@ def questions(request: Request, enrolment: Enrolled) -> Response:
 
 @router.post("/studies/{study}/questions")
 def answer(request: Request, enrolment: Enrolled, given: FormFields) -> Response:
-    """Store the answers, the whole form or nothing; `skip` leaves it empty. People who were about to finish have then finished."""
+    """Store the answers, the whole form or nothing; `skip` leaves it empty. With `FINISHING` in the address, then finish."""
     try:
         services(request).visits.answer(enrolment, given.get("form", ""), None if "skip" in given else given)
     except FormError as error:
