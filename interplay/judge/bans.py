@@ -80,7 +80,6 @@ class BanChange:
     """Result of a request to ban, or to lift bans.
 
     Attributes:
-        changed: Judge -> how many answers of theirs stand.
         unchanged: Judges whose state was already the one asked for.
         unseen: Workers of a list who have given no answers here.
     """

@@ -26,12 +26,7 @@ class EveryPairTakenError(NothingToJudgeError):
 
 
 class VideosBeingMadeError(NothingToJudgeError):
-    """There are episodes to compare, and their videos are being made.
-
-    Args:
-        what: Subject of the videos.
-        is_held: Whether they wait while people play.
-    """
+    """There are episodes to compare, and their videos are being made, or wait (`is_held`) while people play."""
 
     code = "videos_being_made"
 

@@ -6,7 +6,7 @@ import json
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from interplay.judge.errors import FieldError, InvalidAnswerError
 from interplay.judge.viewing import Lengths, implausible, watched_shares
@@ -53,7 +53,6 @@ class Watching:
 
     Attributes:
         min_share: Share of each video that must have been played, from 0 to 1.
-        elapsed_s: Since the match was served, seconds.
     """
 
     min_share: float
@@ -106,15 +105,12 @@ def check_draft(draft: Any) -> dict[str, Any]:
     return checked
 
 
-class ProblemReport(NamedTuple):
-    """A problem: one of `PROBLEMS`, and the judge's words, which may be empty except for `other`."""
+def check_problem(problem: Any) -> dict[str, str]:
+    """A report with the `kind` of a problem, one of `PROBLEMS`, and `words`, which may be empty except for `other`.
 
-    kind: str
-    words: str
-
-
-def check_problem(problem: Any) -> ProblemReport:
-    """Check a report that came in as `{"kind", "words"}` (InvalidAnswerError naming every fault)."""
+    Raises:
+        InvalidAnswerError: Listing every fault at once.
+    """
     errors: list[FieldError] = []
     if not isinstance(problem, dict):
         raise InvalidAnswerError([FieldError("problem", 'expected an object: {"kind": "does_not_play", "words": ""}')])
@@ -131,7 +127,7 @@ def check_problem(problem: Any) -> ProblemReport:
         errors.append(FieldError("problem.words", "please say in a few words what is wrong"))
     if errors:
         raise InvalidAnswerError(errors)
-    return ProblemReport(str(kind), words.strip())
+    return {"kind": str(kind), "words": words.strip()}
 
 
 def says_nothing(text: str) -> bool:

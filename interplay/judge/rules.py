@@ -39,7 +39,6 @@ class Example:
 
     Attributes:
         task: Task id; empty for an example of every task.
-        video: Its address on this server, beginning with `/`.
     """
 
     task: str
@@ -166,7 +165,7 @@ _WHOLE_GAMES_ONLY = frozenset(
     {"task_choice", "max_shows_of_pair", "max_answers_of_agents", "attention_checks", "policy", "policy_options"}
 )
 _OF_SEGMENTS: Mapping[str, Any] = {"min_viewing_s": 2.0, "min_reason_chars": 0}
-"""What holds in a study of segments that says nothing else: they are short, and one sees what decides."""
+"""Defaults of a study of segments: they are short, and the reason of an answer is visible."""
 _OPEN_ROOM_ONLY = frozenset({"publish_every", "max_answers_per_address"})
 _SMALLEST = {
     "max_answers_per_judge": 1,

@@ -16,7 +16,6 @@ class ScriptedJudge:
     """Answers matches from the two episodes' returns, with noise.
 
     Attributes:
-        name: The judge's name in the log.
         noise: Scale of the judge's errors as a share of the larger return; the left side is preferred with probability `1 / (1
             + exp(-(left - right) / (noise * max(|left|, |right|, 1))))`.
         draw_margin: Returns closer than this share of the larger one are called a draw.
@@ -42,7 +41,6 @@ class ScriptedJudge:
         Args:
             questions: As the match lists them, each with `id` and `kind`.
             left, right: Returns of the two episodes.
-            rng: Source of the judge's errors; independent for each question.
         """
         outcome = self.outcome(left, right, rng)
         responses: dict[str, Any] = {}

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 FASTEST = 5.0
 """The highest speed of the page's player."""
 SLACK_S = 2.0
-"""What rounding (pieces of half a second) and a page's clock may add, seconds."""
+"""Tolerance for rounding (pieces of half a second) and a page's clock, seconds."""
 PLAYERS = ("player_1", "player_2")
 """The published names of left and right."""
 _QUARTERS = ("first-quarter", "second-quarter", "third-quarter", "fourth-quarter")

@@ -76,7 +76,7 @@ STATIC = Path(__file__).parent / "static"
 FORGET_EVERY_S = 3600.0
 _ROOMS = (
     pages, episodes, play_routes, judging_routes, board, examples, calibration, teachers, joining, feedback, agents_routes,
-    agents_page, api_docs, runs, explore_pages, milestones, moderation, releases, review, scores_pages, arrival,
+    agents_page, api_docs, explore_pages, runs, milestones, moderation, releases, review, scores_pages, arrival,
     steps, studies_play, live, desk_pages,
 )  # fmt: skip
 """Modules with a `router`, in the order in which addresses are tried."""
@@ -91,10 +91,6 @@ class _Static(StaticFiles):
         response = super().file_response(*args, **kwargs)
         response.headers["Cache-Control"] = "no-cache"
         return response
-
-
-def _no_cores() -> float:
-    return 0.0
 
 
 async def _forget_nicknames(classes: Classes) -> None:
@@ -121,7 +117,7 @@ def _services(
     open_room: Rules | None,
 ) -> Services:
     database, tasks = archive.database, index(suites)
-    cores_needed = _no_cores if play is None else play.cores_needed
+    cores_needed = play.cores_needed if play is not None else lambda: 0.0
     films = Films(archive) if play is None else play.films
     milestones = Milestones(archive, cores_needed=cores_needed)
     if judging is None:
@@ -198,7 +194,6 @@ def create_app(
     Args:
         play: The live server; the application starts and stops it. Without one, pages only show.
         judging: The judging room; made over the archive when not given.
-        suites: Tasks to offer; the built-in ones when not given.
         secret: Signs cookies; the archive's own, stored in its folder, when not given.
         hosts: Host names to accept; any when not given.
         open_room: Rules of the open room, if the judging room is made here; `judge.OPEN_ROOM` when not given.

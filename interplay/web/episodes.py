@@ -30,7 +30,7 @@ FILM_WAIT_S = 1.0
 _FOREVER = "private, max-age=31536000, immutable"
 """A sealed episode never changes."""
 _NEVER = "no-store"
-"""What browsers draw is for one release, and some of it for the operator alone."""
+"""Data for drawing in browsers belong to one release, and some of them to the operator alone."""
 
 
 @router.get("/api/tasks")

@@ -23,14 +23,7 @@ from interplay.store import EpisodeRow
 from interplay.store.episodes import ACTOR_KINDS, EpisodeQuery
 from interplay.store.participants import judge_name
 from interplay.tasks import Task
-from interplay.web.agents.access import (
-    check_shown,
-    hidden_tasks,
-    judged_now,
-    may_know,
-    may_know_players,
-    visible_episodes,
-)
+from interplay.web.agents.access import check_shown, hidden_tasks, judged_now, may_know, may_know_players, visible_episodes
 from interplay.web.http.identity import current_operator, known_participant
 from interplay.web.http.refusals import refusal
 from interplay.web.pictures import placeholder
@@ -59,7 +52,7 @@ _KEY_NAMES = {
 
 
 _LOST = {"gym:FrozenLake-v1": "You fell into a hole in the ice."}
-"""What it means if a world ends a game without a point, where its picture says so only to those who know it."""
+"""Explanation if a world ends a game without a point, where its picture does not explain it."""
 
 
 @router.get("/healthz")

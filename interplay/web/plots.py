@@ -65,8 +65,6 @@ def histogram(
 
     Args:
         what: Name of the counts.
-        unit: Of the values.
-        own: The reader's own value.
         marks: Other values to compare with: (short name, full text, value).
     """
     width = (bins.high - bins.low) / len(bins.counts)

@@ -45,7 +45,6 @@ class Services:
 
     Attributes:
         play: The live server; None where pages only show.
-        secret: Signs cookies and links.
         participant_number: Cookie -> the number of its participant; LookupError for an unknown cookie.
         pupils_seen: Participant -> monotonic seconds of their page's last request, and the task whose rules it shows.
         joins: Games with others that one person, and one address, may ask for in a minute; players who wait are told of both.

@@ -34,9 +34,6 @@ class ApiTokens:
     def create(self, name: str, scope: str) -> str:
         """A new token. Writes its digest; the token itself is stored nowhere and cannot be shown again.
 
-        Args:
-            name: Shown in lists and logs; unique for ever.
-            scope: One of `store.tokens.SCOPES`.
         Raises:
             ApiTokenError: If there is no such scope, or the name is invalid.
             TokenExistsError: If the name was used before.

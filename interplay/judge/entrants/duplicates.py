@@ -8,82 +8,15 @@ import os
 import queue
 import threading
 import time
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from pathlib import Path
-from typing import Generic, TypeVar
 
 from interplay.errors import InterplayError
 from interplay.files import replacing
 
 log = logging.getLogger("interplay.judge")
-Item = TypeVar("Item", bound=Hashable)
 _AGAIN_AFTER_S = 60.0
-
-
-class Background(Generic[Item]):
-    """Makes a file of each item, in a thread that ends when there is nothing to do; safe to share between threads.
-
-    Args:
-        target: Item -> path of its file.
-        make: Makes it: the file appears whole or not at all.
-        without: Consequence of a missing file, for the log.
-    """
-
-    def __init__(self, name: str, target: Callable[[Item], Path], make: Callable[[Item, Path], None], without: str) -> None:
-        self._name, self._target, self._make, self._without = name, target, make, without
-        self._lock = threading.Lock()
-        self._wanted: queue.SimpleQueue[Item] = queue.SimpleQueue()
-        self._not_before: dict[Item, float] = {}
-        self._num_waiting = 0
-        self._thread: threading.Thread | None = None
-
-    def want(self, items: Iterable[Item]) -> None:
-        """Make the files of these, if they do not exist; an item that failed is tried again after a minute."""
-        with self._lock:
-            now = time.monotonic()
-            new = [item for item in items if self._not_before.get(item, 0.0) <= now]
-            new = [item for item in dict.fromkeys(new) if not self._target(item).exists()]
-            self._not_before.update(dict.fromkeys(new, math.inf))
-            for item in new:
-                self._wanted.put(item)
-            self._num_waiting += len(new)
-            if new and self._thread is None:
-                self._thread = threading.Thread(target=self._work, name=self._name, daemon=True)
-                self._thread.start()
-
-    @property
-    def is_busy(self) -> bool:
-        return self._num_waiting > 0
-
-    def wait(self, timeout_s: float) -> None:
-        thread = self._thread
-        if thread is not None:
-            thread.join(timeout_s)
-
-    def _work(self) -> None:
-        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 19)  # of this thread and the encoder's alone
-        while True:
-            with self._lock:
-                try:
-                    item = self._wanted.get_nowait()
-                except queue.Empty:
-                    self._thread = None
-                    return
-            not_before = 0.0
-            try:
-                target = self._target(item)
-                target.parent.mkdir(exist_ok=True)
-                self._make(item, target)
-            except Exception as error:
-                not_before = time.monotonic() + _AGAIN_AFTER_S
-                log.warning("%s: the file of %s was not made: %s; %s", self._name, item, error, self._without)
-            finally:
-                with self._lock:
-                    self._not_before[item] = not_before
-                    self._num_waiting -= 1
-
-
 NUM_OF_TASK = 3
 """Episodes of a task that get a second encode before anybody asks for it."""
 
@@ -91,13 +24,6 @@ NUM_OF_TASK = 3
 def twin_path(video: Path) -> Path:
     """Path of the second encode of a video; only the addresses of matches lead there."""
     return video.parent / "twins" / video.name
-
-
-class Twins(Background[Path]):
-    """Makes second encodes of videos."""
-
-    def __init__(self) -> None:
-        super().__init__("twins", twin_path, make_twin, "checks show the video twice as it is")
 
 
 def make_twin(video: Path, target: Path) -> None:
@@ -125,3 +51,60 @@ def make_twin(video: Path, target: Path) -> None:
             new.mux(stream.encode(None))
     except (FFmpegError, OSError, IndexError, ValueError) as error:
         raise InterplayError(f"{video}: {str(error).splitlines()[0]}") from error
+
+
+class Twins:
+    """Makes second encodes of videos, in a thread that ends when there is nothing to do; safe to share between threads."""
+
+    def __init__(self, make: Callable[[Path, Path], None] = make_twin) -> None:
+        self._make = make
+        self._lock = threading.Lock()
+        self._wanted: queue.SimpleQueue[Path] = queue.SimpleQueue()
+        self._not_before: dict[Path, float] = {}
+        self._num_waiting = 0
+        self._thread: threading.Thread | None = None
+
+    def want(self, videos: Iterable[Path]) -> None:
+        """Make the missing second encodes of these; one that failed is tried again after a minute."""
+        with self._lock:
+            now = time.monotonic()
+            new = [video for video in videos if self._not_before.get(video, 0.0) <= now]
+            new = [video for video in dict.fromkeys(new) if not twin_path(video).exists()]
+            self._not_before.update(dict.fromkeys(new, math.inf))
+            for video in new:
+                self._wanted.put(video)
+            self._num_waiting += len(new)
+            if new and self._thread is None:
+                self._thread = threading.Thread(target=self._work, name="twins", daemon=True)
+                self._thread.start()
+
+    @property
+    def is_busy(self) -> bool:
+        return self._num_waiting > 0
+
+    def wait(self, timeout_s: float) -> None:
+        thread = self._thread
+        if thread is not None:
+            thread.join(timeout_s)
+
+    def _work(self) -> None:
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 19)  # of this thread and the encoder's alone
+        while True:
+            with self._lock:
+                try:
+                    video = self._wanted.get_nowait()
+                except queue.Empty:
+                    self._thread = None
+                    return
+            not_before = 0.0
+            try:
+                target = twin_path(video)
+                target.parent.mkdir(exist_ok=True)
+                self._make(video, target)
+            except Exception as error:
+                not_before = time.monotonic() + _AGAIN_AFTER_S
+                log.warning("twins: the file of %s was not made: %s; checks show the video twice as it is", video, error)
+            finally:
+                with self._lock:
+                    self._not_before[video] = not_before
+                    self._num_waiting -= 1

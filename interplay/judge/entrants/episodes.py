@@ -28,7 +28,6 @@ class Choice:
 
     Attributes:
         participant: A person, by number; None for everybody.
-        agent: None for people.
         where: Comparisons as in `Archive.episodes`; all must hold.
         name: Name on the leaderboard; None: `people`, or the person's or agent's own name.
     """
@@ -45,7 +44,6 @@ class EnteredTask:
     """Result for the episodes of one task.
 
     Attributes:
-        entered: Ids that were entered now.
         seats: Seat -> in how many of these the entrant is judged in it; a game of two people counts for both seats.
         num_there: How many were entered before.
         left_out: Reason -> how many episodes were not entered.

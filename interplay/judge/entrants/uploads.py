@@ -34,7 +34,6 @@ class AddedTask:
     Attributes:
         episodes: Seed -> id of the episode that was added.
         kept_seeds: Held-out seeds whose earlier video stays.
-        missing_seeds: Held-out seeds without a video.
     """
 
     task: str

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy.orm import Session
 
@@ -32,9 +33,6 @@ from interplay.wording import amount
 
 NO_WORLD = "video:none"
 """`EpisodeRow.env` of an upload: nobody here knows in which world it was made."""
-UNKNOWN_END = "unknown"
-"""`EpisodeRow.outcome` of an upload."""
-
 _STALE_S = 3600.0
 """Parts of copies that are so old belong to nobody any more."""
 
@@ -99,12 +97,8 @@ def stage(
     checked: Sequence[tuple[FoundVideo, Mp4]],
     on_progress: Progress = lambda what, done, total: None,
 ) -> list[StagedVideo]:
-    """Copy videos into the data folder under temporary names.
-
-    Raises:
-        UploadError: If the disk has no room for them.
-        RecordingError: If one cannot be copied.
-    """
+    """Copy videos into the data folder under temporary names (UploadError if the disk has no room, RecordingError if one
+    fails)."""
     media = archive.root / "media"
     _sweep(media)
     size, free = sum(facts.size_bytes for _, facts in checked), shutil.disk_usage(media).free
@@ -182,7 +176,9 @@ def _place(
     else:
         placed.new_files.append(target)
         os.replace(video.part, target)
-    store.put_episode(session, episode_row(name, video, agent, empty[0].actor_kind if empty else actor_kind(kind)))
+    own_kind = empty[0].actor_kind if empty else actor_kind(kind)
+    values = episode_values(name, video.task, video.seed, agent, own_kind, datetime.now(UTC), video.facts)
+    store.put_episode(session, EpisodeRow(**values, held_out=video.seed in video.task.held_out_seeds))
     placed.episodes[key] = name
 
 
@@ -196,29 +192,30 @@ def episode_id(task: Task, agent: str, seed: int, sha256: str) -> str:
     return f"upload-{hashlib.sha256(text.encode()).hexdigest()[:24]}"
 
 
-def episode_row(name: str, video: StagedVideo, agent: str, kind: str) -> EpisodeRow:
-    facts = video.facts
-    return EpisodeRow(
-        id=name,
-        task=video.task.id,
-        task_hash=video.task.content_hash,
-        env=NO_WORLD,
-        seed=video.seed,
-        held_out=video.seed in video.task.held_out_seeds,
-        actor=agent,
-        actor_kind=kind,
-        num_steps=facts.num_frames - 1,
-        duration_s=facts.duration_s,
-        total_reward=0.0,
-        terminated=False,
-        truncated=False,
-        outcome=UNKNOWN_END,
-        frames=UPLOADED,
-        created_at=datetime.now(UTC),
-        path=f"media/{name}.mp4",
-        size_bytes=facts.size_bytes,
-        sha256=facts.sha256,
-    )
+def episode_values(
+    name: str, task: Task, seed: int, actor: str, kind: str, now: datetime, facts: Mp4 | None = None
+) -> dict[str, Any]:
+    """Columns of the `EpisodeRow` of an upload; without `facts` its video is missing."""
+    return {
+        "id": name,
+        "task": task.id,
+        "task_hash": task.content_hash,
+        "env": NO_WORLD,
+        "seed": seed,
+        "actor": actor,
+        "actor_kind": kind,
+        "num_steps": facts.num_frames - 1 if facts else 0,
+        "duration_s": facts.duration_s if facts else 0.0,
+        "total_reward": 0.0,
+        "terminated": False,
+        "truncated": False,
+        "outcome": "unknown",
+        "frames": UPLOADED,
+        "created_at": now,
+        "path": f"media/{name}.mp4" if facts else "",
+        "size_bytes": facts.size_bytes if facts else 0,
+        "sha256": facts.sha256 if facts else "",
+    }
 
 
 def actor_kind(kind: str) -> str:

@@ -23,7 +23,7 @@ from interplay.judge.pairing.rule import AgentPair, Awaited, PairingRule, RoundR
 PAIRING_RULES = {kind.name: kind for kind in (OrderUncertainty, RoundRobin, Information, PublishedInformation, Focus)}
 """Name -> class."""
 DEFAULT_RULE = "order"
-"""What needed the fewest answers, see docs/matchmaking.md; `pairing_rule("default")` makes it too."""
+"""The rule that needed the fewest answers, see docs/matchmaking.md; also made by `pairing_rule("default")`."""
 
 __all__ = [
     "DEFAULT_RULE",

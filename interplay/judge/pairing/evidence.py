@@ -20,7 +20,6 @@ class Counts(NamedTuple):
     """Answers about n agents.
 
     Attributes:
-        agents: In the order of rows and columns.
         won: float64, shape (n, n): entry (i, j) is how often i was better than j, draws counting half for each.
     """
 
@@ -84,11 +83,8 @@ class Evidence:
     def counts(self, agents: Sequence[str]) -> Counts:
         """Counts of these agents, followed by every other one in the log, by name."""
         names = (*agents, *sorted(self._places.keys() - set(agents)))
-        num_agents, known = (
-            len(names),
-            [(place, self._places[name]) for place, name in enumerate(names) if name in self._places],
-        )
-        won = np.zeros((num_agents, num_agents))
+        known = [(place, self._places[name]) for place, name in enumerate(names) if name in self._places]
+        won = np.zeros((len(names), len(names)))
         if known:
             here, there = np.array(known).T
             won[np.ix_(here, here)] = self._won[np.ix_(there, there)]

@@ -88,15 +88,9 @@ def choose(
                 continue
             shown = times_shown(pair.a, pair.b)
             draw = rng.permutation(len(options))
-            ranked = sorted(
-                range(len(options)),
-                key=lambda i: (
-                    history.times_seed.get(options[i].left.seed, 0),
-                    shown.get(_ids(options[i]), 0),
-                    draw[i],
-                ),
-            )
-            for place in ranked:
+            times_seed = history.times_seed.get
+            keys = [(times_seed(one.left.seed, 0), shown.get(_ids(one), 0), at) for one, at in zip(options, draw, strict=True)]
+            for place in sorted(range(len(options)), key=keys.__getitem__):
                 option = options[place]
                 if all([can_show(option.left), can_show(option.right)]):  # both are asked: what is missing is made
                     # Sides are drawn given the pair: judges prefer one side slightly (docs/judging.md, "Sides").

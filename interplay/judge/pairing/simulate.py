@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from interplay.errors import InterplayError, unknown_name
-from interplay.judge.pairing import Evidence, PairingRule, pairing_rule
+from interplay.judge.pairing import Evidence, pairing_rule
 from interplay.rank import DEFAULTS
 from interplay.rank.bradley_terry import fit
 from interplay.rank.compare import rank_correlation
@@ -163,7 +163,8 @@ def simulate(settings: Simulation, policy_name: str, seed: int, methods: Sequenc
     skills = true_skills(settings, truth_rng)
     margin = draw_margin(skills, settings.draws)
     names = [f"agent-{place:03}" for place in range(settings.num_agents)]
-    chooser = make_policy(policy_name, names)
+    # Agents lie in random places, so the first is as good as any to focus on.
+    chooser = pairing_rule(policy_name, agents=names[:1]) if policy_name == "focus" else pairing_rule(policy_name)
     evidence = Evidence()
     answers: list[int] = []
     correlation: dict[str, list[float]] = {method: [] for method in methods}
@@ -180,11 +181,6 @@ def simulate(settings: Simulation, policy_name: str, seed: int, methods: Sequenc
             for method in methods:
                 correlation[method].append(round(rank_correlation(skills, estimates(evidence, names, method)), 6))
     return Run(policy_name, seed, answers, correlation)
-
-
-def make_policy(name: str, agents: Sequence[str]) -> PairingRule:
-    """A rule that can be simulated; agents lie in random places, so `focus` takes the first."""
-    return pairing_rule(name, agents=agents[:1]) if name == "focus" else pairing_rule(name)
 
 
 def estimates(evidence: Evidence, names: Sequence[str], method: str) -> Array:

@@ -11,12 +11,11 @@ from interplay.judge.pairing.simulate import Run, Simulation, SimulationError, f
 
 
 class SimulatedRuns:
-    """The runs of one simulation in a file; the file may also hold runs of other settings.
+    """The runs of one simulation in a file, which may also hold runs of other settings (SimulationError if it holds something
+    else).
 
     Args:
         path: Created with the first run; None stores nothing.
-    Raises:
-        SimulationError: If the file cannot be read or holds something else.
     """
 
     def __init__(self, path: Path | None, settings: Simulation, methods: Sequence[str]) -> None:

@@ -21,6 +21,7 @@ from interplay.store.judging import bans as ban_store
 from interplay.tasks import Task
 from interplay.tasks.task import published_name
 
+NO_ANSWERS = "there are no such answers to write\nImport some with `interplay judge import`, or judge: interplay serve"
 PLAYERS = {"left": "p1", "right": "p2", "draw": "draw", "na": "na"}
 """Our answer -> the published one."""
 
@@ -31,8 +32,6 @@ class Selection:
 
     Attributes:
         name: Only those imported under this name; all if None.
-        task: Only those about this task.
-        include_banned: Also those of banned judges.
         pseudonyms: Instead of the names of judges and of people who played, or None.
     """
 
@@ -43,20 +42,15 @@ class Selection:
 
 
 def export_answers(session: Session, selection: Selection) -> list[dict[str, Any]]:
-    """Answers that can move ratings, in the published format, newest first.
+    """Answers that can move ratings, in the published format, newest first (DatasetError without any, NotFoundError for an
+    unknown set).
 
     If all are of one imported set they have the order of their file; answers to checks and of model judges are left out.
-
-    Raises:
-        DatasetError: If there is no answer to write.
-        NotFoundError: If nothing was imported under that name.
     """
     tasks = Tasks(session)
     counted = [one for one in selected(session, selection) if one.purpose == "rating" and one.judge_kind != "model"]
     if not counted:
-        raise DatasetError(
-            "there are no such answers to write\nImport some with `interplay judge import`, or judge: interplay serve"
-        )
+        raise DatasetError(NO_ANSWERS)
     sets = {None if answer.source is None else answer.source["dataset"] for answer in counted}
 
     def age(answer: store.ExportedAnswer) -> float:
@@ -189,16 +183,13 @@ def _stamp(time: datetime) -> str:
 
 
 def write_items(items: Iterable[dict[str, Any]], path: Path) -> None:
-    """Write a JSON list, an item a line; the file appears whole or not at all (DatasetError if it cannot be written)."""
-    try:
-        with replacing(path) as part, part.open("w", encoding="utf-8") as file:
-            separator = "[\n"
-            for item in items:
-                file.write(separator + json.dumps(item, ensure_ascii=False))
-                separator = ",\n"
-            file.write("\n]\n")
-    except OSError as error:
-        raise DatasetError(f"cannot write {path}: {error.strerror or error}\nChoose another place.") from error
+    """Write a JSON list, an item a line; the file appears whole or not at all."""
+    with replacing(path) as part, part.open("w", encoding="utf-8") as file:
+        separator = "[\n"
+        for item in items:
+            file.write(separator + json.dumps(item, ensure_ascii=False))
+            separator = ",\n"
+        file.write("\n]\n")
 
 
 _TELLING = ("assignment", "hitid", "hit_id", "submitto", "submit_to", "session", "cookie", "referer", "username", "user_id")

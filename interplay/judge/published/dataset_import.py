@@ -20,14 +20,13 @@ from interplay.judge.bans import read_banned
 from interplay.judge.entrants.uploads import check_videos, known_tasks
 from interplay.judge.entrants.video_folder import FoundVideo, find_videos, task_names
 from interplay.judge.entrants.video_staging import (
-    NO_WORLD,
-    UNKNOWN_END,
     Progress,
     StagedVideo,
     UploadError,
     actor_kind,
     all_wrong,
     episode_id,
+    episode_values,
     placing,
     stage,
     task_row,
@@ -186,28 +185,8 @@ class _Import:
         for key in sorted(wanted - self._episodes.keys()):
             agent, task_id, seed = key
             self._episodes[key] = episode_id(tasks[task_id], agent, seed, "")
-            rows.append(
-                {
-                    "id": self._episodes[key],
-                    "task": task_id,
-                    "task_hash": tasks[task_id].content_hash,
-                    "env": NO_WORLD,
-                    "seed": seed,
-                    "actor": agent,
-                    "actor_kind": actor_kind(kind_of(agent)),
-                    "num_steps": 0,
-                    "duration_s": 0.0,
-                    "total_reward": 0.0,
-                    "terminated": False,
-                    "truncated": False,
-                    "outcome": UNKNOWN_END,
-                    "frames": UPLOADED,
-                    "created_at": self._now,
-                    "path": "",
-                    "size_bytes": 0,
-                    "sha256": "",
-                }
-            )
+            kind = actor_kind(kind_of(agent))
+            rows.append(episode_values(self._episodes[key], tasks[task_id], seed, agent, kind, self._now))
         store.insert_rows(self._session, EpisodeRow, rows)
         held = ("actor", "actor_kind", "num_steps", "total_reward")
         in_seats = [
@@ -245,41 +224,39 @@ class _Import:
         self.order = "by the time of the answer; the file is not newest first"
         return sorted(backwards, key=lambda answer: answer.answered_at)
 
-    def _match(self, match_id: str, answer: PublishedAnswer) -> dict[str, Any]:
-        left, right = (self._episodes[agent, answer.task.id, answer.seed] for agent in (answer.left, answer.right))
+    def _of_both(self, answer: PublishedAnswer) -> dict[str, Any]:
+        """Columns that a match and its answer share."""
         return {
-            "id": match_id,
             "task": answer.task.id,
-            "task_hash": answer.task.content_hash,
             "seed": answer.seed,
-            "left_episode_id": left,
-            "right_episode_id": right,
             "left_agent": answer.left,
             "right_agent": answer.right,
             "judge": judge_of(self._dataset, answer.worker),
-            "served_at": answer.started_at,
-            "seen_at": answer.answered_at,
-            "answered_at": answer.answered_at,
             "purpose": "rating",
             "judge_kind": "person",
         }
 
+    def _match(self, match_id: str, answer: PublishedAnswer) -> dict[str, Any]:
+        left, right = (self._episodes[agent, answer.task.id, answer.seed] for agent in (answer.left, answer.right))
+        return self._of_both(answer) | {
+            "id": match_id,
+            "task_hash": answer.task.content_hash,
+            "left_episode_id": left,
+            "right_episode_id": right,
+            "served_at": answer.started_at,
+            "seen_at": answer.answered_at,
+            "answered_at": answer.answered_at,
+        }
+
     def _answer(self, match_id: str, answer: PublishedAnswer) -> dict[str, Any]:
-        return {
+        return self._of_both(answer) | {
             "match_id": match_id,
-            "task": answer.task.id,
-            "seed": answer.seed,
-            "left_agent": answer.left,
-            "right_agent": answer.right,
             "outcome": answer.outcome,
             "responses": answer.responses,
             "reason": answer.reason,
-            "judge": judge_of(self._dataset, answer.worker),
             "created_at": answer.answered_at,
             "duration_s": answer.duration_s,
             "viewing": answer.viewing,
-            "purpose": "rating",
-            "judge_kind": "person",
             "source": source_of(answer, self._dataset, self._num_rows),
         }
 

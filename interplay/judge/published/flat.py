@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy.orm import Session
 
 from interplay.files import replacing, write_json
-from interplay.judge.published.dataset_export import Selection, Tasks, export_answers, played_by, seat_of, selected, write_items
+from interplay.judge.published.dataset_export import (
+    NO_ANSWERS,
+    Selection,
+    Tasks,
+    export_answers,
+    played_by,
+    seat_of,
+    selected,
+    write_items,
+)
 from interplay.judge.published.row import DatasetError
 from interplay.judge.published.segments import export_segments
 from interplay.judge.viewing import watched
@@ -141,12 +150,9 @@ def flat_table(session: Session, selection: Selection) -> pa.Table:
             types |= dict.fromkeys(names, pa.bool_() if question.kind == "direct" else pa.string())
         rows.append(row)
     if not rows:
-        raise DatasetError(
-            "there are no such answers to write\nImport some with `interplay judge import`, or judge: interplay serve"
-        )
-    kinds = {"timestamp": pa.timestamp("us", tz="UTC"), "string": pa.string(), "int64": pa.int64(), "bool": pa.bool_()}
-    kinds["float64"] = pa.float64()
-    schema = pa.schema([(name, kinds[kind]) for name, kind in COLUMNS.items()] + sorted(types.items()))
+        raise DatasetError(NO_ANSWERS)
+    kinds = {name: pa.timestamp("us", tz="UTC") if kind == "timestamp" else kind for name, kind in COLUMNS.items()}
+    schema = pa.schema([*kinds.items(), *sorted(types.items())])
     return pa.Table.from_pylist(rows, schema=schema)
 
 
@@ -157,21 +163,6 @@ def _steps(answer: ExportedAnswer, segments: dict[int, SegmentRow]) -> dict[str,
     for side, number in zip(("left", "right"), answer.segments, strict=True):
         found |= {f"{side}_first_step": segments[number].first_step, f"{side}_last_step": segments[number].last_step}
     return found
-
-
-def write_table(table: pa.Table, path: Path) -> None:
-    """Write Parquet or CSV, by the name's ending; the file appears whole or not at all (DatasetError if that fails)."""
-    import pyarrow.csv
-    import pyarrow.parquet
-
-    try:
-        with replacing(path) as part:
-            if path.suffix == ".parquet":
-                pyarrow.parquet.write_table(table, part, compression="zstd")
-            else:
-                pyarrow.csv.write_csv(table, part)
-    except OSError as error:
-        raise DatasetError(f"cannot write {path}: {error.strerror or error}\nChoose another place.") from error
 
 
 ENDINGS = (".json", ".parquet", ".csv")
@@ -186,17 +177,27 @@ def export_file(database: Database, selection: Selection, path: Path, *, segment
         DatasetError: If there are no answers, or the file cannot be written.
     """
     with database.read() as session:
-        if segments:
-            document = export_segments(session, selection)
-            try:
+        try:
+            if segments:
+                document = export_segments(session, selection)
                 write_json(path, document)
-            except OSError as error:
-                raise DatasetError(f"cannot write {path}: {error.strerror or error}\nChoose another place.") from error
-            return len(document["answers"])
-        if path.suffix == ".json":
-            items = export_answers(session, selection)
-            write_items(items, path)
-            return len(items)
-        table = flat_table(session, selection)
-        write_table(table, path)
-        return table.num_rows
+                return len(document["answers"])
+            if path.suffix == ".json":
+                items = export_answers(session, selection)
+                write_items(items, path)
+                return len(items)
+            return _write_table(flat_table(session, selection), path)
+        except OSError as error:
+            raise DatasetError(f"cannot write {path}: {error.strerror or error}\nChoose another place.") from error
+
+
+def _write_table(table: pa.Table, path: Path) -> int:
+    import pyarrow.csv
+    import pyarrow.parquet
+
+    with replacing(path) as part:
+        if path.suffix == ".parquet":
+            pyarrow.parquet.write_table(table, part, compression="zstd")
+        else:
+            pyarrow.csv.write_csv(table, part)
+    return table.num_rows

@@ -36,11 +36,11 @@ def import_report(
     order: str,
     joined: Sequence[str],
 ) -> dict[str, Any]:
-    """The report as JSON values; keys are described in docs/dataset.md.
+    """The report as JSON values; docs/dataset.md describes its keys.
 
     Args:
         conflicts: Rows that were imported before with another content: row, hash, reason.
-        videos: Agent -> task and seed of each video that was brought.
+        videos: Agent -> task and seed of each of its videos.
         joined: Agents that were here before the set was.
     """
     in_conflict = {row for row, _, _ in conflicts}

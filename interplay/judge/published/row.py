@@ -38,7 +38,6 @@ class PublishedAnswer:
         row: Its place in the file, from 1.
         key: Identifies the answer in every version of the file.
         responses: Question id -> answer, as in our forms.
-        viewing: The page's report.
         notes: Irregularities, and how they were interpreted.
         item: The row as in the file.
     """
@@ -228,10 +227,8 @@ def _seed(episodes: Sequence[Mapping[str, Any]]) -> int:
 
 def _winner(metadata: Mapping[str, Any], result: Mapping[str, Any], episodes: Sequence[Mapping[str, Any]]) -> str:
     """`p1`, `p2` or `draw`; all statements about it must agree."""
-    is_draw, order = (
-        result.get("is_draw", metadata.get("is_draw")),
-        _order(result.get("ranks", metadata.get("ranks")), episodes),
-    )
+    is_draw = result.get("is_draw", metadata.get("is_draw"))
+    order = _order(result.get("ranks", metadata.get("ranks")), episodes)
     winner = metadata.get("win_player")
     if winner in (None, ""):
         winner = "draw" if is_draw is True else order

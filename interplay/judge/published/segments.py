@@ -33,12 +33,7 @@ def is_of_segments(document: Any) -> bool:
 
 
 def export_segments(session: Session, selection: Selection) -> dict[str, Any]:
-    """The answers about segments of a selection, oldest first, without checks and model judges.
-
-    Raises:
-        DatasetError: If there are no such answers.
-        NotFoundError: If nothing was imported under that name.
-    """
+    """The answers about segments of a selection, oldest first, without checks and model judges; errors as `export_answers`."""
     answers = [one for one in selected(session, selection) if one.purpose == "segment" and one.judge_kind != "model"]
     if not answers:
         raise DatasetError("there are no answers about segments to write\nOpen a study of segments: docs/rewards.md says how.")

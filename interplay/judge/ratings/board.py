@@ -38,10 +38,10 @@ def leaderboard(
         rules: Of the open room, whose pairing rule says which pair comes next.
     Returns:
         `task`; `rows`, each a `rank.LeaderboardRow` as a dict plus `kind`, `withdrawn`, and of the agent's episodes that can be
-            shown `num_checked` by an outcome check and `num_passed`, which do not affect ratings; `unrated`, names of agents
-            that wait for their first answer; `num_answers`; `num_judges`; `next_pair`, a `NextPair` as a dict, or None;
-            `automatic`, None if no episode was checked, else the answers that name one of two sides of which one passed,
-            `num_decided`, and those of them that name the one that passed, `num_agreed`.
+        shown `num_checked` by an outcome check and `num_passed`, which do not affect ratings; `unrated`, names of agents
+        that wait for their first answer; `num_answers`; `num_judges`; `next_pair`, a `NextPair` as a dict, or None;
+        `automatic`, None if no episode was checked, else the answers that name one of two sides of which one passed,
+        `num_decided`, and those of them that name the one that passed, `num_agreed`.
     """
     if task is not None:
         candidates.check_task(session, task)

@@ -22,10 +22,10 @@ COLUMNS = (
     "rank", "group", "agent", "kind", "mu", "sigma", "low", "high", "score", "beats_next", "above_next",
     "num_answers", "won", "drew", "lost", "num_checked", "num_passed",
 )  # fmt: skip
-"""What a row says, in JSON and as the columns of the CSV."""
+"""Fields of a row, in JSON and as the columns of the CSV."""
 _FACTS = ("kind", "withdrawn", "num_checked", "num_passed")
 _ROW = tuple(name for name in COLUMNS if name not in _FACTS)
-"""What `rank.leaderboard` knows of it."""
+"""Fields from `rank.leaderboard`."""
 _UNKNOWN = {"kind": "agent", "withdrawn": False, "num_checked": 0, "num_passed": 0}
 
 
@@ -53,12 +53,12 @@ class Boards:
 
         Returns:
             The document of `Judging.leaderboard`, and: `publish_every`, `method`, `judges`, `notes` (what a reader must know
-                about this fit), and in each row `low` and `high`, the 95 % interval of mu; `beats_next`, the probability that
-                the next answer about this agent and the one in the row below names this one, if it names any (None where the
-                method cannot say); `above_next`, the probability that its skill is higher than that one's. The last row of a
-                group has None in both: agents of two groups (`group`, from 1 on) were never compared, directly or through third
-                ones, and are ranked apart. For Bradley-Terry and Davidson `mu` is a log strength, `score` the same; for
-                `normalised` it is the mean z-score.
+            about this fit), and in each row `low` and `high`, the 95 % interval of mu; `beats_next`, the probability that
+            the next answer about this agent and the one in the row below names this one, if it names any (None where the
+            method cannot say); `above_next`, the probability that its skill is higher than that one's. The last row of a
+            group has None in both: agents of two groups (`group`, from 1 on) were never compared, directly or through third
+            ones, and are ranked apart. For Bradley-Terry and Davidson `mu` is a log strength, `score` the same; for
+            `normalised` it is the mean z-score.
         Raises:
             NotFoundError: If no such task is known.
             ValueError: If there is no such method.

@@ -45,7 +45,6 @@ class History:
     """Answers in the order of the log, overall and by task, and TrueSkill after each, so that boards can be shown as they were.
 
     Attributes:
-        standings: After all answers.
         answers: Task, or None for all -> its answers.
         tracks: Task, or None for all -> agent -> its track, in the order in which agents were first judged.
         sequences: Sequence number of each answer.
@@ -118,7 +117,7 @@ class Incremental(Generic[Value]):
         return news if news.state.revision == known.revision and len(news.answers) < store.MAX_NEWS else None
 
     def take(self, news: News) -> Value:
-        if news.state.revision == self._state.revision:  # or it was made anew since they were read
+        if news.state.revision == self._state.revision:  # else it was computed again since they were read
             self._continue(news.answers, news.state)
         return self._value
 
@@ -209,7 +208,7 @@ class Ratings:
         state = store.log_state(session)
         with self._models_lock:
             known_state, history = self._models
-            if state != known_state:  # made anew: there are few, and they are rarely added
+            if state != known_state:  # computed again: there are few, and they are rarely added
                 history = History()
                 for answer in model_answers(session):
                     history.add(comparison(answer), answer.sequence)

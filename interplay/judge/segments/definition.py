@@ -19,9 +19,7 @@ class Segments:
     """Settings of a study of segments.
 
     Attributes:
-        task: Task id; all segments are of its games.
         seconds: Length of a segment; None: 90 frames, but from 1.5 to 3 seconds.
-        seed: Seed of their drawing.
         entrants: Players of the games; empty for everybody.
         where: Conditions on games, as for `interplay episodes list --where`; all must hold.
         seat: Seat that is compared, in a task of several seats; empty for the only seat.

@@ -40,7 +40,6 @@ def draw_segments(
 
     Args:
         games: In a fixed order, which the result depends on.
-        num_steps: Length of a segment, in steps.
         number: How many; fewer are drawn where there are not so many places.
     """
     games = [game for game in games if game.num_steps >= num_steps]
@@ -104,13 +103,20 @@ class SegmentStudies:
         drawn = draw_segments(
             games, num_steps=num_steps, number=part.number, held_out=part.held_out, rng=np.random.default_rng(part.seed)
         )
-        if not any(_can_be_compared(one, other) for one, other in itertools.combinations(drawn, 2)):
+        teaching = [one for one in drawn if not one.is_held_out]
+        if all(overlap(one, other) for one, other in itertools.combinations(teaching, 2)):
             raise SegmentError(
                 f"{amount(len(drawn), 'segment was', 'segments were')} drawn from {amount(len(games), 'game')} of {task.id}; "
                 f"outside the held-out worlds no two of them can be compared\n"
                 "Remedy: write a larger number, fewer seconds, or choose more games."
             )
-        self._look(drawn[0], task)
+        try:  # one video, so that a task without pictures is refused before anybody is asked to judge it
+            film(self._archive, Clip(drawn[0].episode_id, drawn[0].first_step, drawn[0].last_step).name)
+        except InterplayError as error:
+            raise SegmentError(
+                f"the first segment of {task.id} cannot be filmed: {error}\n"
+                "Remedy: mend what it says; a task whose world shows no pictures cannot be compared."
+            ) from None
         return drawn
 
     def _games(self, part: Segments, task: Task, seat: str) -> list[Game]:
@@ -143,24 +149,13 @@ class SegmentStudies:
             )  # fmt: skip
         return games
 
-    def _look(self, drawn: NewSegment, task: Task) -> None:
-        """Make one video, so that a task without pictures is refused before anybody is asked to judge it."""
-        try:
-            film(self._archive, Clip(drawn.episode_id, drawn.first_step, drawn.last_step).name)
-        except InterplayError as error:
-            raise SegmentError(
-                f"the first segment of {task.id} cannot be filmed: {error}\n"
-                "Remedy: mend what it says; a task whose world shows no pictures cannot be compared."
-            ) from None
-
 
 def check_segments(part: Segments, task: Task) -> str:
     """Return the seat that is compared; checks all that can be checked before there are games.
 
     Raises:
-        NotFoundError: If the task has no such seat.
-        SegmentError: If it has several, and none is named.
-        ConditionError: If a condition cannot be read.
+        NotFoundError, SegmentError: If the task has no such seat, or has several and none is named.
+        ConditionError: If a condition on games cannot be read.
     """
     for condition in part.where:
         parse_condition(condition, None)
@@ -173,10 +168,6 @@ def check_segments(part: Segments, task: Task) -> str:
             f'Remedy: write seat = "{seats[0]}", or another one of {", ".join(seats)}.'
         )
     return part.seat or seats[0]
-
-
-def _can_be_compared(one: NewSegment, other: NewSegment) -> bool:
-    return not (one.is_held_out or other.is_held_out or overlap(one, other))
 
 
 def _why_not(episode: Episode, task: Task) -> str:

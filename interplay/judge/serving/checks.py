@@ -19,7 +19,7 @@ from interplay.rank import Outcome
 Purpose = Literal["rating", "attention", "repeat"]
 
 SWAPPED: Mapping[str, Outcome] = {"left": "right", "right": "left", "draw": "draw"}
-"""What an outcome is called when the sides change places."""
+"""Outcome -> its name when the sides change places."""
 _Entry = tuple[Purpose, int | None]
 HURRY_S = 5.0
 """An answer within so many seconds of the first moment it was accepted counts as given at the minimum time; less where the
@@ -92,8 +92,6 @@ class JudgeSummary:
     """Summary of one judge's work.
 
     Attributes:
-        kind: `person`, `program` or `model`.
-        num_answers: All answers, with checks.
         num_attention, attention_passed: Attention checks answered, and answered right.
         num_repeats, repeats_consistent: Repeated pairs, and those answered the same way again.
         left_share: Share of left among answers that name a side, without checks; None without such answers.

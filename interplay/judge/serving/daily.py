@@ -18,15 +18,15 @@ DAY_S = 86_400.0
 _MOST_ADDRESSES = 100_000
 
 
-class AnswersByAddress:
-    """Counts answers of the last 24 hours in memory, for this process; safe to share between threads."""
+class DailyLimits:
+    """Limits of answers per day; those of an address are counted in memory, for this process. Safe to share between threads."""
 
-    def __init__(self, monotonic: Callable[[], float]) -> None:
-        self._monotonic = monotonic
+    def __init__(self, clock: Callable[[], datetime], monotonic: Callable[[], float]) -> None:
+        self._clock, self._monotonic = clock, monotonic
         self._lock = threading.Lock()
         self._times: dict[str, deque[float]] = {}
 
-    def add(self, address: str) -> None:
+    def count(self, address: str) -> None:
         with self._lock:
             times = self._times.pop(address, None) or deque()
             self._times[address] = times  # the one seen last stands last
@@ -37,19 +37,11 @@ class AnswersByAddress:
             if len(self._times) > _MOST_ADDRESSES:
                 del self._times[next(iter(self._times))]
 
-    def wait_s(self, address: str, limit: int) -> float:
+    def _wait_s(self, address: str, limit: int) -> float:
         with self._lock:
             times, now = self._times.get(address, ()), self._monotonic()
             recent = [time for time in times if time > now - DAY_S]
             return 0.0 if len(recent) < limit else recent[len(recent) - limit] + DAY_S - now
-
-
-class DailyLimits:
-    """Limits of answers per day; `by_address` counts those of each address."""
-
-    def __init__(self, clock: Callable[[], datetime], monotonic: Callable[[], float]) -> None:
-        self._clock = clock
-        self.by_address = AnswersByAddress(monotonic)
 
     def check(self, session: Session, judge: str, study: str | None, judge_kind: str, address: str, rules: Rules) -> None:
         """Refuse a person who has reached a limit (DailyLimitError with the limit, and when they may continue)."""
@@ -67,7 +59,7 @@ class DailyLimits:
                     wait_s,
                 )
         limit = rules.max_answers_per_address
-        wait_s = 0.0 if limit is None or not address else self.by_address.wait_s(address, limit)
+        wait_s = 0.0 if limit is None or not address else self._wait_s(address, limit)
         if wait_s > 0:
             raise DailyLimitError(
                 f"{limit} answers came from your network address in 24 hours, the most that one address may send "

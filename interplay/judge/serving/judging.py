@@ -18,13 +18,7 @@ from sqlalchemy.orm import Session
 
 from interplay.errors import InterplayError
 from interplay.judge.entrants.duplicates import Twins
-from interplay.judge.errors import (
-    NothingToJudgeError,
-    NothingToUndoError,
-    StudyClosedError,
-    StudyFullError,
-    TooEarlyError,
-)
+from interplay.judge.errors import NothingToJudgeError, NothingToUndoError, StudyClosedError, StudyFullError, TooEarlyError
 from interplay.judge.form import Watching, check_draft, check_form, check_problem
 from interplay.judge.pairing.candidates import Candidates
 from interplay.judge.ratings.board import leaderboard
@@ -34,9 +28,9 @@ from interplay.judge.serving import access
 from interplay.judge.serving.checks import CheckedAnswer, JudgeSummary, summarise
 from interplay.judge.serving.daily import DailyLimits
 from interplay.judge.serving.match import Elapsed, MatchState, ServedMatch, Stopwatch, questions_of
-from interplay.judge.serving.matchmaker import Matchmaker, Plan, Request, Shown, again, match_showing
+from interplay.judge.serving.matchmaker import Matchmaker, Request, Shown, again, match_showing
 from interplay.judge.serving.open_matches import RELEASE_AFTER_S, OpenMatches
-from interplay.judge.serving.segment_matches import SegmentMatchmaker, SegmentPlan, match_of
+from interplay.judge.serving.segment_matches import SegmentMatchmaker, match_of
 from interplay.judge.serving.videos import Clips, Side, VideoArchive, Videos, video_length_s
 from interplay.judge.viewing import Lengths
 from interplay.store import Match, Problem
@@ -47,8 +41,10 @@ from interplay.tasks import Suite
 log = logging.getLogger("interplay.judge")
 UNDO_WITHIN_S = 600.0
 """How long after an answer its judge may take it back."""
+NextMatch = Callable[[Session, datetime], Match]
+"""Makes a planned match at a time; the transaction must hold the lock."""
 JudgeKind = Literal["person", "program", "model"]
-"""Who judges: a person, a script the operator runs, or a model judge, whose answers are kept apart from the others'."""
+"""Kind of a judge: a person, a script the operator runs, or a model judge, whose answers are kept apart from the others'."""
 
 
 class Preview(NamedTuple):
@@ -70,7 +66,6 @@ class Judging:
     """The judging room over one archive; safe to share between threads, and with other processes on the same database.
 
     Args:
-        rng: Draws tasks, checks, sides and ties.
         monotonic: Seconds that never go back, which time judges; those of `clock` if only that is given.
         release_after_s: A match whose page has been silent for so long is released.
         suites: Tasks on offer, known even before anyone has played them; the built-in ones when not given.
@@ -182,29 +177,26 @@ class Judging:
                 match = self._new_match(session, self._plan(session, request, closed_at) if plan is None else plan)
             return self._served(session, match, rules, state.num_answers)
 
-    def _plan(self, session: Session, request: Request, closed_at: datetime | None) -> Plan | SegmentPlan:
-        """A new match, planned as far as possible without the lock; errors as `serve`."""
+    def _plan(self, session: Session, request: Request, closed_at: datetime | None) -> NextMatch:
+        """Plan a new match as far as possible without the lock; errors as `serve`."""
         if closed_at is not None:
             raise StudyClosedError("this study is closed and needs no more answers; thank you for your interest")
         if self._is_full(session, request.study, request.rules):
             raise StudyFullError(f"this study has the {request.rules.target_answers} answers it asked for; thank you")
         if request.rules.segments is not None and request.study is not None:
             version = self._study_rules.of(session, request.study).content_hash
-            return self._segment_matches.plan(session, request, version, self._matchmaker.own_rng())
-        return self._matchmaker.plan(session, request)
+            segment_plan = self._segment_matches.plan(session, request, version, self._matchmaker.own_rng())
+            return lambda session, now: self._segment_matches.next_match(session, segment_plan, now)
+        plan = self._matchmaker.plan(session, request)
+        return lambda session, now: self._matchmaker.next_match(session, plan, now)
 
-    def _next_match(self, session: Session, plan: Plan | SegmentPlan) -> Match:
-        if isinstance(plan, SegmentPlan):
-            return self._segment_matches.next_match(session, plan, self._clock())
-        return self._matchmaker.next_match(session, plan, self._clock())
-
-    def _new_match(self, session: Session, plan: Plan | SegmentPlan) -> Match:
+    def _new_match(self, session: Session, next_match: NextMatch) -> Match:
         try:
-            match = self._next_match(session, plan)
+            match = next_match(session, self._clock())
         except NothingToJudgeError:
             if self._open.release_unseen(session) + self._open.release_untouched(session) == 0:
                 raise
-            match = self._next_match(session, plan)
+            match = next_match(session, self._clock())
         store.add_match(session, match)
         self._stopwatch.start(match.id)
         return match
@@ -335,7 +327,7 @@ class Judging:
             match = access.unanswered(session, match_id, judge)
             store.release(session, match, self._clock())
             if reported is not None:
-                store.add_problem(session, match, now=self._clock(), **reported._asdict())
+                store.add_problem(session, match, now=self._clock(), **reported)
 
     def last_problems(self, limit: int) -> list[tuple[Problem, Match]]:
         with self.database.read() as session:
@@ -411,7 +403,7 @@ class Judging:
                 access.check_not_superseded(session, access.unanswered(session, match_id, judge))
                 raise AssertionError(f"match {match_id} does not accept an answer")  # one of the two has raised
             if is_person and address and match.study is None:
-                self._daily.by_address.add(address)
+                self._daily.count(address)
             return AcceptedAnswer(sequence, state.num_answers + 1)
 
     def undo(self, judge: str, *, study: str | None = None) -> ServedMatch:

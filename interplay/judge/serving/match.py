@@ -71,18 +71,14 @@ class ServedMatch:
 
     Attributes:
         id: Random; says nothing about the episodes.
-        task, title, goal: The task of both players.
         seat: Seat that is compared, in a game of several; None in a game of one player.
         is_of_segments: Whether the videos are a few seconds of any two games, and the judge may say that they cannot tell
             (`na`).
-        frame_rate_hz: Frames per second of both videos.
         elapsed_s: From serving until now, by the server's clock, seconds.
         state: `open`, `released` (still answerable, but others may be shown the pair) or `answered`.
-        num_answered: Answers of this judge so far, in this study if it is one.
         num_wanted: Limit of answers of one judge; None for no limit.
         min_viewing_s: Time from serving until an answer is accepted, seconds.
         min_watched_share: Share of each video that must be played, from 0 to 1.
-        study: Study id; None in the open room.
         draft: The form as the judge's page last stored it; None if it did not.
     """
 

@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 
 from interplay.judge.entrants.duplicates import NUM_OF_TASK, Twins, twin_path
 from interplay.judge.errors import EveryPairTakenError, NothingToJudgeError, VideosBeingMadeError
-from interplay.judge.pairing import AgentPair, Awaited, Evidence, pairing_rule
+from interplay.judge.pairing import AgentPair, Awaited, pairing_rule
 from interplay.judge.pairing.candidates import Candidates
 from interplay.judge.pairing.matchmaking import Candidate, ChosenEpisodes, EpisodePair, JudgeHistory, choose
 from interplay.judge.ratings.ratings import Ratings
@@ -64,7 +64,6 @@ class Offer(NamedTuple):
     """Pairs of one task for one judge.
 
     Attributes:
-        awaited: Agents of the matches whose answers are expected.
         pairs: Agents to compare, the most informative pair first.
         shown: Seed and episodes of every match this judge was served in this task.
     """
@@ -98,7 +97,6 @@ class Matchmaker:
     """Chooses matches; safe to share between threads.
 
     Args:
-        rng: Draws tasks, checks, sides and ties.
         is_being_made: Episode id -> whether its missing video is being made.
         twins: Makes the second encodes that some checks show.
         is_held: Whether no video is made now, because people play.
@@ -182,9 +180,7 @@ class Matchmaker:
         if len({candidate.agent for candidate in candidates}) < 2:
             return None
         awaited = _awaited(store.open_pairs(session, task))
-        with self._ratings.evidence(session) as evidence:
-            pairs = _ordered(candidates, request.rules, evidence[task], awaited, rng)
-        pairs = self._within_limit(session, request, task, pairs)
+        pairs = self._pairs(session, request, task, candidates, awaited, rng)
         return Offer(task, candidates, awaited, pairs, store.pairs_shown_to(session, request.judge, task))
 
     def _not_own(self, session: Session, task: str, judge: str) -> tuple[Candidate, ...]:
@@ -201,9 +197,7 @@ class Matchmaker:
         taken, awaited = frozenset(one.episodes for one in open_pairs), _awaited(open_pairs)
         pairs = offer.pairs
         if awaited != offer.awaited:  # others were served or answered meanwhile: the best pair may be on its way now
-            with self._ratings.evidence(session) as evidence:
-                pairs = _ordered(offer.candidates, plan.request.rules, evidence[offer.task], awaited, plan.rng)
-            pairs = self._within_limit(session, plan.request, offer.task, pairs)
+            pairs = self._pairs(session, plan.request, offer.task, offer.candidates, awaited, plan.rng)
         return choose(
             offer.candidates,
             pairs,
@@ -214,8 +208,20 @@ class Matchmaker:
             rng=plan.rng,
         )
 
-    def _within_limit(self, session: Session, request: Request, task: str, pairs: list[AgentPair]) -> list[AgentPair]:
-        limit = request.rules.max_answers_of_agents
+    def _pairs(
+        self,
+        session: Session,
+        request: Request,
+        task: str,
+        candidates: Iterable[Candidate],
+        awaited: Awaited,
+        rng: np.random.Generator,
+    ) -> list[AgentPair]:
+        """Pairs of agents in the order of the rules, without those about which the judge has answered often enough."""
+        rule, limit = pairing_rule(request.rules.policy, **request.rules.policy_options), request.rules.max_answers_of_agents
+        agents = {candidate.agent for candidate in candidates}
+        with self._ratings.evidence(session) as evidence:
+            pairs = rule.order(sorted(agents), evidence[task], awaited, rng)
         if limit is None:
             return pairs
         times = store.times_answered_about(session, request.judge, task)
@@ -225,23 +231,20 @@ class Matchmaker:
         """Two episodes to look at, always the same ones, chosen without regard to quality (errors as `next_match`); `but` are
         tasks to skip."""
         for task in sorted(set(self._tasks_to_try(session, request, self.own_rng())) - set(but)):
-            candidates = sorted(
-                self._candidates.of_task(session, task), key=lambda one: sha256(one.episode_id.encode()).digest()
-            )
-            shown = [candidate for candidate in candidates if self._has_video(candidate.episode_id)]
+            shown = [one for one in self._in_fixed_order(session, task) if self._has_video(one.episode_id)]
             for left, right in itertools.combinations(shown, 2):
                 if left.agent != right.agent and left.episode_id != right.episode_id and _is_same_start(left, right):
                     return ChosenEpisodes(left, right)
         raise NothingToJudgeError("there is no pair of videos to look at yet")
 
+    def _in_fixed_order(self, session: Session, task: str) -> list[Candidate]:
+        return sorted(self._candidates.of_task(session, task), key=lambda one: sha256(one.episode_id.encode()).digest())
+
     # Checks
 
     def _prepare_twins(self, session: Session, tasks: Iterable[str]) -> None:
         for task in tasks:
-            candidates = sorted(
-                self._candidates.of_task(session, task), key=lambda one: sha256(one.episode_id.encode()).digest()
-            )
-            videos = [self._video_path(candidate.episode_id) for candidate in candidates]
+            videos = [self._video_path(one.episode_id) for one in self._in_fixed_order(session, task)]
             self._twins.want([video for video in videos if video.exists()][:NUM_OF_TASK])
 
     def _check(self, session: Session, plan: Plan) -> Shown | None:
@@ -352,38 +355,15 @@ def _shown_too_often(shown: Sequence[tuple[int, EpisodePair]], limit: int | None
     return frozenset(pair for pair in set(pairs) if pairs.count(pair) >= limit)
 
 
-def _ordered(
-    candidates: Iterable[Candidate], rules: Rules, evidence: Evidence, awaited: Awaited, rng: np.random.Generator
-) -> list[AgentPair]:
-    rule = pairing_rule(rules.policy, **rules.policy_options)
-    return rule.order(sorted({candidate.agent for candidate in candidates}), evidence, awaited, rng)
-
-
 def match_showing(request: Request, shown: Shown, now: datetime) -> Match:
     return new_match(
-        request,
-        shown.task,
-        shown.left,
-        shown.right,
-        now,
-        seat=shown.left.seat,
-        purpose=shown.purpose,
-        expected=shown.expected,
-        repeat_of=shown.repeat_of,
-    )
+        request, shown.task, shown.left, shown.right, now,
+        seat=shown.left.seat, purpose=shown.purpose, expected=shown.expected, repeat_of=shown.repeat_of,
+    )  # fmt: skip
 
 
 def new_match(
-    request: Request,
-    task: str,
-    left: Candidate | SegmentRow,
-    right: Candidate | SegmentRow,
-    now: datetime,
-    *,
-    seat: str,
-    purpose: str,
-    expected: str | None = None,
-    repeat_of: str | None = None,
+    request: Request, task: str, left: Candidate | SegmentRow, right: Candidate | SegmentRow, now: datetime, **more: Any
 ) -> Match:
     return Match(
         id=secrets.token_hex(12),  # not drawn from `rng`: nobody may guess the next one
@@ -395,14 +375,11 @@ def new_match(
         left_agent=left.agent,
         right_agent=right.agent,
         judge=request.judge,
+        judge_kind=request.kind,
+        study=request.study,
         served_at=now,
         seen_at=now,
-        study=request.study,
-        purpose=purpose,
-        expected=expected,
-        repeat_of=repeat_of,
-        judge_kind=request.kind,
-        seat=seat,
+        **more,
     )
 
 

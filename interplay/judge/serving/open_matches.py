@@ -14,8 +14,8 @@ from interplay.store import judging as store
 RELEASE_AFTER_S = 600.0
 """A match is released when its page has been silent for so long."""
 UNTOUCHED_AFTER_S = 90.0
-"""When there is nothing else to show, a match goes to others if its page has given no sign of life at all for so long after
-serving; pages give one each half minute."""
+"""When there is nothing else to show, a match is released if its page has sent no heartbeat for so long after serving; pages
+send one each half minute."""
 
 
 class OpenMatches:
@@ -23,7 +23,6 @@ class OpenMatches:
 
     Args:
         has_videos: Whether both videos of a match can be shown now.
-        release_after_s: A match whose page has been silent for so long is released.
     """
 
     def __init__(

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
+from typing import Any
 
 import numpy as np
 from sqlalchemy.orm import Session
@@ -32,7 +33,6 @@ class SegmentPlan:
         num_missing: Number of others, whose videos are missing.
         is_making: Whether videos of others are being made.
         sums: Of the reward that guides the selection; None before one was learned.
-        due: Purposes of the checks that are due.
         must_check: Whether a due check must come now, because its block ends.
     """
 
@@ -79,17 +79,8 @@ class SegmentMatchmaker:
         shown = [one for one in segments if self._has(one)]
         if request.rules.attention_every is not None:
             self._twins.want([self._clips.path(one) for one in shown[:NUM_OF_TASK]])
-        return SegmentPlan(
-            request,
-            part,
-            shown,
-            len(segments) - len(shown),
-            is_making,
-            self._sums_of(session, request.study),
-            due,
-            must_check,
-            rng,
-        )
+        sums = self._sums_of(session, request.study)
+        return SegmentPlan(request, part, shown, len(segments) - len(shown), is_making, sums, due, must_check, rng)
 
     def next_match(self, session: Session, plan: SegmentPlan, now: datetime) -> Match:
         """A new match, not stored yet (NothingToJudgeError if nothing can be shown). The transaction must hold `store.lock`."""
@@ -166,17 +157,9 @@ class SegmentMatchmaker:
         return None
 
 
-def match_of(
-    request: Request,
-    pair: SegmentPair,
-    now: datetime,
-    *,
-    purpose: str,
-    expected: str | None = None,
-    repeat_of: str | None = None,
-) -> Match:
+def match_of(request: Request, pair: SegmentPair, now: datetime, **more: Any) -> Match:
     left, right = pair
     seat = "" if request.rules.segments is None else request.rules.segments.seat
-    match = new_match(request, left.task, left, right, now, seat=seat, purpose=purpose, expected=expected, repeat_of=repeat_of)
-    match.left_segment_id, match.right_segment_id = left.id, right.id
-    return match
+    return new_match(
+        request, left.task, left, right, now, seat=seat, left_segment_id=left.id, right_segment_id=right.id, **more
+    )

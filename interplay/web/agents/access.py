@@ -52,14 +52,10 @@ def viewer_of(request: Request) -> Viewer:
     return Viewer() if token is None else Viewer(token.scope == "read", token.name)
 
 
-def sees_waiting(request: Request) -> bool:
-    return viewer_of(request).sees_all
-
-
 def visible_episodes(request: Request) -> EpisodeQuery:
     """Every episode that the visitor may ever see; `hidden_tasks` are hidden just now."""
     return EpisodeQuery(
-        with_waiting=sees_waiting(request),
+        with_waiting=viewer_of(request).sees_all,
         own=_here(request),
         not_of=blind_studies(request),
         without_withheld=not current_operator(request),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import secrets
 import shutil
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from fastapi import Request
@@ -48,30 +48,23 @@ def check(request: Request, name: str, task_id: str, seed: int) -> tuple[Task, s
     return task, token
 
 
-@contextmanager
-def _one_at_a_time(request: Request, token: str | None) -> Iterator[None]:
-    """Refuse a token whose last video is still being received, so that one token cannot fill the disk; not the operator."""
-    if token is None:
-        yield
-        return
-    receiving = services(request).receiving
+@asynccontextmanager
+async def received(request: Request, token: str | None) -> AsyncIterator[Path]:
+    """The request's body in a file, deleted when the block ends (HTTPException 413 if too large, 429, 503 without room).
+
+    One at a time of each token, so that one cannot fill the disk; not of the operator.
+    """
+    receiving, own = services(request).receiving, set() if token is None else {token}
     if token in receiving:
         raise refusal(
             429, "the server is still receiving another video of yours; send the next one when that request has ended"
         )
-    receiving.add(token)
+    receiving |= own
     try:
-        yield
-    finally:
-        receiving.discard(token)
-
-
-@asynccontextmanager
-async def received(request: Request, token: str | None) -> AsyncIterator[Path]:
-    """The request's body in a file, deleted when the block ends (HTTPException 413 if too large, 429, 503 without room)."""
-    with _one_at_a_time(request, token):
         async with _in_a_file(request) as path:
             yield path
+    finally:
+        receiving -= own
 
 
 def remove_unfinished(root: Path) -> None:

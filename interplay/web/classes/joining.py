@@ -6,7 +6,7 @@ from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import Response
 
 from interplay.envs.make import has_score
-from interplay.study.classes import ClassError, Pupil
+from interplay.study.classes import ClassError
 from interplay.study.classes.pupils import best_games, scores
 from interplay.web.classes.pupils import pupil_of
 from interplay.web.classes.teachers import BEST_SHOWN, score_plot
@@ -86,16 +86,13 @@ def home(request: Request) -> Response:
         if best:
             own = me.best(task.id)
             plot = score_plot(scores(pupils, task.id), None if own is None else own.score)
-            boards.append((task, best[:BEST_SHOWN], plot, _rank(best, me)))
+            rank = next((place for place, (pupil, _) in enumerate(best, 1) if pupil.participant == me.participant), None)
+            boards.append((task, best[:BEST_SHOWN], plot, rank))
     return render(
         request, "pupil.html", "", headers=_NO_STORE, alone=True,
         school_class=school_class, me=me, tasks=tasks, boards=boards, scoreless={one.id for one in tasks if not has_score(one)},
         is_open=school_class.is_open(services(request).classes.now()),
     )  # fmt: skip
-
-
-def _rank(best: list, me: Pupil) -> int | None:  # type: ignore[type-arg]
-    return next((place + 1 for place, (pupil, _) in enumerate(best) if pupil.participant == me.participant), None)
 
 
 @router.get("/class/play/{suite}/{name}")

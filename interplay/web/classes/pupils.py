@@ -17,7 +17,7 @@ from interplay.web.http.refusals import refusal
 from interplay.web.services import services
 
 HERE_S = 20.0
-"""A page of a pupil asks at least every five seconds; who is silent for so long has closed it, or put it away."""
+"""A page of a pupil asks at least every five seconds; after this silence it is closed or in the background."""
 READS_S = 180.0
 """How long somebody may read the rules of a task: that page asks nothing."""
 
@@ -60,9 +60,7 @@ class Now:
     Attributes:
         state: `playing`, `waiting`, `here` or `away`.
         words: Text over the picture; empty while they play.
-        task: Of the game or the rules on their screen; empty without.
         seconds: Played, waited, or since they were last seen.
-        share: Elapsed share of the game's time, 0 to 1.
     """
 
     state: str

@@ -168,7 +168,6 @@ class Hosts:
     is accepted.
 
     Attributes:
-        names: In lower case.
         any_address: Whether every IP address is accepted.
     """
 

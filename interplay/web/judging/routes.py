@@ -317,7 +317,7 @@ def answer(request: Request, match: MatchId, body: Body) -> dict[str, Any]:
     if judge.enrolment is not None:
         facts = enrolments.facts_of(request, judge.enrolment)
         document["answered"] = facts.num_answers
-        if enrolments.finish_if_due(request, judge.enrolment, facts).outcome is not None:
+        if services(request).studies.finish_if_due(judge.enrolment, facts).outcome is not None:
             document["next"] = enrolments.end_address(request, judge.enrolment)
     return document
 

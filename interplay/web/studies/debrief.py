@@ -35,12 +35,7 @@ class ScoreComparison:
 
 @dataclass(frozen=True)
 class DebriefView:
-    """Contents of the page.
-
-    Attributes:
-        share: The address of the study, which does not identify the person who shares it.
-        scores: Address of the task's high scores; empty without.
-    """
+    """Contents of the page: `share` is the study's address, `scores` that of the task's high scores, or empty."""
 
     text: Debrief
     compared: tuple[ScoreComparison, ...]

@@ -148,10 +148,6 @@ def facts_of(request: HTTPConnection, enrolment: Enrolment) -> Facts:
     return services(request).studies.facts(enrolment)
 
 
-def finish_if_due(request: HTTPConnection, enrolment: Enrolment, facts: Facts) -> Enrolment:
-    return services(request).studies.finish_if_due(enrolment, facts)
-
-
 def next_address(request: HTTPConnection, enrolment: Enrolment) -> str:
     return next_address_of(request, enrolment.study, enrolment.id)
 

@@ -19,20 +19,13 @@ from interplay.web.http.forms import FormFields, see_other
 from interplay.web.pages import game_page
 from interplay.web.rendering import find_task
 from interplay.web.services import services
-from interplay.web.studies.enrolments import (
-    PARAMETER,
-    end_address,
-    facts_of,
-    next_address,
-    remember_part,
-    token_of,
-)
+from interplay.web.studies.enrolments import PARAMETER, end_address, facts_of, next_address, remember_part, token_of
 from interplay.web.studies.pages import NOBODY_ELSES, Enrolled, in_words, page
 
 router = APIRouter(include_in_schema=False)
 
 _RULE = ("statistic", "out_of", "required", "scope")
-"""What a page needs of a requirement to show it during a game."""
+"""Fields of a requirement that a page needs to show it during a game."""
 
 
 @router.get("/studies/{study}/play")

@@ -42,10 +42,8 @@ FILM_WAIT_S = 1.0
 
 @router.get("/studies/{study}/review")
 def review(request: Request, enrolment: Enrolled) -> Response:
-    if (
-        next_step(facts_of(request, enrolment)) != "work"
-        or services(request).studies.version(enrolment.study_hash).review is None
-    ):
+    study = services(request).studies.version(enrolment.study_hash)
+    if study.review is None or next_step(facts_of(request, enrolment)) != "work":
         return see_other(next_address(request, enrolment))
     served = services(request).reviews.serve(enrolment)
     return see_other(end_address(request, enrolment)) if served is None else _page(request, enrolment, served, _before(served))

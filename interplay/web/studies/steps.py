@@ -25,14 +25,7 @@ from interplay.study.quizzes.file import QuizPart
 from interplay.web.http.forms import FormFields, FormPairs, see_other, sentence
 from interplay.web.services import services
 from interplay.web.studies.debrief import debrief_of
-from interplay.web.studies.enrolments import (
-    PARAMETER,
-    end_address,
-    facts_of,
-    finish_if_due,
-    next_address,
-    token_of,
-)
+from interplay.web.studies.enrolments import PARAMETER, end_address, facts_of, next_address, token_of
 from interplay.web.studies.pages import Enrolled, Opened, end_page, page
 from interplay.web.studies.play import has_game, progress_of
 from interplay.web.videos import video_response
@@ -85,7 +78,7 @@ def take_quiz(request: Request, enrolment: Enrolled, form: FormPairs) -> Respons
     if not is_taken:
         return see_other(next_address(request, enrolment))
     if next_step(facts_of(request, enrolment)) == "end":  # the last attempt: who closes the page now is not waited for
-        finish_if_due(request, enrolment, facts_of(request, enrolment))
+        services(request).studies.finish_if_due(enrolment, facts_of(request, enrolment))
         return see_other(end_address(request, enrolment))
     # Shown at an address of its own: loading it again takes no second attempt.
     return see_other(f"/studies/{enrolment.study}/result?{urlencode({PARAMETER: token_of(request, enrolment)})}")
@@ -93,16 +86,12 @@ def take_quiz(request: Request, enrolment: Enrolled, form: FormPairs) -> Respons
 
 @router.get("/studies/{study}/result")
 def quiz_result(request: Request, enrolment: Enrolled) -> Response:
-    study, attempts, part = (
-        _study_of(request, enrolment),
-        services(request).studies.attempts(enrolment),
-        _quiz_of(request, enrolment),
-    )
+    attempts, part = services(request).studies.attempts(enrolment), _quiz_of(request, enrolment)
     if not attempts or part is None or next_step(facts_of(request, enrolment)) == "end":
         return see_other(next_address(request, enrolment))
     return page(
         request, "study_result.html",
-        study=study, attempt=attempts[-1], quiz=part.quiz, left=part.attempts - len(attempts),
+        study=_study_of(request, enrolment), attempt=attempts[-1], quiz=part.quiz, left=part.attempts - len(attempts),
         next=next_address(request, enrolment), **_tokens(request, enrolment),
     )  # fmt: skip
 
@@ -156,7 +145,7 @@ def end(request: Request, enrolment: Enrolled) -> Response:
 
 def _end(request: Request, enrolment: Enrolment, *, problem: str = "", address: str = "", status: int = 200) -> Response:
     facts = facts_of(request, enrolment)
-    enrolment = finish_if_due(request, enrolment, facts)
+    enrolment = services(request).studies.finish_if_due(enrolment, facts)
     study = _study_of(request, enrolment)
     if enrolment.outcome is None and next_step(facts) == "questions":
         query = urlencode({PARAMETER: token_of(request, enrolment), FINISHING: "1"})
@@ -207,7 +196,7 @@ def enter_raffle(request: Request, enrolment: Enrolled, form: FormPairs) -> Resp
 
 @router.post("/studies/{study}/finish")
 def finish_early(request: Request, enrolment: Enrolled, form: FormPairs) -> Response:
-    """End a part without a number of answers as done, and one without anything left to show as that.
+    """End a part: as done if no number of answers is required, as `nothing_left` if nothing is left to show.
 
     In a study of play a visit whose requirements are met is done. A game that is still being saved is waited for, unless the
     form says `without_it`.
@@ -280,7 +269,7 @@ def questions(request: Request, enrolment: Enrolled) -> Response:
 
 @router.post("/studies/{study}/questions")
 def answer(request: Request, enrolment: Enrolled, given: FormFields) -> Response:
-    """Store the answers, the whole form or nothing; `skip` leaves it empty. People who were about to finish then do."""
+    """Store the answers, the whole form or nothing; `skip` leaves it empty. With `FINISHING` in the address, then finish."""
     try:
         services(request).visits.answer(enrolment, given.get("form", ""), None if "skip" in given else given)
     except FormError as error:
@@ -292,7 +281,7 @@ def answer(request: Request, enrolment: Enrolled, given: FormFields) -> Response
 
 
 def _form_page(request: Request, enrolment: Enrolment, form: Form, given: dict[str, str], problem: str = "") -> Response:
-    study = services(request).studies.version(enrolment.study_hash)
+    study = _study_of(request, enrolment)
     return page(
         request, "study_questions.html", 422 if problem else 200,
         study=study, form=form, given=given, problem=problem, token=token_of(request, enrolment),
