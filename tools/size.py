@@ -16,7 +16,8 @@ def main() -> None:
     modules: Counter[str] = Counter()
     for name in listed.splitlines():
         parts = Path(name).parts
-        for room in {parts[0], "/".join(parts[:2]) if len(parts) > 2 else parts[0]}:
+        depth = 3 if parts[0] == "packages" else 2
+        for room in {parts[0], "/".join(parts[:depth]) if len(parts) > depth else parts[0]}:
             lines[room] += len((ROOT / name).read_bytes().splitlines())
             modules[room] += 1
     for room in sorted(lines, key=lambda room: (room.split("/")[0], "/" in room, -lines[room])):
