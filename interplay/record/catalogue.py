@@ -72,7 +72,7 @@ def parse_condition(text: str, names: Iterable[str] | None = ()) -> Condition:
         except ValueError:
             value = raw
             if re.search(r"[<>=!]", raw):
-                raise _bad(text, f"{raw!r} is not a value; put it in quotes if it is meant") from None
+                raise _bad(text, f"{raw!r} is not a value; if you mean this text, put it in quotes") from None
         else:
             if math.isnan(value):
                 raise _bad(text, "nothing compares with nan")

@@ -435,7 +435,7 @@ def test_what_is_asked_wrongly_is_said_in_words(command, archive, invaders, reco
     command("export", "--format", "minari", "--out", tmp_path / "dqn", "--task", invaders.id, "--observations", "dqn")
     status, _, error = command("import", tmp_path / "dqn", data=tmp_path / "new")
     assert status == 1
-    assert "it holds one decision in 4 steps (dqn), and an episode has every step" in error
+    assert "the data set has only one decision for every 4 steps (dqn), but an episode needs every step" in error
 
 
 def test_without_minari_the_error_says_what_to_install(command, archive, monkeypatch):

@@ -292,7 +292,7 @@ def pull(
     if query is not None and (task is not None or where):
         raise typer.BadParameter("--query says which episodes; leave out --task and --where")
     if token is None:
-        raise typer.BadParameter("that server asks for its operator's token: --token TOKEN, or INTERPLAY_TOKEN=TOKEN")
+        raise typer.BadParameter("give the token of that server's operator, with --token TOKEN or in INTERPLAY_TOKEN")
     archive = open_archive(data, database)
     with progress(counts=False) as bar:
         done = bar.add_task("fetching", total=None)

@@ -55,9 +55,9 @@ async def judge(
     num_models = len({name_of(model) for model in models})
     if num_models < LEAST_MODELS or num_samples < LEAST_SAMPLES:
         raise KnowledgeError(
-            f"the filter asks {LEAST_MODELS} models or more, {LEAST_SAMPLES} times or more each; "
-            f"got {num_models} and {num_samples}\n"
-            "Remedy: name another with --model, and leave --samples out."
+            f"the filter needs at least {LEAST_MODELS} models, each asked at least {LEAST_SAMPLES} times; "
+            f"got {num_models} models, each asked {num_samples} times\n"
+            "Remedy: add a model with --model, and leave --samples out."
         )
     turns = asyncio.Semaphore(_AT_ONCE)
 

@@ -136,7 +136,8 @@ def _check_run(top: Table, benchmark: Benchmark, contender: Contender, learned: 
     if benchmark.num_games > len(learned.task.held_out_seeds):
         raise top.error(
             "benchmark.games",
-            f"{learned.task.id} holds out {len(learned.task.held_out_seeds)} seeds, fewer than {benchmark.num_games}",
+            f"{learned.task.id} has only {len(learned.task.held_out_seeds)} held-out seeds, and the benchmark asks for "
+            f"{benchmark.num_games} games",
             f"write at most {len(learned.task.held_out_seeds)}",
         )
 

@@ -170,7 +170,10 @@ def parse_input(message: bytes) -> PlayerInput:
             return PlayerInput(buttons, painted_step, client_ms, pointed=(pitch, yaw))
         if kind == LOOKED and are_good:
             if not _is_look(pitch, yaw):
-                raise ProtocolError("a binary message of kind 3 has a pitch from -90 to 90 and a yaw from -360 to 360 degrees")
+                raise ProtocolError(
+                    "a binary message of kind 3 must have a pitch from -90 to 90 and a yaw from -360 to 360 degrees; "
+                    f"got {pitch:g} and {yaw:g}"
+                )
             return PlayerInput(buttons, painted_step, client_ms, look=(pitch, yaw))
     else:
         raise ProtocolError(f"a binary message has {INPUT_BYTES} or {TURN_INPUT_BYTES} bytes, got {len(message)}")

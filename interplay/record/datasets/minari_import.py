@@ -112,7 +112,8 @@ class _Source:
             raise RecordingError(f"its part about Interplay cannot be read: {error}\nExport it again.") from error
         if frame_skip != 1:
             raise RecordingError(
-                f"it holds one decision in {frame_skip} steps ({self.observations}), and an episode has every step\n"
+                f"the data set has only one decision for every {frame_skip} steps ({self.observations}), but an episode "
+                "needs every step\n"
                 "Export the episodes again with:  --observations pixels"
             )
         self.actor, self.why_not = "imported", why_not_made(self.task)

@@ -662,7 +662,7 @@ def test_nobody_comes_when_the_rule_forbids_it() -> None:
         ("villager", {"VillagerData": {"level": 6}}, WorldError, "level is a number from 1 to 5, got 6"),
         ("villager", {"Offers": {"Recipes": [{"buy": {"id": "emerald"}}]}}, WorldError, "an offer has buy and sell"),
         ("villager", {"Offers": 3}, WorldError, "Offers are"),
-        ("cow", {"Motion": [1, 2]}, WorldError, "Motion of a cow is a list of 3 numbers"),
+        ("cow", {"Motion": [1, 2]}, WorldError, "Motion of a cow must be a list of 3 numbers"),
     ],
 )
 def test_a_mob_that_cannot_be_is_refused_and_nothing_changes(

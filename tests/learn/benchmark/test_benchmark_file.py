@@ -57,7 +57,7 @@ def test_settings_of_a_run_are_the_presets_under_the_files_from_wide_to_narrow(w
     ('id = "small"', 'id = "Small One"', "benchmark.id: 'Small One' is not a name"),
     ("seeds = [3, 5]", "seeds = [3, 3]", "benchmark.seeds: must hold different whole numbers"),
     ("seeds = [3, 5]", 'seeds = ["a"]', "benchmark.seeds: must hold different whole numbers"),
-    ("games = 2", "games = 900", "holds out 8 seeds, fewer than 900"),
+    ("games = 2", "games = 900", "has only 8 held-out seeds, and the benchmark asks for 900 games"),
     ("updates = 20", "updats = 20", "benchmark.settings.updats: no algorithm has this setting\nRemedy: did you mean 'updates'"),
     ("updates = 20", "updates = 0", "updates must lie between 1 and"),
     ('id = "gymnasium/frozen_lake"', 'id = "gymnasium/frozen_lak"', "task[0].id: unknown task 'gymnasium/fro"),

@@ -210,7 +210,7 @@ def _extra(name: str, nbt: dict[str, Any]) -> dict[str, Any]:
             value = nbt[key]
             fine = isinstance(value, (list, tuple)) and len(value) in size
             if not fine or not all(isinstance(part, (int, float)) and math.isfinite(part) for part in value):
-                raise WorldError(f"{key} of a {name} is a list of {size[-1]} numbers, got {value!r}")
+                raise WorldError(f"{key} of a {name} must be a list of {size[-1]} numbers, got {value!r}")
     if name == "villager":
         profession, level = _villager_data(nbt)
         extra["level"] = level
