@@ -93,7 +93,7 @@ def page(chromium, server, look, picture):
 def test_the_leaderboard_is_read_by_task_by_method_and_by_kind_of_judge(page):
     page.goto("/leaderboard")
     assert page.locator(".board tbody tr").count() == len(NAMES)
-    page.locator(".history svg.drawn").wait_for()
+    page.locator(".history svg.chart").wait_for()
     assert page.locator(".history g.line").count() == page.locator(".history .legend li").count() == len(NAMES)
     assert fits(page)
     page.shoot("board-trueskill")
@@ -120,9 +120,9 @@ def test_model_judges_are_measured_against_people(page):
     assert page.get_by_text("so its accuracy is unknown").count() == 0
     page.locator(".verdict.doubtful").get_by_text("it is no better than the outcomes' shares, as far as 380").wait_for()
     assert fits(page)
-    page.locator("svg.drawn").nth(1).wait_for()
+    page.locator("svg.chart").nth(1).wait_for()
     assert page.evaluate("[...document.querySelectorAll('.calibration')].every(one => one.scrollWidth <= one.clientWidth)")
-    strokes = page.locator('svg.drawn g[aria-label="line"] path').evaluate_all(
+    strokes = page.locator('svg.chart g[aria-label="line"] path').evaluate_all(
         "all => all.map((one) => getComputedStyle(one).stroke)"
     )
     assert len(set(strokes)) > 1, "two lines have two colours"
@@ -131,7 +131,7 @@ def test_model_judges_are_measured_against_people(page):
 
 def test_pointing_at_a_name_below_the_plot_brings_its_line_forward(page):
     page.goto("/leaderboard")
-    page.locator(".history svg.drawn").wait_for()
+    page.locator(".history svg.chart").wait_for()
     page.locator(".history .legend li").nth(3).hover()
     band = page.locator(".history .pointed g.band.on")
     assert "of-3" in band.get_attribute("class").split()

@@ -58,7 +58,7 @@ def test_long_names_stand_below_the_plot_in_full(address, chromium, width):
     page = context.new_page()
     try:
         page.goto(f"{address[0]}/leaderboard")
-        page.locator(".history svg.drawn").wait_for()
+        page.locator(".history svg.chart").wait_for()
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         room = page.locator(".history").bounding_box()
         for name in (*LONG, "BC-Baseline", "GoUp"):
@@ -67,8 +67,11 @@ def test_long_names_stand_below_the_plot_in_full(address, chromium, width):
             assert room["x"] <= box["x"]
             assert box["x"] + box["width"] <= room["x"] + room["width"], name
             assert label.evaluate("one => one.scrollWidth <= one.clientWidth"), name
-        drawing = page.locator(".history svg.drawn").bounding_box()
-        assert drawing["width"] <= room["width"]
+        chart, legend = (page.locator(f".history {part}").bounding_box() for part in ("svg.chart", ".legend"))
+        assert room["x"] <= chart["x"]
+        assert chart["x"] + chart["width"] <= room["x"] + room["width"]
+        assert room["y"] < chart["y"]
+        assert chart["y"] + chart["height"] <= legend["y"]
     finally:
         context.close()
 

@@ -217,7 +217,7 @@ function draw(room) {
   const data = JSON.parse(need(plot, "script").textContent);
   const dates = data.columns.flatMap(([, unit], place) => (unit === "date" ? [place] : []));
   for (const row of data.rows) for (const place of dates) row[place] = new Date(row[place]);
-  const svg = Plot.plot({ className: "drawn", width, height: Math.min(260, Math.max(180, width * 0.6)), marginLeft: 62, marginBottom: 44, style: { fontSize: "12px" }, ariaLabel: plot.getAttribute("data-plot"), ...KINDS[data.kind](data) });
+  const svg = Plot.plot({ className: "chart", width, height: Math.min(260, Math.max(180, width * 0.6)), marginLeft: 62, marginBottom: 44, style: { fontSize: "12px" }, ariaLabel: plot.getAttribute("data-plot"), ...KINDS[data.kind](data) });
   svg.setAttribute("role", "img");
   room.replaceChildren(svg);
   svg.addEventListener("input", () => pointAt(plot, svg.value?.[0]));
@@ -245,7 +245,7 @@ async function drawAll() {
     if (plot) opened[/** @type {HTMLDetailsElement} */ (target).open ? "add" : "delete"](plot.getAttribute("data-plot"));
   }, true);
   const watch = () => {
-    for (const room of document.querySelectorAll("[data-drawing]:empty")) {
+    for (const room of document.querySelectorAll("[data-plot-room]:empty")) {
       const plot = room.closest("[data-plot]"), numbers = plot?.querySelector("details");
       if (numbers && opened.has(plot?.getAttribute("data-plot"))) numbers.open = true;
       widths.observe(room);

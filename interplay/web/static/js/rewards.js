@@ -30,6 +30,6 @@ function follow(replay, room) {
 }
 
 const replay = document.querySelector("[data-replay]");
-for (const room of document.querySelectorAll(".reward [data-drawing]")) {
+for (const room of document.querySelectorAll(".reward [data-plot-room]")) {
   if (replay instanceof HTMLElement && room instanceof HTMLElement) follow(replay, room);
 }
