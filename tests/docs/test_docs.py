@@ -125,6 +125,11 @@ def test_pages_that_the_package_names_exist():
     assert sorted(name for name in named if not (ROOT / name).exists()) == []
 
 
+def defined_by(node: ast.AST) -> list[str]:
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+    return [getattr(node, "name", ""), *(target.id for target in targets if isinstance(target, ast.Name))]
+
+
 def test_what_contributing_names_is_where_it_says():
     page = (ROOT / "CONTRIBUTING.md").read_text()
     named = re.findall(r"`([\w.]+)` in \[[^]]+\]\(([^)]+\.py)\)", page)
@@ -132,7 +137,7 @@ def test_what_contributing_names_is_where_it_says():
     for name, file in named:
         tree: ast.AST = ast.parse((ROOT / file).read_text())
         for part in name.split("."):
-            inside = [node for node in ast.iter_child_nodes(tree) if getattr(node, "name", None) == part]
+            inside = [node for node in ast.iter_child_nodes(tree) if part in defined_by(node)]
             assert inside, f"CONTRIBUTING.md looks for {name} in {file}"
             tree = inside[0]
 

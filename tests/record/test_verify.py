@@ -63,7 +63,9 @@ def rewrite(episode: Episode, column: str, row: int, value) -> Episode:
     return rewritten(episode, {column: {row: value}})
 
 
-def rewritten(episode: Episode, changes: dict[str, dict[int, Any]], **env_versions: str) -> Episode:
+def rewritten(
+    episode: Episode, changes: dict[str, dict[int, Any]], *, more_digests: tuple[str, ...] = (), **env_versions: str
+) -> Episode:
     """As `rewrite`, with several columns and rows, and as recorded with other versions."""
     import xxhash
 
@@ -89,6 +91,7 @@ def rewritten(episode: Episode, changes: dict[str, dict[int, Any]], **env_versio
         for end in ends:
             digests.append((end, xxhash.xxh3_64_hexdigest(data[begin:end])))
             begin = end
+        digests += [(end, digest) for digest in more_digests]
         writer.add_key_value_metadata({b"interplay": json.dumps(facts), b"interplay.digests": json.dumps(digests)})
     return replace(episode, path=path, sha256=hashlib.sha256(path.read_bytes()).hexdigest())
 
@@ -111,6 +114,16 @@ def test_the_replay_names_the_first_step_that_differs(record, invaders, column, 
     assert not verdict.equal
     assert reason in verdict.reason
     assert verdict.step == (120 if column == "step" else 131)
+
+
+@pytest.mark.parametrize("has_hash", [True, False])
+def test_a_footer_with_digests_of_row_groups_that_the_file_lacks_is_not_the_sealed_one(record, invaders, has_hash):
+    sealed = record(invaders, num_steps=30).episode
+    sha256 = sealed.sha256 if has_hash else None
+    forged = rewritten(sealed, {}, more_digests=("0" * 16,))
+    verdict = verify_file(forged.path, sealed.id, sha256)
+    assert (verdict.equal, verdict.step) == (False, 0)
+    assert "footer" in verdict.reason
 
 
 def test_a_changed_action_shows_where_the_world_goes_another_way(record, invaders):

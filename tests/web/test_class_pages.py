@@ -300,13 +300,13 @@ def test_high_scores_show_the_own_place_the_others_and_agents_and_refuse_what_is
     assert "being checked" not in said
     assert f"person {others[1]}" in said
     assert f"person {others[2]}" not in said
-    assert "has not checked those" not in said
+    assert "has not checked yet" not in said
     assert f"/episodes/{ids[1]}" not in page.text, "others may not see the game of who has not agreed to that"
     more = [People(archive.database).find_or_add(f"more{number}") for number in range(9)]
     with archive.database.write() as session:
         for one in more:
             found(add_game(session, qbert, {one: 1.0}, at=NOW), is_equal=True)
-    assert "has not checked those" in text_of(client.get("/scores/atari/qbert")), "the list has ten"
+    assert "has not checked yet" in text_of(client.get("/scores/atari/qbert")), "the list has ten"
     assert client.get("/scores/atari/qbert?statistic=nonsense").status_code == 404
     assert client.get("/scores/atari/qbert?period=never").status_code == 404
     assert client.get("/scores/together/cooperative_pong").status_code == 404

@@ -86,9 +86,9 @@ def verify_file(path: Path, episode_id: str, sha256: str | None) -> Verdict:
         episode = Episode.open(path)
         num_rows = episode.num_steps + 1
         damaged = _damaged_group(path)
-        if damaged is None and not intact:
-            return different(0, "the file's footer (task, seed, facts, layout) is not the one that was sealed")
         file = pq.ParquetFile(path, page_checksum_verification=False)
+        if not intact if damaged is None else damaged >= file.num_row_groups:
+            return different(0, "the file's footer (task, seed, facts, layout) is not the one that was sealed")
         if file.metadata.num_rows != num_rows:
             return different(0, f"the file has {file.metadata.num_rows} rows where {num_rows} were sealed")
         if episode.id != episode_id:

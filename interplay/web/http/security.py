@@ -20,8 +20,8 @@ from starlette.websockets import WebSocket
 from interplay.play.connections.sockets import host_of_origin
 from interplay.web.http.refusals import CODES, document
 
-PLOT_STYLE = "'sha256-SgjNc3K/dJOn/wGF4KRGlSlGurHOsncfKxd6/DWDch4='"
-"""The one style element that may stand in a page: Observable Plot puts it into each of its drawings of class `drawn`."""
+PLOT_STYLE = "'sha256-zrfVyvY1E/5V+DXZunsRZW8XTqTsuIZzp8dBDThhSn8='"
+"""The one style element that may stand in a page: Observable Plot puts it into each of its drawings of class `chart`."""
 
 
 def content_security_policy(*, frame_ancestors: Iterable[str] = (), form_action: Iterable[str] = ()) -> str:
