@@ -260,7 +260,7 @@ def hide_enrolments(record: logging.LogRecord) -> bool:
     return True
 
 
-def _say_who_gets_in(host: str, port: int, hosts: Hosts, token: Path) -> None:
+def _say_who_gets_in(port: int, hosts: Hosts, token: Path) -> None:
     """Beyond this machine a server is another matter: say what that means, and what to do."""
     shown = ", ".join(sorted(hosts.names)) + (", and every IP address of this machine" if hosts.any_address else "")
     print(
@@ -301,7 +301,7 @@ def _run(application: FastAPI, play: PlayServer, listener: socket.socket, *, hos
                 threading.Thread(target=application.state.services.judging.warm_up, name="ratings", daemon=True).start()
                 print(f"Interplay is at {address}  (data: {root}; stop with Ctrl-C)", flush=True)
                 if not is_loopback(host):
-                    _say_who_gets_in(host, port, hosts, root / OPERATOR_FILE)
+                    _say_who_gets_in(port, hosts, root / OPERATOR_FILE)
 
         async def shutdown(self, sockets=None) -> None:
             for server in self.servers:

@@ -73,7 +73,7 @@ class VisionJudge:
         """
         pictures = [encode(frame) for frame in left], [encode(frame) for frame in right]
         first = self._call(goal, questions, *pictures, client)
-        second = _swap(self._call(goal, questions, pictures[1], pictures[0], client), questions)
+        second = _swap(self._call(goal, questions, pictures[1], pictures[0], client))
         return _combine(first, second, questions)
 
     def _call(
@@ -164,7 +164,7 @@ def _text(value: Any) -> str:
     return str(value)[:10_000].replace("\0", " ").encode(errors="replace").decode()
 
 
-def _swap(form: dict[str, Any], questions: Sequence[Question]) -> dict[str, Any]:
+def _swap(form: dict[str, Any]) -> dict[str, Any]:
     responses = {
         name: {"left": answer["right"], "right": answer["left"]} if isinstance(answer, Mapping) else _SWAPPED[answer]
         for name, answer in form["responses"].items()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,6 @@ from interplay.store import judging as store
 from interplay.store.judging.verdicts import full_answers
 
 Judges = Literal["people", "models", "all"]
-JUDGES: tuple[Judges, ...] = get_args(Judges)
 FIRST, SECOND, DRAW = 0, 1, 2
 
 
