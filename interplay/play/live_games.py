@@ -1,4 +1,4 @@
-"""The games played just now, for the operator: each game, its seats, and how well it runs."""
+"""The games that are being played now, for the operator: each game, its seats, and how well it runs."""
 
 from __future__ import annotations
 
