@@ -97,7 +97,7 @@ class AnsweringProcess(ABC, Generic[R]):
 
     @abstractmethod
     def _command(self, request: R) -> Command:
-        """The command to send to the process."""
+        """Return the command that the process gets for a request."""
 
     @abstractmethod
     def on_message(self, number: int, kind: int, payload: bytes) -> None:

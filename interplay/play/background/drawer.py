@@ -21,7 +21,7 @@ STOP_TIMEOUT_S = 2.0
 
 
 class DrawerBusyError(InterplayError):
-    """Too many requests for pictures wait."""
+    """Too many requests for pictures already wait."""
 
 
 class DrawnFrames(NamedTuple):

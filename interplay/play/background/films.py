@@ -280,7 +280,7 @@ class Films:
 
 
 class _DeadError(InterplayError):
-    """The process ended too soon."""
+    """The process ended before its film was made."""
 
 
 class _Filmer:

@@ -200,8 +200,8 @@ def finite_reward(reward: float) -> float:
 class ColourTable:
     """Gives each new colour an index, up to 256 of them; fast on pictures that change little.
 
-    A colour's slot is found by multiplying its 24-bit value and keeping 16 bits: the multiplier is drawn again until no two
-    known colours share a slot, and every look-up is checked, so a wrong answer is impossible.
+    A colour's slot is 16 bits of its 24-bit value times a multiplier. The multiplier is drawn again until no two known colours
+    share a slot. Every look-up is checked, so a wrong answer is impossible.
     """
 
     MAX_COLOURS = 256

@@ -64,9 +64,9 @@ class _SmallMessages(ServerProtocol):
 class PlaySocketProtocol(WebSocketsSansIOProtocol):
     """uvicorn's WebSocket without hidden buffers.
 
-    The transport asks its writer to wait as soon as anything is left unsent, so frames wait where they can be counted. After a
-    failed connection input is read and discarded for a second: closing with unread bytes would reset the connection, and the
-    client would never see the close code.
+    The transport asks its writer to wait as soon as anything is left unsent, so frames wait where they can be counted. When a
+    connection has failed, input is read and discarded for a second: closing with unread bytes would reset the connection, and
+    the client would never see the close code.
     """
 
     _draining = False
@@ -93,7 +93,7 @@ class PlaySocketProtocol(WebSocketsSansIOProtocol):
             cast(dict[str, Any], self.scope)["extensions"] |= {WRITE_NOW: self.write_now, READ_NOW: self.read_now}
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Break the circle of references, so that the memory is freed without a collection."""
+        """Break the circle of references, so that the memory is freed without garbage collection."""
         super().connection_lost(exc)
         for key in (WRITE_NOW, READ_NOW):
             cast(dict[str, Any], getattr(self, "scope", None) or {}).get("extensions", {}).pop(key, None)

@@ -54,7 +54,7 @@ class Asker:
         self._lock = threading.Lock()
 
     def say(self, key: Key, kind: ToAsker, payload: bytes = b"") -> None:
-        """Send a message. Answers are small: a worker that has no room for one more reads nothing, and is disconnected."""
+        """Send a message. Answers are small, so a worker that has no room for one more reads nothing; it is disconnected."""
         message = pack(key.number, kind, payload, seat=key.seat)
         with self._lock:
             try:

@@ -1,8 +1,8 @@
 """The pipe between the web process and a child (a worker, the sealer, the drawer): a Unix socket, and its messages.
 
-An encoded Atari frame is about 100 bytes, so frames travel in the same stream as everything else, many to a read: there is no
-shared memory to clean up after a process that was killed. Each message has its game, its seat in the game and its kind;
-commands and events are JSON of the structs below, everything else is bytes.
+An encoded Atari frame is about 100 bytes, so frames travel in the same stream as everything else, and one read returns many. So
+there is no shared memory to clean up after a process that was killed. Each message has its game, its seat in the game and its
+kind. Commands and events are JSON of the structs below; everything else is bytes.
 """
 
 from __future__ import annotations
@@ -396,7 +396,7 @@ class Drawn(Event):
 
 
 class Undrawable(Event):
-    """Why the frames cannot be drawn."""
+    """The reason why the frames cannot be drawn."""
 
     error: str
 

@@ -64,7 +64,7 @@ class ProcessLink(asyncio.Protocol):
             self._transport.close()
 
     async def end(self, timeout_s: float) -> bool:
-        """Close the socket and wait for the child; returns whether it took too long and was killed."""
+        """Close the socket and wait for the child; return whether it took too long and was killed."""
         self.close()
         try:
             await asyncio.to_thread(self.process.wait, timeout_s)
