@@ -103,7 +103,7 @@ class SeenStep:
         earned: Seat -> reward as the world gave it, before a task shares rewards.
         info: As the environment gave it.
         owners: Seat -> name of its owner.
-        readings: Need -> the world's reading, for the needs of the collectors of the game.
+        readings: Name of a reading -> its value in the world, for all readings that a collector of the game needs.
     """
 
     step: int

@@ -46,7 +46,7 @@ def load_suite(path: str | Path) -> Suite:
 
 
 def parse_suite(text: str, *, source: str = "<text>") -> Suite:
-    """Build a suite from TOML text; `source` names it in errors. Raises as `load_suite`."""
+    """Build a suite from TOML text. `source` names the text in errors. Raises the same errors as `load_suite`."""
     root = Table(parse_toml(text, source, TaskError), source, refuse=TaskError)
     head = root.table("suite")
     suite_id = head.name("id", max_chars=None)
