@@ -32,8 +32,8 @@ HEARTBEAT_S = 0.25
 
 
 class PlayClientError(InterplayError):
-    """The server refused, or ended the seat with an error. `code`: of the `error` message, the HTTP status, or the socket's
-    close code."""
+    """The server refused, or ended the seat with an error. `code` is the code of the `error` message, the HTTP status, or the
+    close code of the socket."""
 
     def __init__(self, code: str | int, message: str) -> None:
         super().__init__(message)
@@ -41,22 +41,22 @@ class PlayClientError(InterplayError):
 
 
 class PlayClient:
-    """One seat, from hello to the end.
+    """One player's seat, from the hello message to the end.
 
     Args:
-        address: Of the server, `http://host:port`.
+        address: Address of the server, `http://host:port`.
         grant: The answer to `POST /api/sessions`.
 
     Attributes:
         decoder: Holds the picture; `decoder.pixels` is reused by the next frame.
-        header: Head of the newest frame.
-        hud: The newest facts.
+        header: Header of the newest frame.
+        hud: The newest `hud` message.
         ended: The `ended` message, once the episode is over.
-        num_frames, num_bytes: Received.
-        messages: Every JSON message but `hud`, in order.
-        is_drawn_here: Whether scenes are asked for in place of pictures.
-        step: Of the newest frame, picture or scene; -1 before the first.
-        num_land: Frames of land received.
+        num_frames, num_bytes: Numbers received so far.
+        messages: Every JSON message received except `hud`, in order.
+        is_drawn_here: Whether this player asks for scenes instead of pictures.
+        step: Step of the newest frame, picture or scene; -1 before the first.
+        num_land: Number of land frames received.
         on_scene: Takes the header and the payload of each frame of a scene or of land.
     """
 
@@ -97,7 +97,7 @@ class PlayClient:
         Args:
             operator: The operator's token; needed to set anything in `wanted`.
             connect: Whether to open the socket too.
-            drawn: `here` to be sent scenes in place of pictures, where the world has them.
+            drawn: `here` to receive scenes instead of pictures, if the world has scenes.
             wanted: `actor`, `actor_kind`, `seed`, `countdown_s`.
         Raises:
             PlayClientError: If the server refuses.
@@ -148,7 +148,7 @@ class PlayClient:
         await self.send("start")
 
     async def pause(self) -> None:
-        """Pause, as a page does that loses the focus."""
+        """Pause the game, as a page does when it loses the focus."""
         self._buttons = 0
         await self.send("pause")
 
@@ -161,13 +161,13 @@ class PlayClient:
     async def press(self, buttons: int, pitch: float = 0.0, yaw: float = 0.0) -> None:
         """Hold exactly these buttons from now on: a bit mask, `task.keys.mask({"LEFT"})`.
 
-        Where a task has a pointer, turn the view too, this once: `await client.press(keys.mask_of_action(action),
+        In a task with a pointer, also turn the view once: `await client.press(keys.mask_of_action(action),
         *keys.turn_of_action(action))` plays a composed action.
 
         Args:
             pitch, yaw: Degrees, down and right positive, each from -180 to 180.
         Raises:
-            ValueError: For a turn beyond that.
+            ValueError: If an angle is outside this range.
         """
         if buttons != self._buttons or pitch or yaw:
             await self._send_input(buttons, **({"turn": (pitch, yaw)} if pitch or yaw else {}))
@@ -178,7 +178,7 @@ class PlayClient:
         await self._send_input(0, press=(buttons, self._num_presses))
 
     async def point(self, x: float, y: float = 0.0, buttons: int = 0) -> None:
-        """Let the pointer ask for these finite values from now on, in a task whose action is a Box: `await
+        """Let the pointer ask for these finite values from now on, in a task whose action is a Box. `await
         client.point(*keys.turn_of_action(action))` plays an action."""
         await self._send_input(buttons, pointed=(x, y))
 
@@ -192,13 +192,13 @@ class PlayClient:
         await self.send("land", parts=num_parts)
 
     async def look(self, buttons: int, pitch: float, yaw: float) -> None:
-        """Hold exactly these buttons, and look there: degrees, pitch from -90 (up) to 90, yaw from -360 to 360. Raises
-        `ValueError` for a look beyond that."""
+        """Hold exactly these buttons and look in this direction, in degrees: pitch from -90 (up) to 90, yaw from -360 to 360.
+        Raises `ValueError` for a direction outside these ranges."""
         await self._send_input(buttons, look=(pitch, yaw))
 
     async def frames(self) -> AsyncIterator[Frame]:
-        """Every frame until the episode has ended; the arrays are reused by the next frame. Raises `PlayClientError` if the
-        seat ended with an error or the socket closed."""
+        """Yield every frame until the episode has ended; the next frame reuses the arrays. Raises `PlayClientError` if the seat
+        ended with an error or the socket closed."""
         decoder = self.decoder
         while self.ended is None:
             message = await self.receive()
@@ -207,8 +207,9 @@ class PlayClient:
                 yield decoder.frame()
 
     async def receive(self) -> wire.FrameHeader | dict[str, Any] | None:
-        """Take the next message: a frame, applied to `decoder` or passed to `on_scene`, or a JSON message. None for a frame
-        that could not be applied: a key frame was then asked for. Raises `PlayClientError` as `frames`."""
+        """Return the next message: a JSON message, or the header of a frame, which is applied to `decoder` or passed to
+        `on_scene`. Return None for a frame that could not be applied, after asking for a key frame. Raises `PlayClientError`
+        like `frames`."""
         try:
             message = await self.socket.recv()
         except ConnectionClosed as closed:
@@ -235,7 +236,7 @@ class PlayClient:
         return header
 
     async def _beat(self) -> None:
-        """Send a heartbeat, which acknowledges what was painted, four times a second while the socket is open."""
+        """Send a heartbeat four times a second while the socket is open; it acknowledges the frames painted so far."""
         while self.socket.close_code is None:
             wait_s = self._sent_at + HEARTBEAT_S - time.perf_counter()
             if wait_s > 0:
@@ -277,7 +278,7 @@ class PlayClient:
         await self._send(message)
 
     async def _send(self, message: str | bytes) -> None:
-        """Send; if the server has closed the socket, its last message, which may give the reason, is still read."""
+        """Send a message. If the server has closed the socket, its last message, which may give the reason, is still read."""
         with contextlib.suppress(ConnectionClosed):
             await self.socket.send(message)
 
@@ -289,11 +290,11 @@ class PlayClient:
 
 
 def request_session(address: str, task: str, *, operator: str | None = None, **wanted: Any) -> dict[str, Any]:
-    """`POST /api/sessions`.
+    """Ask for a seat with `POST /api/sessions`; return the server's answer.
 
     Args:
         operator: The operator's token; needed to set anything but `drawn`.
-        wanted: As `PlayClient.open`, and `drawn`: `here` for a seat that is sent scenes, where the world has them.
+        wanted: As in `PlayClient.open`; also `drawn`: `here` for a seat that receives scenes, if the world has scenes.
     Raises:
         PlayClientError: With the server's own words, if it refuses or cannot be reached.
     """
@@ -305,7 +306,7 @@ def request_session(address: str, task: str, *, operator: str | None = None, **w
 
 
 def live_now(address: str, operator: str) -> dict[str, Any]:
-    """`GET /api/live`: the games that are played now, for the holder of the operator's token. Raises as `request_session`."""
+    """Return the games that are played now (`GET /api/live`). Needs the operator's token; raises like `request_session`."""
     headers = {"Authorization": f"Bearer {operator}"}
     return _answer(address, urllib.request.Request(f"{address.rstrip('/')}/api/live", headers=headers))
 

@@ -1,4 +1,4 @@
-"""How many games one server and one address may hold, and which of them need a process of their own."""
+"""Limits on the games of one server and one address, and the games that need a process of their own."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ log = logging.getLogger("interplay.play")
 
 
 class PlayError(InterplayError):
-    """A seat that cannot be granted now. `is_own`: the client that asks holds too many already. Ask again after
-    `retry_after_s`."""
+    """A seat that cannot be granted now. `is_own`: whether the client that asks already has too many. Ask again after
+    `retry_after_s` seconds."""
 
     def __init__(self, message: str, *, is_own: bool = False, retry_after_s: int = 60) -> None:
         super().__init__(message)
@@ -41,10 +41,10 @@ class PlayError(InterplayError):
 
 
 class HeldSeat(NamedTuple):
-    """A seat that somebody has, as limits count it: untaken, waiting and playing alike.
+    """A seat that somebody has, as limits count it; untaken, waiting and playing seats count alike.
 
-    `client` as of `sockets.client_of`, None for a seat that no limit counts. `is_left`: its player has closed the page and may
-    come back: then it takes up no place of theirs.
+    `client`: as `sockets.client_of` returns it; None for a seat that no limit counts. `is_left`: the player has closed the page
+    and may come back; until then its slow world does not count against the client's own limit.
     """
 
     game: int
@@ -55,7 +55,7 @@ class HeldSeat(NamedTuple):
 
 
 class Limits:
-    """The limits of a server, and the tasks that turned out to be slow. Arguments as of `PlayServer`."""
+    """The limits of a server, and the tasks that turned out to be slow. The arguments are those of `PlayServer`."""
 
     def __init__(self, *, max_worlds: int, max_seats_of_address: int, max_drawn_games: int) -> None:
         self.max_worlds = max_worlds
@@ -69,7 +69,7 @@ class Limits:
         return sorted(self._slow_tasks)
 
     def is_slow(self, task: Task) -> bool:
-        """Whether this task's world needs a worker to itself: it is known to be slow, or turned out to be."""
+        """Whether this task's world needs a worker to itself, because it is known to be slow or turned out to be slow."""
         return backends.of(task).is_slow or task.content_hash in self._slow_tasks
 
     def mark_slow(self, task: Task, step_ms: float) -> None:
@@ -78,14 +78,14 @@ class Limits:
             self._slow_tasks.add(task.content_hash)
 
     def may_be_alone(self, task: Task, num_alone: int, *, is_counted: bool) -> bool:
-        """Whether a game of this task may have one more process: a place was counted where the backend is known to be slow. Any
-        other game (found to be slow later, sent pictures, or without a worker after a crash) gets one where there is room.
-        `is_counted`: whether the game was granted as one that needs a process."""
+        """Whether a game of this task may have one more process. It may if its place was counted, where the backend is known to
+        be slow. Any other game (found to be slow later, sent pictures, or without a worker after a crash) gets one if there is
+        room. `is_counted`: whether the game was granted as one that needs a process."""
         return (is_counted and backends.of(task).is_slow) or num_alone < self.max_worlds
 
     def cores_needed(self, playing: Iterable[bool]) -> float:
-        """Number of cores that games need, for each whether it holds a process: one each where they do, and some for the
-        server."""
+        """Return the number of cores that games need; `playing` says of each game whether it holds a process. Such a game needs
+        one core, other games a part of one, and the server a part too."""
         games = list(playing)
         num_slow = sum(games)
         return num_slow + (len(games) - num_slow) * QUICK_GAME_CORES + (SERVER_CORES if games else 0.0)
@@ -100,7 +100,8 @@ class Limits:
         joins: bool = False,
         drawn_here: bool = False,
     ) -> None:
-        """Refuse a seat beyond the limits of this server, or of the client that asks, with when to try again.
+        """Raise `PlayError`, with the time to try again, if a seat is beyond the limits of this server or of the client that
+        asks.
 
         Args:
             held: Every seat of this server.
@@ -149,12 +150,12 @@ def _num_worlds(held: list[HeldSeat]) -> int:
 
 
 def default_max_worlds() -> int:
-    """Slow worlds that this machine holds: two for each core, in half of its memory at most; two on the smallest."""
+    """Return how many slow worlds this machine can hold: two for each core, in at most half of its memory; at least two."""
     return max(2, _that_fit(WORLDS_OF_CORE, WORLD_BYTES))
 
 
 def default_max_drawn_games() -> int:
-    """Games drawn by pages that this machine holds: twelve for each core, in half of its memory at most."""
+    """Return how many games drawn by pages this machine can hold: twelve for each core, in at most half of its memory."""
     return _that_fit(DRAWN_GAMES_OF_CORE, DRAWN_GAME_BYTES)
 
 

@@ -1,4 +1,4 @@
-"""The games played just now, for the operator: each game, its seats, and how well it runs."""
+"""The games that are being played now, for the operator: each game, its seats, and how well it runs."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class LiveSeat:
         who: The person or agent that acts there, as recordings name them; empty for an open seat.
         kind: `human`, `agent` or `model`; empty for an open seat.
         state: `open`, `here`, `ready`, `playing`, `away` or `agent`, as players of the game are told (docs/protocol.md).
-        held_s: For how long somebody has had it, seconds.
-        score: None before the first step, or where nobody is told.
+        held_s: Seconds for which somebody has had the seat.
+        score: The score; None before the first step, or if no player is told.
         rate_hz: Steps a second, over the last two seconds.
         input_ms: Median input latency.
-        is_connected: Whether its player's socket is open.
+        is_connected: Whether the player's socket is open.
     """
 
     seat: str
@@ -42,11 +42,12 @@ class LiveGame:
     """A game that is played, or waits for its players.
 
     Attributes:
-        number: Its number for watchers, as long as the server runs.
-        study: Id of the study that it is for.
-        began_s: For how long somebody has had a seat, seconds.
-        step: Steps played, as far as a player was told.
-        late_p99_ms: Lateness of steps of its worker since the worker started, 99th percentile; None without a worker.
+        number: Number of the game for watchers, as long as the server runs.
+        study: Id of the study that the game belongs to.
+        began_s: Seconds for which somebody has had a seat.
+        step: Number of steps played, by the last message to a player.
+        late_p99_ms: 99th percentile of the lateness of steps of the game's worker since the worker started; None without a
+            worker.
     """
 
     number: int

@@ -1,4 +1,4 @@
-"""Sockets of players and watchers from the handshake until they close: the hello, their messages, and refusals."""
+"""Serve the sockets of players and watchers from the handshake until they close: the hello, their messages, and refusals."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from interplay.play.games.watching import Watcher
 
 
 class Place(NamedTuple):
-    """A seat, and its game."""
+    """A seat, and the game that it belongs to."""
 
     game: Game
     seat: Seat
 
 
 class Refusal(Exception):
-    """Close the socket with this code."""
+    """A reason to close the socket, with its close code."""
 
     def __init__(self, code: int, reason: str) -> None:
         super().__init__(reason)
@@ -50,7 +50,7 @@ class Pace:
 
 
 class GameOver(Exception):
-    """The game of this socket is over; `words` says how much of it is saved."""
+    """The game of this socket is over; `words` is the last message, which says how much of the game is saved."""
 
     def __init__(self, words: str) -> None:
         super().__init__(words)
@@ -58,13 +58,14 @@ class GameOver(Exception):
 
 
 def is_from_elsewhere(websocket: WebSocket) -> bool:
-    """Whether the page of another site has opened it."""
+    """Whether the page of another site has opened the socket."""
     origin = websocket.headers.get("origin")
     return origin is not None and host_of_origin(origin) != websocket.headers.get("host")
 
 
 async def serve(websocket: WebSocket, find_place: Callable[[str], Awaitable[Place]]) -> None:
-    """Serve one player's socket until it closes. `find_place`: the seat of a token; raises `Refusal` or `GameOver`."""
+    """Serve one player's socket until it closes. `find_place` returns the seat of a token; it raises `Refusal` or
+    `GameOver`."""
     if is_from_elsewhere(websocket):
         await websocket.close()  # before accepting: the browser of another site's visitor gets 403
         return
@@ -103,7 +104,8 @@ async def _hello(websocket: WebSocket) -> str:
 
 
 async def _play(websocket: WebSocket, place: Place) -> None:
-    """Pass messages to the game; a client that breaks the rules is closed, its seat treated as if the socket were lost."""
+    """Pass messages to the game. A client that breaks the rules is closed; its seat is then treated as if the socket were
+    lost."""
     game, seat = place
     if seat.client == UNKNOWN_CLIENT and websocket.client is not None:
         seat.client = client_of(websocket.client.host)
@@ -123,7 +125,7 @@ async def _play(websocket: WebSocket, place: Place) -> None:
             game.on_input(seat, held)
 
     def take(data: bytes) -> bool:
-        """Take an input at once; an input that breaks a rule is left to the event loop, which refuses it."""
+        """Take an input at once. An input that breaks a rule is left to the event loop, which refuses it."""
         try:
             pace.count(loop.time())
             read(data)
@@ -151,8 +153,8 @@ async def _play(websocket: WebSocket, place: Place) -> None:
 
 
 def parse_text(message: Any) -> wire.ClientCommand:
-    """The command in a client's text message. Raises `Refusal` for other messages, and `WebSocketDisconnect` if the client has
-    left."""
+    """Return the command in a client's text message. Raises `Refusal` for other messages, and `WebSocketDisconnect` if the
+    client has left."""
     if message["type"] == "websocket.disconnect":
         raise WebSocketDisconnect(message.get("code", 1006))
     text = message.get("text")
@@ -173,9 +175,8 @@ def _check_size(data: str | bytes) -> None:
 async def serve_watcher(websocket: WebSocket, place: Place | None) -> None:
     """Serve a watcher's socket until it closes. The caller decides whether they may watch.
 
-    A watcher may say `hello`, and `key` to get a picture that stands alone; any other message closes the socket (4400), as do
-    messages that are too long (4413) or too frequent (4429). `place`: the seat to watch; None where it does not exist, or no
-    longer.
+    A watcher may say `hello`, and `key` to get a picture that stands alone. Any other message closes the socket (4400), as do
+    messages that are too long (4413) or too frequent (4429). `place`: the seat to watch; None if it does not exist (any more).
     """
     if is_from_elsewhere(websocket):
         await websocket.close()

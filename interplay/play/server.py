@@ -1,4 +1,4 @@
-"""The heart of the live server: seats are granted, sockets find their seats, episodes are sealed."""
+"""The heart of the live server: it grants seats, finds the seat of each socket, and lets episodes be sealed."""
 
 from __future__ import annotations
 
@@ -77,26 +77,26 @@ class SeatGrant:
 
 
 class PlayServer:
-    """Live play over one archive.
+    """Live play that records into one archive.
 
     Args:
         num_workers: Environment workers; one per core by default.
-        secret: Signs seat tokens.
+        secret: Key that signs seat tokens.
         suites: Tasks on offer; the built-in ones by default.
-        max_worlds: Slow worlds at once, each a process of its own; `default_max_worlds` by default. One address may hold half
-            of them.
-        max_drawn_games: Games at once that their players' pages draw; `default_max_drawn_games` by default.
-        max_seats_of_address: Seats that one address may hold, whatever they are for.
-        held_out_share: Share of people's games on held-out seeds, 0 to 1: those may be compared with others, if their players
-            agree, and are no demonstrations. None: the share of the task, or a quarter.
-        partners: Task id -> name of the agent that acts there for a person who has left, or `none`. Other tasks have their
-            scripted player, if there is one.
+        max_worlds: Number of slow worlds at once, each in a process of its own; by default `default_max_worlds`. One address
+            may hold half of it.
+        max_drawn_games: Number of games at once that are drawn by their players' pages; by default `default_max_drawn_games`.
+        max_seats_of_address: Number of seats of any kind that one address may hold.
+        held_out_share: Share of people's games on held-out seeds, 0 to 1. These may be compared with others if their players
+            agree, and are not used as demonstrations. None: the share of the task, or a quarter.
+        partners: Task id -> name of the agent that acts there for a person who has left, or `none`. Tasks that are not named
+            use their scripted player, if there is one.
         seat_ttl_s: How long a seat token is valid.
         untaken_s: How long a seat waits for its first socket.
         seat_kept_s: How long a seat waits for a socket that was lost.
-        idle_s: How long it waits for a connected player who does not start or resume.
+        idle_s: How long a seat waits for a connected player who does not start or resume.
         partner_after_s: How long a player waits for people before they may choose an agent.
-        resume_s: How long a game that a killed server has left waits for its player to come back.
+        resume_s: How long a game left by a killed server waits for its players to come back.
         clock: Seconds since the epoch, for tokens.
 
     Attributes:
@@ -168,8 +168,8 @@ class PlayServer:
         )
 
     async def start(self) -> None:
-        """Start the workers and the sealer, and recover in the background what a killed server has left. A second call does
-        nothing."""
+        """Start the workers and the sealer. In the background, recover the games that a killed server has left. A second call
+        does nothing."""
         if self._loop is None:
             self._loop = asyncio.get_running_loop()
             left_open = await asyncio.to_thread(leftovers.open_sessions, self.archive)  # before anybody opens a new one
@@ -177,7 +177,7 @@ class PlayServer:
             self._recovery = self._loop.create_task(self._recover(left_open))
 
     async def stop(self) -> None:
-        """End every episode as `interrupted`, seal them, stop workers and sealer. A second call does nothing.
+        """End and seal every episode as `interrupted`, then stop the workers and the sealer. A second call does nothing.
 
         A journal that is not sealed within `SEAL_TIMEOUT_S` stays for the next start.
         """
@@ -204,7 +204,7 @@ class PlayServer:
 
     @property
     def games(self) -> list[Game]:
-        """Games in which somebody has a seat. From any thread."""
+        """Games in which somebody has a seat. Can be read from any thread."""
         return list(dict.fromkeys(place.game for place in list(self._places.values())))
 
     # What a killed server has left
@@ -240,7 +240,7 @@ class PlayServer:
             log.warning("recovered %d interrupted episodes of an earlier run", num_sealed)
 
     def _keep(self, found: Leftovers) -> None:
-        """Make seats again for everybody who may come back; a world is built when they do."""
+        """Make seats again for everybody who may come back; their worlds are built when they come."""
         for header, rows, acting in found.games:
             study = leftovers.study_of(rows)
             game = Game(
@@ -268,14 +268,14 @@ class PlayServer:
     # Seats
 
     def waiting(self) -> Counter[str]:
-        """Task -> number of people who wait in its games for any other player. From any thread."""
+        """Return task -> number of people who wait in its games for any other player. Can be called from any thread."""
         open_to_all = [
             game for game in self.games if game.study is None and game.company is None and game.open_seat is not None
         ]
         return Counter(game.task.id for game in open_to_all for seat in game.seats if seat.connection is not None)
 
     def task(self, task_id: str) -> Task:
-        """A task on offer. Raises `NotFoundError` with the nearest id."""
+        """Return a task on offer. Raises `NotFoundError` with the nearest id."""
         return lookup(task_id, self.tasks)
 
     def create_session(
@@ -295,20 +295,21 @@ class PlayServer:
         invitation: str | None = None,
         company: str | None = None,
     ) -> SeatGrant:
-        """Grant a seat; its world is built when the player's socket comes. Call it from any thread: it writes the database.
+        """Grant a seat; its world is built when the player's socket comes. It writes the database, and can be called from any
+        thread.
 
         Args:
-            task: One on offer, or any other. Where it has several seats this is an open one in the oldest game that waits for
-                players, or the first of a new game.
+            task: A task on offer, or any other. In a task of several seats the player gets an open seat in the oldest game that
+                waits for players, or the first seat of a new game.
             actor: Name under which the episode is recorded; `participant-<id>` by default.
-            seed: By default that of the game that is joined, or a new one: now and then, and for participants only, one of the
-                task's held-out seeds.
-            client: `client_of` the address that asks; None: no limit counts the seat.
+            seed: By default the seed of the game that is joined, or a new seed. Now and then, and only for participants, a new
+                seed is one of the task's held-out seeds.
+            client: `client_of` the address that asks; None if no limit counts the seat.
             drawn_here: Whether the player's page will draw the world; ignored for worlds that cannot be drawn there.
-            partner: The agent that acts for every other seat of a new game, as `interplay.agents.find` takes it.
+            partner: Name (for `interplay.agents.find`) of the agent that acts for every other seat of a new game.
             wheel: The agent with which the player shares the control of their seat.
-            study: The study of the game: all its players are of the same study, which also names the agents.
-            invitation: Of the game to join, as the `lobby` message has it.
+            study: The rules of the study of the game. All its players are of this study, which also names the agents.
+            invitation: Invitation to the game to join, as the `lobby` message contains it.
             company: The earlier episode whose players meet again in this game.
         Raises:
             NotFoundError: If there is no such task, or no such agent.
@@ -405,12 +406,12 @@ class PlayServer:
         *,
         is_there: bool = False,
     ) -> Place | None:
-        """The seat in the game of this task that has waited longest for a player, where a task has several seats; games in
-        which somebody has come are preferred.
+        """In a task of several seats, return the seat in the game that has waited longest for a player. Games in which somebody
+        has come are preferred.
 
         A participant never gets two seats in one game. Games of a study are for its people alone: their pay must not depend on
-        strangers, or on the agents of strangers. `is_there`: only games in which somebody has come, and also seats whose player
-        has not come and may have any other.
+        strangers, or on the agents of strangers. With `is_there`, only games count in which somebody has come; there, also
+        seats whose player has not come and accepts any other seat.
         """
         if len(task.seats) == 1:
             return None
@@ -423,7 +424,8 @@ class PlayServer:
         return min(found, key=lambda place: (not place.game.is_waited_in, place.game.number), default=None)
 
     def _seed(self, task: Task, participant_id: int | None) -> int:
-        """The seed of a world that is ready, or a new one; only people play on held-out seeds, unless a task has no others."""
+        """Return the seed of a world that is ready, or a new seed. Only people play on held-out seeds, unless a task has no
+        other seeds."""
         share = held_out_share(task, 0.0 if participant_id is None else self._held_out_share)
         ready = self.pool.take_seed(task, lambda seed: share > 0 or seed not in task.held_out_seeds)
         return draw_seed(task, held_out_share=share) if ready is None else ready
@@ -437,7 +439,8 @@ class PlayServer:
         ]
 
     def soon(self, task: Task) -> None:
-        """Make a world ready: somebody reads about this task, and may press Start in a moment. From any thread."""
+        """Make a world ready, because somebody reads about this task and may press Start in a moment. Can be called from any
+        thread."""
         if backends.of(task).must_load and self._loop is not None and not self._stopping:
             asyncio.run_coroutine_threadsafe(self._prepare(task), self._loop)
 
@@ -459,7 +462,7 @@ class PlayServer:
             self._set_states([session], "ended")
 
     def dismiss(self, participant_id: int) -> None:
-        """Stop waiting for a participant: their games end as for a player who has left. From any thread."""
+        """Stop waiting for a participant: their games end as for a player who has left. Can be called from any thread."""
 
         def give_up() -> None:
             for session, (game, seat) in list(self._places.items()):
@@ -472,8 +475,8 @@ class PlayServer:
             self._loop.call_soon_threadsafe(give_up)
 
     def played(self, token: str) -> tuple[str | None, int | None]:
-        """The recorded episode of a seat, and the participant who played it; None for each that does not exist. From any
-        thread. Raises `TokenError` if this server did not sign the token, or it has expired."""
+        """Return the recorded episode of a seat, and the participant who played it; None for each that does not exist. Can be
+        called from any thread. Raises `TokenError` if this server did not sign the token, or it has expired."""
         session = self._tokens.verify(token)
         place = self._places.get(session)
         if place is not None and place.seat.owner is not None:
@@ -486,7 +489,7 @@ class PlayServer:
         await player_socket.serve(websocket, self._place_of)
 
     def place(self, number: int, seat: str) -> Place | None:
-        """A seat of a game that is not over, by the game's number in `live_games`."""
+        """Return a seat of a game that is not over; `number` is the game's number in `live_games`."""
         game = next((game for game in self.games if game.number == number and game.state not in OVER), None)
         found = None if game is None else next((one for one in game.seats if one.name == seat), None)
         return None if game is None or found is None else Place(game, found)
@@ -509,8 +512,8 @@ class PlayServer:
         return place
 
     def _seated(self, session: str) -> Place | None:
-        """The seat of a session whose player comes. A player who would wait alone moves to a game in which somebody waits, even
-        to a seat that was granted to another player who has not come."""
+        """Return the seat of a session whose player comes. A player who would wait alone moves to a game in which somebody
+        waits; this may be the seat of another player who has not come."""
         with self.granting:
             place = self._places.get(session)
             if place is None or not place.seat.may_move:
@@ -554,15 +557,15 @@ class PlayServer:
         return self.limits.cores_needed(game.holds_world for game in self.games if game.state in states)
 
     async def seal(self, path: Path) -> str | None:
-        """Seal a finished journal; returns the episode's id, or None if it had no step: then it is removed. Raises
-        `RecordingError` if it cannot be sealed; the journal then stays."""
+        """Seal a finished journal; return the episode's id. If no step was made, remove the journal and return None. Raises
+        `RecordingError` if the journal cannot be sealed; it then stays."""
         episode_id = await self._sealer.seal(path)
         if episode_id is not None:
             self.films.wanted(episode_id, LATER)
         return episode_id
 
     async def seal_what_is_left(self, episode_id: str) -> bool:
-        """Seal the journal of an episode that failed; returns whether anything of it is saved, sealed or not."""
+        """Seal the journal of an episode that failed; return whether anything of it is saved, sealed or not."""
         segments = await asyncio.to_thread(journal.segments, self.archive.journal_folder, episode_id)
         if not segments:
             return False
@@ -573,13 +576,13 @@ class PlayServer:
             return True
 
     async def end_journal(self, episode_id: str, outcome: str) -> Ended:
-        """Record how an episode ended whose worker died before it could; returns what the worker would have answered. Raises
-        `RecordingError` if the disk is full, or the journal cannot be read."""
+        """Record how an episode ended whose worker died before it could do so; return what the worker would have answered.
+        Raises `RecordingError` if the disk is full, or the journal cannot be read."""
         return await asyncio.to_thread(leftovers.end_journal, self.archive.journal_folder, episode_id, outcome)
 
     def has_journal(self, episode_id: str) -> bool:
-        """Whether an episode whose worker died can continue from its recording. An empty file is removed, and a damaged one is
-        set aside: then the episode begins again."""
+        """Whether an episode whose worker died can continue from its recording. Otherwise an empty file is removed and a
+        damaged one is set aside, so that the episode begins again."""
         paths = journal.segments(self.archive.journal_folder, episode_id)
         if journal.holds_observations(paths):
             return True
@@ -595,13 +598,13 @@ class PlayServer:
         self._set_states(seated, "playing", game.episode_id)
 
     def note_over(self, seat: Seat, *, state: str, episode_id: str | None = None) -> None:
-        """Record that the game is over for a seat; forget the seat after a while in which a late client may still ask."""
+        """Record that the game is over for a seat. Forget the seat after a while, so that a late client can still ask."""
         assert seat.session is not None
         self._set_states([seat.session], state, episode_id, is_known=True)
         asyncio.get_running_loop().call_later(self.seat_kept_s, self._places.pop, seat.session, None)
 
     def _set_states(self, ids: list[str], state: str, episode_id: str | None = None, *, is_known: bool = False) -> None:
-        """Set the state of all these sessions or, if the server is killed just now, of none."""
+        """Set the state of all these sessions. If the server is killed during the call, no state changes."""
 
         def set_all(database: Session) -> None:
             for session in ids:

@@ -1,5 +1,5 @@
-"""The tables with which browsers draw a world: a worker writes the file once, the web process serves it under a name that is a
-digest of its content, so a page may cache it for ever."""
+"""The tables with which browsers draw a world. A worker writes the file once. The web process serves it under a name that is a
+digest of its content, so that a page may cache it for ever."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NAME = re.compile(r"[0-9a-f]{16}")
 
 
 def address(name: str) -> str:
-    """Address from which browsers load the tables of this name.
+    """Return the address from which browsers load the tables of this name.
 
     >>> address("0123456789abcdef")
     '/api/scene/tables/0123456789abcdef.bin'
@@ -22,7 +22,7 @@ def address(name: str) -> str:
 
 
 def keep(root: Path, tables: bytes) -> str:
-    """Write tables under the data folder, unless they exist; returns their name, the beginning of their SHA-256."""
+    """Write tables under the data folder, unless they exist; return their name, which is the beginning of their SHA-256."""
     name = hashlib.sha256(tables).hexdigest()[:16]
     path = root / "media" / "scene" / f"{name}.bin"
     if not path.exists():

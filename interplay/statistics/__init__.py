@@ -1,7 +1,7 @@
-"""Statistics: numbers computed live from an episode, step by step, the same in play, in rollouts and on recordings.
+"""Statistics: numbers that are computed from an episode step by step, in the same way in play, in rollouts and on recordings.
 
-A collector computes one statistic (`Collector`); a task names them (`StatisticSpec`); `Collection` feeds those of a game,
-separately for each owner of a seat. `docs/statistics.md` lists them and shows how to write one.
+A `Collector` computes one statistic. A task names its statistics with `StatisticSpec`. A `Collection` feeds the collectors of a
+game, separately for each owner of a seat. `docs/statistics.md` lists all statistics and shows how to write one.
 
 >>> from interplay.statistics import StatisticSpec
 >>> StatisticSpec("aliens_hit").build().statistic.title

@@ -1,12 +1,12 @@
 """The statistics of CrowdPlay's Atari tasks (Gerstgrasser et al. 2022, appendix A.2), read from the console's memory.
 
-In Space Invaders 36 invaders stand in six rows, 5 points each in the lowest, 30 in the highest, and six columns. Bytes 0x12 to
-0x17 hold them, lowest row first, one bit for each column. When the leftmost column is dead, the console moves all rows by one
-bit, so that bit 0 is always the leftmost column that is left.
+In Space Invaders 36 invaders stand in six rows and six columns. An invader of the lowest row gives 5 points, of the highest 30.
+Bytes 0x12 to 0x17 hold the rows, lowest first, one bit for each column. When the leftmost column is dead, the console moves all
+rows by one bit, so bit 0 is always the leftmost column that still has invaders.
 
-Differences: CrowdPlay counted every bit that went out, also those that moved (12 of 29 "hits" in one game), and took bits for
-columns. Here a hit is a reward of 5 to 30 points in the same frame, its row is that of the reward, and its column that of the
-bit that went out there, plus the columns that have moved out so far.
+Differences: CrowdPlay counted every bit that became 0, even if it only moved (12 of 29 "hits" in one game), and treated bits as
+columns. Here a hit is a reward of 5 to 30 points in the same frame. Its row follows from the reward. Its column is the bit of
+this row that became 0, plus the number of columns that have moved out so far.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ class Hit(NamedTuple):
     """One invader that was shot.
 
     Attributes:
-        seat: Whose shot it was.
+        seat: The seat that shot it.
         row: 0 is the lowest.
         column: 0 is the leftmost; None if the console's memory does not show it.
-        before: For each row the columns that stood before, as bits.
+        before: For each row the columns that still had an invader before the shot, as bits.
     """
 
     seat: str
@@ -60,7 +60,7 @@ class _SpaceInvaders(Collector):
         self._ship = _SHIP[len(setting.seats)]
 
     def points(self, step: SeenStep, seat: str) -> float:
-        """The points that a seat earned by shooting: without the bonus for the other's lost life."""
+        """Return the points that a seat earned by shooting, without the bonus for the lost life of the other player."""
         earned = step.earned[seat]
         return earned - _BONUS if earned >= _BONUS and len(self._seats) == 2 else earned
 
@@ -80,7 +80,7 @@ class _Invaders(_SpaceInvaders):
         raise NotImplementedError
 
     def _hits(self, step: SeenStep, board: bytes) -> Iterator[Hit]:
-        """The invaders shot in this step; remembers which are left."""
+        """Yield the invaders shot in this step, and remember which are left."""
         memory = self.memory
         before, moved = memory["board"] or list(board), memory["moved"]
         shift = _moved(before, board)
@@ -100,7 +100,7 @@ class _Invaders(_SpaceInvaders):
 
 
 def _moved(before: Sequence[int], now: Sequence[int]) -> int | None:
-    """By how many bits the console has moved all rows; None for a new wave: invaders stand where none stood before.
+    """Return by how many bits the console has moved all rows. None for a new wave: invaders stand where none stood before.
 
     >>> _moved([0b111110, 0b111010], [0b011111, 0b011101])
     1
@@ -113,7 +113,7 @@ def _moved(before: Sequence[int], now: Sequence[int]) -> int | None:
 
 
 class AliensHit(_Invaders):
-    """How many invaders were shot; the ship on top of the screen is not one of them."""
+    """Number of invaders shot; the ship at the top of the screen is not an invader."""
 
     statistic = Statistic("aliens_hit", "Invaders shot", "int", "", "higher", description="How many invaders you shot.")
 
@@ -122,7 +122,7 @@ class AliensHit(_Invaders):
 
 
 class _InOrder(_Invaders):
-    """How many of the invaders that were shot were in their turn, as a share, or with `count` as a number."""
+    """The invaders that were shot in the right order: as a share of all that were shot or, with `count`, as a number."""
 
     name: ClassVar[str]
     title: ClassVar[str]
@@ -175,7 +175,7 @@ class OutsideIn(_InOrder):
 
 
 class InsideOut(_InOrder):
-    """A hit is good if all columns further in on its side are empty; those of the two middle columns always are."""
+    """A hit is good if all columns further in on its side are empty; hits in the two middle columns are always good."""
 
     name, title = "inside_out", "From the inside out"
     turn = "for which all columns further in on that side were empty"
@@ -193,7 +193,7 @@ def _is_empty(hit: Hit, columns: range) -> bool:
 
 
 class Accuracy(_SpaceInvaders):
-    """Shots that hit an invader or the ship, of all shots. A shot counts in the frame in which it leaves the cannon.
+    """Share of all shots that hit an invader or the ship. A shot counts in the frame in which it leaves the cannon.
 
     Differences: CrowdPlay's works for one player and one game only.
     """
@@ -240,10 +240,10 @@ class Accuracy(_SpaceInvaders):
 
 
 class Side(Collector):
-    """The part of all steps in which the player is on one side of the screen.
+    """Share of all steps in which the player is on one side of the screen.
 
-    In Space Invaders the middle belongs to both sides. In River Raid so does a band of `band` pixels to either side of the
-    middle (CrowdPlay's is 11 pixels wide).
+    In Space Invaders the middle belongs to both sides. In River Raid a band of `band` pixels to either side of the middle also
+    belongs to both (CrowdPlay's is 11 pixels wide).
     """
 
     needs = ("ram",)
@@ -285,8 +285,8 @@ class Side(Collector):
 
 
 class _Player(NamedTuple):
-    """The bytes of the console's memory with the players' columns, one a seat; the middle of the screen; whether it has a
-    band."""
+    """Where the players of a game are: the bytes of the console's memory that hold their columns, one for each seat; the middle
+    of the screen; and whether the game has a band in the middle that belongs to both sides."""
 
     bytes: tuple[int, ...]
     middle: float

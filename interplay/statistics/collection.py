@@ -1,4 +1,4 @@
-"""The statistics of one game: collectors fed step by step, and the values of each owner of a seat."""
+"""The statistics of one game: collectors that see every step, and the values for each owner of a seat."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Measure:
     """A statistic of one owner in one seat.
 
     Attributes:
-        value: In the type of its kind; None where it is undefined, as the share of no shots.
+        value: The value in the type of its kind; None where it is undefined, such as the share of hits without a shot.
         counts: Its underlying numbers, which add up over the games of a sitting.
     """
 
@@ -38,7 +38,8 @@ class Measure:
 
 @dataclass(frozen=True)
 class Sitting:
-    """Games of one task that one participant has played in one sitting, and statistic -> its counts, added up over them."""
+    """Games of one task that one participant has played in one sitting. `counts`: statistic -> its counts, added up over these
+    games."""
 
     num_games: int
     counts: Mapping[str, Mapping[str, float]]
@@ -47,14 +48,14 @@ class Sitting:
 class Collection:
     """The collectors of one game.
 
-    A collector that raises is left out from then on: the log says which, and the game continues without it.
+    A collector that raises an error is left out from then on. The log names it, and the game continues without it.
 
     Args:
         owners: Seat -> name of its owner at the start.
 
     Attributes:
         num_steps: Steps seen.
-        left_out: Name -> why it is left out.
+        left_out: Name of a statistic -> why it is left out.
         sittings: Seat -> the earlier games of its player in this sitting.
     """
 
@@ -88,7 +89,7 @@ class Collection:
         return [collector.statistic for collector in self._collectors]
 
     def begin(self, info: Mapping[str, Any], readings: Mapping[str, Callable[[], Any]]) -> None:
-        """The episode begins. `readings`: of the world, see `PlayableEnv.readings`."""
+        """Begin the episode. `readings`: readings of the world, see `PlayableEnv.readings`."""
         for collector in list(self._collectors):
             try:
                 _begin(collector, self.setting, info, readings)
@@ -134,7 +135,8 @@ class Collection:
             self._drop(collector, error)
 
     def _has_news(self, watched: tuple[str, int, int], step: SeenStep) -> bool:
-        """Whether one of the bytes has changed, or a seat has earned something; also true for a reading without bytes."""
+        """Whether one of the watched bytes has changed or a seat has earned something. Also True for a reading that has no
+        bytes."""
         need, first, end = watched
         try:
             now = bytes(step.readings[need][first:end])
@@ -158,7 +160,7 @@ class Collection:
         self._owners = dict(owners)
 
     def values(self, seat: str) -> dict[str, int | float | None]:
-        """Name -> value now, over all owners of a seat."""
+        """Return name -> present value of each statistic, over all owners of a seat."""
         earlier = [counts for (one, _), counts in self._earlier.items() if one == seat]
 
         def of_all(name: str, now: dict[str, float]) -> Mapping[str, float]:
@@ -167,7 +169,8 @@ class Collection:
         return self._values({one.statistic.name: of_all(one.statistic.name, one.counts[seat]) for one in self._collectors})
 
     def own(self, seat: str) -> tuple[dict[str, int | float | None], dict[str, float]] | None:
-        """Values and counts, as `values` and `counts` give them, of a seat's first owner; None where it had no other."""
+        """Return values and counts of a seat's first owner, in the form of `values` and `counts`; None if the seat had no other
+        owner."""
         if not any(one == seat for one, _ in self._earlier):
             return None
         first = self._first_owners[seat]
@@ -179,7 +182,8 @@ class Collection:
         return self._values(counts), {f"{name}.{count}": value for name, one in counts.items() for count, value in one.items()}
 
     def sitting_values(self, sitting: Sitting, seat: str | None = None) -> dict[str, int | float | None]:
-        """Name -> value of all games of a sitting: the earlier ones and, with the seat of its player, the present one."""
+        """Return name -> value over all games of a sitting: the earlier games and, if the seat of its player is given, the
+        present game."""
         found = {}
         for collector in self._collectors:
             now = collector.zero() if seat is None else collector.counts[seat]
@@ -189,12 +193,12 @@ class Collection:
         return self._values(found)
 
     def _values(self, counts: Mapping[str, Mapping[str, float]]) -> dict[str, int | float | None]:
-        """Name -> value of such counts; a collector that fails is left out."""
+        """Return name -> value for these counts; a collector that fails is left out."""
         found = {one.statistic.name: self._value(one, counts[one.statistic.name]) for one in list(self._collectors)}
         return {name: value for name, value in found.items() if name not in self.left_out}
 
     def counts(self, seat: str) -> dict[str, float]:
-        """`name.count` -> number now, of the present owner of a seat."""
+        """Return `name.count` -> present number, for the present owner of a seat."""
         return {
             f"{collector.statistic.name}.{name}": count
             for collector in self._collectors
@@ -226,7 +230,7 @@ class Collection:
             return None
 
     def state(self) -> str | None:
-        """The state of the collectors as JSON, for `restore`; None where one of them holds values that JSON cannot."""
+        """Return the state of the collectors as JSON, for `restore`. None if a collector holds values that JSON cannot hold."""
         if not self._is_kept:
             return None
         by_name = {one.statistic.name: {"counts": one.counts, "memory": one.memory} for one in self._collectors}
@@ -245,7 +249,7 @@ class Collection:
             return None
 
     def restore(self, state: str) -> None:
-        """Continue from `state()`; call it after `begin`."""
+        """Continue from the result of `state()`. Call it after `begin`."""
         document = json.loads(state)
         self.num_steps = document["steps"]
         self._owners, self._given = document["owners"], {}
@@ -287,13 +291,13 @@ def _begin(collector: Collector, setting: Setting, info: Mapping[str, Any], read
 
 
 def try_out(spec: StatisticSpec, setting: Setting, info: Mapping[str, Any], readings: Mapping[str, Callable[[], Any]]) -> None:
-    """Begin to compute a statistic in a world; arguments as of `Collection.begin`. Raises `StatisticError`, `NotFoundError` if
-    it cannot be computed there."""
+    """Begin to compute a statistic in a world; the arguments are those of `Collection.begin`. Raises `StatisticError` or
+    `NotFoundError` if the statistic cannot be computed there."""
     _begin(spec.build(), setting, info, readings)
 
 
 def total(parts: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """Sum of counts, name by name.
+    """Return the sum of counts, separately for each name.
 
     >>> total([{"hits": 1, "shots": 4}, {"hits": 2, "shots": 3}])
     {'hits': 3, 'shots': 7}

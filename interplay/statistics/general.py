@@ -10,7 +10,7 @@ from interplay.statistics.statistic import Collector, SeenStep, Setting, Statist
 
 
 class Score(Collector):
-    """The sum of rewards as the task counts them; NaN and infinite ones count 0."""
+    """Sum of the rewards as the task counts them; NaN and infinite rewards count 0."""
 
     statistic = Statistic("score", "Score", "float", "points", "higher")
     count_names = ("points",)
@@ -24,19 +24,20 @@ class Score(Collector):
 class ActiveTime(Collector):
     """Seconds of play in which the player acts and, where points are expected, scores.
 
-    A step counts if one of the last `action_timeout_s` seconds of steps had another action than no keys, and one of the last
-    `reward_timeout_s` seconds had a reward that is not 0. Steps are turned into seconds by the task's frame rate.
+    A step counts if the player did something other than the action of no keys within the last `action_timeout_s` seconds, and
+    got a reward that is not 0 within the last `reward_timeout_s` seconds. Steps become seconds by the task's frame rate.
 
     Source: CrowdPlay (Gerstgrasser et al. 2022, section 3.3), which states 30 s; its code has 20 s for actions and 60 s for
     rewards.
 
-    Differences: nothing counts before the first action (in its code the first 20 s count, without a key pressed), the frame
-    rate is that of the task (there always 60 Hz), and a new owner of a seat begins as at the start of an episode: actions of an
-    earlier owner do not count.
+    Differences: nothing counts before the first action (in CrowdPlay's code the first 20 s count even if no key is pressed).
+    The frame rate is that of the task (in CrowdPlay always 60 Hz). A new owner of a seat begins as at the start of an episode,
+    so actions of an earlier owner do not count.
 
     Args:
         action_timeout_s: Seconds, positive.
-        reward_timeout_s: Seconds, counted at first from the start of the episode, or from the takeover; 0 asks for no points.
+        reward_timeout_s: Seconds, counted at first from the start of the episode or from the takeover. With 0 no points are
+            needed.
     """
 
     statistic = Statistic(
@@ -78,7 +79,7 @@ class ActiveTime(Collector):
 
 
 class ActionChanges(Collector):
-    """How often the action changed; the first one that is not that of no keys counts."""
+    """Number of times the action changed. The first action counts if it is not the action of no keys."""
 
     statistic = Statistic(
         "action_changes", "Action changes", "int", description="How often you did something else than before."
@@ -96,7 +97,7 @@ class ActionChanges(Collector):
 
 
 class ActingSteps(Collector):
-    """Number of steps with an action other than that of no keys."""
+    """Number of steps with another action than that of no keys."""
 
     statistic = Statistic("acting_steps", "Steps with an action", "int", "steps", description="Steps in which you held a key.")
 
@@ -112,8 +113,8 @@ class ActingSteps(Collector):
 
 
 class LivesLost(Collector):
-    """Number of lives lost: how far `info["lives"]`, or `info["<seat>.lives"]`, fell, without lives won back. Lives that all
-    seats share are lost for each of them."""
+    """Number of lives lost: the sum of all falls of `info["lives"]` or `info["<seat>.lives"]`; lives won back do not reduce it.
+    If all seats share their lives, a lost life counts for each seat."""
 
     statistic = Statistic("lives_lost", "Lives lost", "int", "lives", "lower", description="How many lives you lost.")
 
@@ -133,8 +134,8 @@ class LivesLost(Collector):
 
 
 class PathLength(Collector):
-    """Metres walked: the horizontal way from step to step by `x` and `z` of the info, where a block is a metre. `max_step_m`: a
-    longer way in one step is not walking, but a teleport or a new life."""
+    """Metres walked: the horizontal distance from step to step by `x` and `z` of the info, where a block is a metre. A step
+    longer than `max_step_m` does not count, since it is a teleport or a new life."""
 
     statistic = Statistic(
         "path_length", "Metres walked", "float", "m", description="How far you walked; jumps to another place do not count."

@@ -1,4 +1,4 @@
-"""Statistics by name: those that ship with the package, which of them a game has by default, and your own."""
+"""Statistics by name: those that the package contains, those that a game computes by default, and your own."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ BUILT_IN: Mapping[str, Callable[..., Collector]] = {
 
 @dataclass(frozen=True)
 class StatisticSpec:
-    """A collector and its parameters, as task files name it. `name`: one of `BUILT_IN`, or `module:factory`: a callable that
-    returns a `Collector` of your own."""
+    """A collector and its parameters, as a task file gives them. `name`: one of `BUILT_IN`, or `module:factory` for a callable
+    that returns a `Collector` of your own."""
 
     name: str
     parameters: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
@@ -52,12 +52,12 @@ class StatisticSpec:
         return ":" in self.name
 
     def build(self) -> Collector:
-        """A new collector.
+        """Make a new collector.
 
         Raises:
-            NotFoundError: For a name or parameter that does not exist; the nearest is offered.
-            StatisticError: If a parameter has a wrong value, or your factory cannot be imported or called, or returns something
-                else than a collector.
+            NotFoundError: For a name or parameter that does not exist; the text names the nearest one.
+            StatisticError: If a parameter has a wrong value, or your factory cannot be imported or called, or does not return a
+                collector.
         """
         factory = _imported(self.name) if self.is_own else _built_in(self.name)
         try:
@@ -129,7 +129,7 @@ _OF_TIME = ("active_time", "acting_steps", "action_changes")
 
 
 def defaults(env: str, *, takes_turns: bool = False) -> tuple[StatisticSpec, ...]:
-    """The statistics of every game of a world, beside those that its task names.
+    """Return the statistics that every game of a world has, in addition to those that its task names.
 
     >>> [spec.name for spec in defaults("ale:riverraid")][-2:]
     ['left_side', 'right_side']
@@ -142,8 +142,8 @@ def defaults(env: str, *, takes_turns: bool = False) -> tuple[StatisticSpec, ...
 
 
 def together(*lists: Iterable[StatisticSpec]) -> tuple[StatisticSpec, ...]:
-    """Several lists as one. Where two compute a statistic of one name, the later one stays, in the earlier one's place; a spec
-    that cannot be built stays, too, and the games report it as left out."""
+    """Join several lists. Of two entries for a statistic of the same name the later one stays, in the place of the earlier one.
+    An entry that cannot be built stays too, and the games report it as left out."""
     found: dict[str, StatisticSpec] = {}
     for spec in (spec for one in lists for spec in one):
         try:

@@ -1,4 +1,4 @@
-"""The interface of statistics: the meaning of a number, the steps that a collector sees, and the collector."""
+"""The interface of statistics: what a number means, the steps that a collector sees, and the collector itself."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SINGLE = struct.Struct("<f")
 
 
 class StatisticError(InterplayError):
-    """A statistic that does not exist, or that cannot be collected in this world."""
+    """A statistic does not exist, or cannot be collected in this world."""
 
 
 @dataclass(frozen=True)
@@ -27,10 +27,10 @@ class Statistic:
     """The meaning of a number.
 
     Attributes:
-        name: Its name in `--where`, files and the database: lower-case letters, digits and `_`.
-        unit: Of its values, where there is one; durations are in seconds.
-        better: The better direction; None where neither is.
-        is_share: Whether it is a part of a whole, 0 to 1, that people read as percent.
+        name: Name in `--where`, files and the database: lower-case letters, digits and `_`.
+        unit: Unit of the values, if they have one; durations are in seconds.
+        better: The better direction; None if neither is better.
+        is_share: Whether the values are parts of a whole, 0 to 1, that people read as percent.
         description: A sentence about the number, which the page shows at the end of a game.
     """
 
@@ -43,7 +43,7 @@ class Statistic:
     description: str = ""
 
     def typed(self, value: float | None) -> int | float | None:
-        """A value in the type of its kind; None where it is no finite number.
+        """Return a value in the type of its kind; None if it is not a finite number.
 
         >>> Statistic("hits", "Hits", "int").typed(3.0)
         3
@@ -53,7 +53,7 @@ class Statistic:
         return int(value) if self.kind == "int" else float(value)
 
     def readable(self, value: float | None) -> str:
-        """A value as people read it, as `statistics.js` shows it during the game.
+        """Return a value as text for people, in the form that `statistics.js` shows during the game.
 
         >>> Statistic("time", "Time", "duration", "s").readable(65.9)
         '1:05'
@@ -76,10 +76,10 @@ class Setting:
     """Facts about a game before it begins.
 
     Attributes:
-        frame_rate_hz: Steps in a second of play.
+        frame_rate_hz: Number of steps in a second of play.
         noop: The action of no keys; None where every step is an action.
-        takes_turns: Whether the world waits for its players, so that steps are no time and each of them is an action.
-        noops: Seat -> its own action of no keys, where it has another one.
+        takes_turns: Whether the world waits for its players. Then steps do not measure time, and each step is an action.
+        noops: Seat -> its own action of no keys, for seats where that is not `noop`.
     """
 
     env: str
@@ -90,7 +90,7 @@ class Setting:
     noops: Mapping[str, Any] = field(default_factory=dict)
 
     def plain_noop(self, seat: str) -> Any:
-        """The action of no keys in a seat, as `SeenStep.plain_actions` has actions."""
+        """Return the action of no keys in a seat, in the form of `SeenStep.plain_actions`."""
         return plain(self.noops.get(seat, self.noop))
 
 
@@ -103,7 +103,7 @@ class SeenStep:
         earned: Seat -> reward as the world gave it, before a task shares rewards.
         info: As the environment gave it.
         owners: Seat -> name of its owner.
-        readings: Need -> the world's reading, for the needs of the collectors of the game.
+        readings: Name of a reading -> its value in the world, for all readings that a collector of the game needs.
     """
 
     step: int
@@ -117,7 +117,7 @@ class SeenStep:
 
     @property
     def plain_actions(self) -> dict[str, Any]:
-        """Seat -> action in values that compare, see `plain`."""
+        """Return seat -> action, in values that can be compared; see `plain`."""
         if self._plain is None:
             self._plain = {seat: action if action.__class__ is int else plain(action) for seat, action in self.actions.items()}
         return self._plain
@@ -127,16 +127,16 @@ class Collector:
     """Computes one statistic, fed with every step of an episode.
 
     `counts` holds numbers that add up: over the steps of an episode, over the owners of a seat, and over the episodes of a
-    sitting. `value` makes the statistic of them. `memory` holds whatever else must last from one step to the next; it stays
-    with the seat when the owner changes. Both hold JSON values only, so that a game can continue after its process died; read
-    them from `self` at each step, because they are replaced, the counts of a seat also when it changes hands.
+    sitting. `value` computes the statistic from them. `memory` holds whatever else must last from one step to the next; it
+    stays with the seat when the owner changes. Both hold JSON values only, so that a game can continue after its process died.
+    Read both from `self` at each step, because they may be replaced, for example when a seat gets a new owner.
 
     Class attributes:
         statistic: The statistic that it computes.
         count_names: Names of its counts.
-        needs: Readings of the world that it uses beside the info, by the names of `PlayableEnv.readings`: `ram`.
-        watches: Bytes of one of its needs: name of the need, first byte, byte after the last. `see` is called only when these
-            bytes change or a seat earns something; with None, at every step.
+        needs: Readings of the world that it uses in addition to the info, as named in `PlayableEnv.readings`: `ram`.
+        watches: The bytes of one of its needs that matter: name of the need, first byte, byte after the last. `see` is called
+            only when these bytes change or a seat earns something; with None, at every step.
     """
 
     statistic: Statistic
@@ -149,7 +149,7 @@ class Collector:
     setting: Setting
 
     def begin(self, setting: Setting, info: Mapping[str, Any]) -> None:
-        """An episode begins. Raises `StatisticError` if it means nothing in this world."""
+        """Begin an episode. Raises `StatisticError` if the statistic means nothing in this world."""
         self.setting = setting
         self.counts = {seat: self.zero() for seat in setting.seats}
         self.memory = {}
@@ -161,16 +161,16 @@ class Collector:
         raise NotImplementedError
 
     def value(self, counts: Mapping[str, float]) -> float | None:
-        """The statistic of such counts; None where it is undefined. By default its first count."""
+        """Return the statistic for these counts; None where it is undefined. By default it is the first count."""
         return counts[self.count_names[0]]
 
     def values(self) -> dict[str, int | float | None]:
-        """Seat -> value now, in the type of its kind."""
+        """Return seat -> present value, in the type of its kind."""
         return {seat: self.statistic.typed(self.value(counts)) for seat, counts in self.counts.items()}
 
 
 def share(part: float, whole: float) -> float | None:
-    """A part of a whole, 0 to 1; None of nothing.
+    """Return a part of a whole as a share, 0 to 1; None if the whole is 0.
 
     >>> share(1, 4)
     0.25
@@ -179,8 +179,8 @@ def share(part: float, whole: float) -> float | None:
 
 
 def plain(action: Any) -> Any:
-    """An action in values that compare, from a player or from a recording: an entry that is 0 counts as one that is left out,
-    and real numbers are rounded to single precision, as in recordings.
+    """Return an action of a player or a recording in values that can be compared. An entry that is 0 counts as left out, and
+    real numbers are rounded to single precision, as in recordings.
 
     >>> plain({"forward": 1, "camera": (0.0, 0.1)}) == plain({"forward": 1, "jump": 0, "camera": (0.0, 0.10000000001)})
     True

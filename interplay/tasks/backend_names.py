@@ -1,6 +1,7 @@
 """The names of backends that a task file may use in `env.id`, before the colon.
 
-A task file is read where no world can run, so the names are here, and the code that runs them in `interplay.envs.backends`.
+A task file is also read where no world can run. So only the names are here; the code that runs backends is in
+`interplay.envs.backends`.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ GROUP = "interplay.backends"
 
 @cache
 def installed() -> dict[str, EntryPoint]:
-    """Name -> entry point of the backends of other packages; none of their code is run. A built-in name stays ours."""
+    """Return name -> entry point of the backends of other packages, without running their code. They cannot replace a built-in
+    name."""
     return {point.name: point for point in entry_points(group=GROUP) if point.name not in (*BUILT_IN, VIDEO)}
 
 
@@ -28,5 +30,5 @@ def is_known(name: str) -> bool:
 
 
 def names() -> list[str]:
-    """All names, the built-in ones first."""
+    """Return all names, the built-in names first."""
     return [*BUILT_IN, VIDEO, *installed()]

@@ -1,4 +1,4 @@
-"""From held keys to an action, by one of three stated rules.
+"""Turn held keys into an action, by one of three stated rules.
 
 A *table* map is for games with a joystick. It has one action for each combination of buttons that means something:
 
@@ -9,8 +9,8 @@ buttons come first in the task's list. So every combination of keys has an answe
 
 A *composed* map (`compose`) is for worlds seen in first person, whose action is a Dict: rules 1 and 2 are the same, and then
 each button is the entry of its name, 1 while it is pressed and 0 otherwise. One more entry, the `pointer`, is how far the view
-turns in this step, (pitch, yaw) in degrees: the turn of the mouse, and a fixed angle for each of the pressed `turns`, buttons
-that turn while held and are no entries themselves.
+turns in this step, (pitch, yaw) in degrees. It is the turn of the mouse, plus a fixed angle for each of the pressed `turns`:
+buttons that turn the view while they are held, and are no entries themselves.
 
 A *steered* map (`axes`) is for worlds whose action is a Box of one or two numbers. Each number is where the pointer is over the
 picture, or one end of its range while a button of the axis is held; both buttons together cancel each other.
@@ -50,8 +50,8 @@ class Axis:
     """One number of a Box action, and how a person sets it.
 
     Attributes:
-        pointer: The direction of the pointer that moves it: `x` from left to right, `y` from bottom to top.
-        values: Its values at those two edges, float32; the first may be the larger one.
+        pointer: The direction of the pointer that changes the number: `x` from left to right, `y` from bottom to top.
+        values: The values at the two ends of that direction, float32; the first may be the larger one.
         buttons: The button for the first value, and the one for the second; empty where only the pointer moves it.
     """
 
@@ -61,7 +61,7 @@ class Axis:
 
     @property
     def rest(self) -> float:
-        """Its value while nobody touches anything: 0, or the end that is nearest to 0."""
+        """Value of the axis while nobody touches anything: 0, or the end that is nearest to 0."""
         return self.clip(0.0)
 
     def clip(self, value: float) -> float:
@@ -73,17 +73,17 @@ class KeyMap:
     """Buttons of a task, the keys that press them, and their meaning.
 
     Attributes:
-        buttons: Names in priority order: at most 12, or 32 where they are composed, the `turns` last.
-        bindings: `KeyboardEvent.code`, or `MouseLeft`, `MouseMiddle`, `MouseRight` -> button.
+        buttons: Names in priority order, the `turns` last: at most 12, or 32 in a composed map.
+        bindings: Key (`KeyboardEvent.code`, or `MouseLeft`, `MouseMiddle`, `MouseRight`) -> button.
         actions: Set of buttons -> action; the empty set, the no-op, must be in it. Empty for composed maps.
-        opposites: Pairs that cancel.
+        opposites: Pairs of buttons that cancel each other.
         labels: Button -> its text in the list of keys.
         compose: Whether each button is an entry of the environment's Dict action.
         pointer: The entry that the mouse turns, float32, shape (2,): (pitch, yaw) in degrees, down and right positive.
         pointer_degrees: Degrees for one CSS pixel of mouse movement.
         turns: Button -> (pitch, yaw) in degrees per step while it is held.
         axes: The numbers of a Box action, at most one for each of `POINTERS`; empty for the other kinds of maps.
-        seats: Seat -> its own `actions`, where seats act differently; of a table map.
+        seats: Seat -> its own `actions`, if the seats of a table map act differently.
     """
 
     buttons: tuple[str, ...]
@@ -116,11 +116,11 @@ class KeyMap:
         return tuple(button for button in self.buttons if button not in self.turns)
 
     def mask(self, pressed: set[str] | frozenset[str]) -> int:
-        """Bit mask of a set of buttons; bit i is `buttons[i]`."""
+        """Return the bit mask of a set of buttons; bit i is `buttons[i]`."""
         return sum(1 << index for index, button in enumerate(self.buttons) if button in pressed)
 
     def pressed(self, mask: int) -> frozenset[str]:
-        """The buttons of a bit mask; bits beyond the last button are ignored."""
+        """Return the buttons of a bit mask; bits beyond the last button are ignored."""
         return frozenset(button for index, button in enumerate(self.buttons) if mask >> index & 1)
 
     @property
@@ -128,11 +128,11 @@ class KeyMap:
         return (1 << len(self.buttons)) - 1
 
     def resolve(self, mask: int, turn: tuple[float, float] = (0.0, 0.0)) -> Any:
-        """The action of a mask of pressed buttons, by the rules on top of this module.
+        """Return the action for a mask of pressed buttons, by the rules at the top of this module.
 
         Args:
             turn: The turn of the mouse since the last step, (pitch, yaw) in degrees; for a steered map the values that the
-                pointer asks for, (x, y), beyond the ends of an axis the end. Table maps ignore it.
+                pointer asks for, (x, y), limited to the ends of the axes. Table maps ignore it.
         Returns:
             The table's action; or of a composed map a new dict with 0 or 1 for each entry and, where there is a pointer, its
                 float32 array, shape (2,), within -180 to 180: a member of the environment's Dict space; or of a steered map a
@@ -163,7 +163,8 @@ class KeyMap:
         return held
 
     def _of_mask(self, mask: int) -> tuple[dict[str, Any], list[tuple[float, float]]]:
-        """The entries of a mask of a composed map, and the turns that are held. People hold the same keys for many steps."""
+        """Return the entries for a mask of a composed map, and the turns that are held. The result is cached, since people hold
+        the same keys for many steps."""
         found = self._known.get(mask)
         if found is None:
             held = self._held(mask)
@@ -194,7 +195,7 @@ class KeyMap:
         return np.array(values, np.float32)
 
     def chosen(self, held: int, pressed: int) -> int:
-        """The buttons of one press in a task of turns: buttons held with it count if the combination has an action.
+        """Return the buttons of one press in a task of turns. Other held buttons count too if the combination has an action.
 
         Args:
             held: Mask of the held buttons, with the pressed ones.
@@ -205,22 +206,23 @@ class KeyMap:
 
     @cached_property
     def table(self) -> tuple[Any, ...]:
-        """The action of every mask of a table map, `2 ** len(buttons)` entries. Raises `TypeError` for a composed or steered
-        map, which has too many; use `action`."""
+        """Return the action of every mask of a table map, `2 ** len(buttons)` entries. Raises `TypeError` for a composed or
+        steered map, which has too many masks; use `action` there."""
         if not self.has_table:
             raise TypeError("a composed or steered map has no table of actions; use action(mask, turn)")
         return tuple(self.resolve(mask) for mask in range(1 << len(self.buttons)))
 
     def action(self, mask: int, turn: tuple[float, float] = (0.0, 0.0)) -> Any:
-        """As `resolve`, for maps of every kind, by the table where there is one: a server asks it each step."""
+        """Return the same as `resolve`, for maps of every kind, but from the table if there is one, since a server asks at each
+        step."""
         return self.table[mask & self.full_mask] if self.has_table else self.resolve(mask, turn)
 
     def mask_of_action(self, action: Any) -> int:
-        """The smallest mask that gives this action, so that a program can play with keys.
+        """Return the smallest mask that gives this action, so that a program can play with keys.
 
-        For a composed action these are its buttons, for a steered one none; `turn_of_action` gives the rest. Both together are
-        the exact inverse: `keys.action(keys.mask_of_action(a), keys.turn_of_action(a))` equals `a`. Raises `KeyError` if no
-        combination gives the action.
+        For a composed action the mask has its buttons; for a steered action it is empty. `turn_of_action` gives the rest, and
+        both together are the exact inverse: `keys.action(keys.mask_of_action(a), keys.turn_of_action(a))` equals `a`. Raises
+        `KeyError` if no combination gives the action.
         """
         if self.compose:
             return self._mask_of_composed(action)
@@ -243,8 +245,9 @@ class KeyMap:
         return self.mask(held)
 
     def turn_of_action(self, action: Any) -> tuple[float, float]:
-        """The turn of a composed action, (pitch, yaw) in degrees; the values of a steered action, (x, y); otherwise zeros.
-        Raises `KeyError` if it is not two numbers from -180 to 180, or if the values are not those of the axes."""
+        """Return the turn of a composed action, (pitch, yaw) in degrees, or the values of a steered action, (x, y); otherwise
+        zeros. Raises `KeyError` if the turn is not two numbers from -180 to 180, or if the values are not possible on the
+        axes."""
         if self.axes:
             return self._values_of_steered(action)
         if self.pointer is None:
@@ -266,10 +269,10 @@ class KeyMap:
         return wanted[0], wanted[1]
 
     def to_json(self) -> dict[str, Any]:
-        """The form in episodes: buttons, bindings, labels, and the actions by joined button names.
+        """Return the form that episodes store: buttons, bindings, labels, and the actions by joined button names.
 
         A composed map has `compose`, `pointer`, `pointer_degrees` and `turns` in place of the actions, a steered map `axes`; a
-        table map has none of those, which leaves hashes of older documents unchanged.
+        table map has no such entry, which leaves hashes of older documents unchanged.
         """
         document: dict[str, Any] = {
             "buttons": list(self.buttons),
@@ -320,7 +323,7 @@ def _unnamed(actions: Mapping[str, Any]) -> dict[frozenset[str], Any]:
 
 
 def clip_turn(degrees: float) -> float:
-    """Degrees within the limits of one step. Raises `ValueError` if it is not a number at all."""
+    """Return degrees limited to the turn of one step. Raises `ValueError` for NaN."""
     if math.isnan(degrees):
         raise ValueError("a turn must be a number of degrees, got nan")
     return min(MAX_TURN, max(-MAX_TURN, degrees))

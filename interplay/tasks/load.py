@@ -1,4 +1,4 @@
-"""Read suites from TOML and refuse impossible ones, naming file, key and remedy."""
+"""Read suites from TOML. Refuse impossible suites with an error that names the file, the key and the remedy."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def load_suite(path: str | Path) -> Suite:
 
 
 def parse_suite(text: str, *, source: str = "<text>") -> Suite:
-    """Build a suite from TOML text; `source` names it in errors. Raises as `load_suite`."""
+    """Build a suite from TOML text. `source` names the text in errors. Raises the same errors as `load_suite`."""
     root = Table(parse_toml(text, source, TaskError), source, refuse=TaskError)
     head = root.table("suite")
     suite_id = head.name("id", max_chars=None)
@@ -95,7 +95,7 @@ def find(task_id: str, suites: Iterable[Suite] | None = None) -> Task:
 
 
 def index(suites: Iterable[Suite]) -> dict[str, Task]:
-    """Task id -> task, over all suites. Raises `TaskError` if two suites hold a task of the same id."""
+    """Return task id -> task, over all suites. Raises `TaskError` if two suites hold a task with the same id."""
     homes: dict[str, Suite] = {}
     tasks: dict[str, Task] = {}
     for suite in suites:
@@ -110,8 +110,8 @@ def index(suites: Iterable[Suite]) -> dict[str, Task]:
 
 
 def lookup(task_id: str, tasks: Mapping[str, Task]) -> Task:
-    """One task of an index, by its id and nothing else: safe for ids that strangers send. Raises `NotFoundError` with the
-    nearest known id."""
+    """Return one task of an index by its id, and never read a file; so ids that strangers send are safe. Raises `NotFoundError`
+    with the nearest known id."""
     if task_id not in tasks:
         raise unknown_name("task", task_id[:100], tasks, hint="All tasks:  interplay tasks list")
     return tasks[task_id]
@@ -161,7 +161,7 @@ def _task(table: Table, suite_id: str) -> Task:
 
 
 def _steps_of_time(table: Table, frame_rate_hz: float, *, is_needed: bool) -> int:
-    """The largest number of steps of an episode, by its time limit."""
+    """Return the largest number of steps of an episode, from its time limit."""
     if table.raw("max_turns", int, None) is not None and table.is_own("max_turns"):
         raise table.error(
             "max_turns", 'needs pace = "turns" beside it', "add that, or say how long an episode is with time_limit_s"
@@ -171,7 +171,7 @@ def _steps_of_time(table: Table, frame_rate_hz: float, *, is_needed: bool) -> in
 
 
 def _max_turns(table: Table) -> int:
-    """The same, where the world waits for its players."""
+    """Return the largest number of turns of an episode, for a world that waits for its players."""
     if table.raw("time_limit_s", (int, float), None) is not None and table.is_own("time_limit_s"):
         raise table.error("time_limit_s", "has no use in a task of turns, which waits for its players", "write max_turns = ...")
     return table.count("max_turns", low=1, high=1_000_000)
@@ -195,7 +195,7 @@ def _reward(table: Table, seats: tuple[str, ...]) -> RewardRule:
 
 
 def _statistic(table: Table, entry: object) -> StatisticSpec:
-    """One entry of `statistics`: a name, or a table of `name` and parameters. Code of other packages is not imported."""
+    """Read one entry of `statistics`: a name, or a table of `name` and parameters. Code of other packages is not imported."""
     parameters = dict(entry) if isinstance(entry, dict) else {"name": entry}
     name = parameters.pop("name", None)
     if not isinstance(name, str) or not name:

@@ -1,4 +1,4 @@
-"""The nouns of a task file: `Task`, `Suite`, `Question`, `EnvSpec`. Frozen, comparable, and hashed by content."""
+"""The objects of a task file: `Task`, `Suite`, `Question`, `EnvSpec`. They are frozen, comparable, and hashed by content."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Pace = Literal["clock", "turns"]
 
 
 class TaskError(InterplayError):
-    """A task file that cannot be used; the text names the file, the key and the remedy."""
+    """A task file cannot be used. The text names the file, the key and the remedy."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class EnvSpec:
 
     Attributes:
         id: `"<backend>:<name>"`: `ale:space_invaders` (an Atari ROM) or `gym:CartPole-v1` (any registered Gymnasium id);
-            `video:none` where there is no world, only videos to judge.
+            `video:none` if there is no world, but only videos to judge.
         options: Options of that backend, JSON values only.
     """
 
@@ -49,7 +49,7 @@ class EnvSpec:
 
     @property
     def is_playable(self) -> bool:
-        """Whether there is a world to act in; False where there are videos only."""
+        """Whether there is a world to act in; False if there are only videos."""
         return self.backend != "video"
 
 
@@ -72,32 +72,32 @@ class Question:
 
     @property
     def is_inverted(self) -> bool:
-        """Whether a yes is the bad answer: the factor of a direct question begins with "least"."""
+        """Whether a yes is the bad answer, because the factor of a direct question begins with "least"."""
         return self.kind == "direct" and self.factor.lower().startswith("least ")
 
 
 @dataclass(frozen=True)
 class Task:
-    """Instructions for an actor, their world, and the judging form.
+    """A task: instructions for an actor, the world to act in, and the judging form.
 
     Attributes:
         id: `"<suite>/<name>"`.
-        title, goal: A headline and one sentence for lists.
+        title, goal: A headline, and one sentence for lists.
         instructions: Plain text, paragraphs separated by empty lines.
         frame_rate_hz: Steps per second when a person plays.
-        max_steps: The episode is truncated after so many steps.
+        max_steps: Number of steps after which the episode is truncated.
         held_out_seeds: Seeds never used for demonstrations or training; agents are compared on them.
         keys: How a person's keys become actions.
         questions: The judging form, in order.
         tags: Free words for search.
-        seats: Names of the places in the world, each for one person or agent; the keys hold for each of them.
-        reward: Reward of a seat in a step: `own`, as the world gives it; or `shared`, the sum over all seats, the same for
-            each.
-        held_out_share: Share of people's games on held-out seeds, 0 to 1; None leaves it to the server. At 1 it has no other
-            seeds, whatever the server says.
-        statistics: Computed live beside the statistics of every game of its world (`interplay.statistics.defaults`).
+        seats: Names of the places in the world, each for one person or agent. All seats use the same keys.
+        reward: Reward of a seat in a step. `own`: as the world gives it. `shared`: the sum over all seats, the same for each.
+        held_out_share: Share of people's games on held-out seeds, 0 to 1; None leaves it to the server. At 1 the task has no
+            other seeds, whatever the server says.
+        statistics: Statistics that are computed in addition to those of every game of its world
+            (`interplay.statistics.defaults`).
         pace: When the world takes a step while people play: by the `clock`, `frame_rate_hz` times a second; or by `turns`, when
-            every seat has pressed a key. Then `frame_rate_hz` is how fast it steps at most, as while a key is held.
+            every seat has pressed a key. Then `frame_rate_hz` is the highest speed, for example while a key is held.
     """
 
     id: str
@@ -132,13 +132,13 @@ class Task:
 
     @property
     def setting(self) -> Setting:
-        """Facts for collectors of statistics before a game begins. In a task of turns every step is an action."""
+        """Facts about a game, for collectors of statistics before it begins. In a task of turns every step is an action."""
         noop = None if self.takes_turns else self.keys.noop
         noops = {} if self.takes_turns else {seat: self.keys.of(seat).noop for seat in self.keys.seats}
         return Setting(self.env.id, self.seats, self.frame_rate_hz, noop, self.takes_turns, noops)
 
     def draw_seed(self, rng: np.random.Generator) -> int:
-        """A seed to learn on, from 0 to 2**31 - 1: never a held-out one."""
+        """Draw a seed for learning, from 0 to 2**31 - 1; it is never a held-out seed."""
         while (seed := int(rng.integers(2**31))) in self.held_out_seeds:
             pass
         return seed
@@ -149,7 +149,7 @@ class Task:
         return self.pace == "turns"
 
     def to_json(self) -> dict[str, Any]:
-        """The whole task as JSON values, the form that `content_hash` digests and episodes hold.
+        """Return the whole task as JSON values, in the form that `content_hash` digests and episodes store.
 
         A field that came after the first release is left out at its default, so that older tasks have the same hash.
         """
@@ -203,7 +203,7 @@ _SUITE = "basalt"
 
 
 def published_name(task: Task) -> str:
-    """The name of a task in the published data set; tasks of other suites have their id.
+    """Return the name of a task in the published data set; a task of another suite has its id as name.
 
     >>> from interplay.tasks import find
     >>> published_name(find("basalt/find_cave")), published_name(find("atari/breakout"))
@@ -213,7 +213,7 @@ def published_name(task: Task) -> str:
 
 
 def published_names(task: Task) -> tuple[str, ...]:
-    """Every published spelling of a task's name, the data set's first; empty for tasks of other suites.
+    """Return every published spelling of a task's name, the data set's first; empty for tasks of other suites.
 
     >>> from interplay.tasks import find
     >>> published_names(find("basalt/find_cave"))

@@ -1,4 +1,4 @@
-"""A process beside the games that answers requests, as the web process sees it: the base of the sealer and the drawer."""
+"""The base of the sealer and the drawer: a process beside the games that answers requests, as the web process sees it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ log = logging.getLogger("interplay.play")
 
 @dataclass
 class Request:
-    """A request about an episode, by one of its files. `num_tries`: how often the process died over it."""
+    """A request about an episode, named by one of its files. `num_tries`: how often the process died while the request was
+    open."""
 
     path: Path
     answer: asyncio.Future[Any] = field(init=False, default_factory=lambda: asyncio.get_running_loop().create_future())
@@ -35,12 +36,12 @@ R = TypeVar("R", bound=Request)
 
 
 class AnsweringProcess(ABC, Generic[R]):
-    """The process: started when it is needed, replaced when it dies. Open requests go to the new one.
+    """A process that is started when it is needed and replaced when it dies. The new process gets the open requests.
 
     Args:
-        module: Whose `main` runs in it.
-        deed: Its verb in errors: `seal`.
-        stop_timeout_s: It is killed if it takes longer to end.
+        module: The module whose `main` runs in the process.
+        deed: Verb for the work of the process in errors: `seal`.
+        stop_timeout_s: The process is killed if it takes longer to end.
     """
 
     def __init__(self, module: str, *, deed: str, stop_timeout_s: float) -> None:
@@ -73,7 +74,7 @@ class AnsweringProcess(ABC, Generic[R]):
             self._is_stopping = False
 
     async def _ask(self, request: R) -> Any:
-        """The answer to a request; the request is dropped if its caller no longer waits. Raises `RecordingError` if there is no
+        """Return the answer to a request; drop the request if its caller stops waiting. Raises `RecordingError` if there is no
         answer."""
         number = next(self._numbers)
         self._requests[number] = request
@@ -96,21 +97,21 @@ class AnsweringProcess(ABC, Generic[R]):
 
     @abstractmethod
     def _command(self, request: R) -> Command:
-        """The command to send to the process."""
+        """Return the command that the process gets for a request."""
 
     @abstractmethod
     def on_message(self, number: int, kind: int, payload: bytes) -> None:
-        """Take an answer of the process, or its progress."""
+        """Take an answer or a progress report from the process."""
 
     @abstractmethod
     def _refusal(self, request: R, reason: str) -> RecordingError:
-        """The error for the caller."""
+        """The error that tells the caller why there is no answer."""
 
     def _drop(self, link: processes.ProcessLink, number: int) -> None:
-        """The caller no longer waits for this answer."""
+        """Act when the caller no longer waits for an answer; by default do nothing."""
 
     def _died(self, link: processes.ProcessLink, waiting: Sequence[R]) -> Sequence[R]:
-        """Note the death of the process; returns the requests over which it may have died."""
+        """Log the death of the process; return the requests that may have caused it."""
         if waiting:
             log.error("the process %d that %ss died with %d requests waiting", link.process.pid, self._deed, len(waiting))
         return waiting

@@ -21,11 +21,11 @@ STOP_TIMEOUT_S = 2.0
 
 
 class DrawerBusyError(InterplayError):
-    """Too many requests for pictures wait."""
+    """Too many requests for pictures already wait."""
 
 
 class DrawnFrames(NamedTuple):
-    """Frames in the form of `FrameList`; `palette` in base64, `tables`: name of the tables that draw the land
+    """Frames in the form of `FrameList`. `palette` is in base64; `tables` is the name of the tables that draw the land
     (`play.tables`)."""
 
     body: bytes
@@ -41,20 +41,20 @@ class _Request(Request):
 
 
 class Drawer(AnsweringProcess[_Request]):
-    """The process: started when pictures are wanted, ended when it has been idle for long."""
+    """The drawing process: started when pictures are wanted, and ended after a long time without work."""
 
     def __init__(self) -> None:
         super().__init__(DRAWER_MODULE, deed="draw", stop_timeout_s=STOP_TIMEOUT_S)
         self._preparing: asyncio.Task[None] | None = None
 
     async def draw(self, path: Path, steps: range, *, seat: str | None = None) -> DrawnFrames:
-        """Frames of an episode whose frame storage is `replay`. Cancel the call when nobody wants them any more. Raises
-        `RecordingError` if they cannot be drawn, `DrawerBusyError` if too many requests wait already."""
+        """Draw frames of an episode whose frame storage is `replay`. Cancel the call when nobody wants the frames any more.
+        Raises `RecordingError` if they cannot be drawn, `DrawerBusyError` if too many requests already wait."""
         return await self._draw(path, Draw(str(path.resolve()), steps.start, steps.stop, steps.step, seat))
 
     async def land(self, path: Path, folder: Path) -> DrawnFrames:
-        """The land of such an episode, for a browser that draws it; otherwise as `draw`. `folder`: the data folder, where the
-        tables that draw the land are stored."""
+        """Return the land of such an episode, for a browser that draws it. Cancelling and errors are as in `draw`. `folder`:
+        the data folder, where the tables that draw the land are stored."""
         return await self._draw(path, DrawLand(str(path.resolve()), str(folder.resolve())))
 
     async def _draw(self, path: Path, command: Draw | DrawLand) -> DrawnFrames:
@@ -63,7 +63,7 @@ class Drawer(AnsweringProcess[_Request]):
         return await self._ask(_Request(path, command))
 
     async def prepare(self, path: Path) -> None:
-        """Begin to load the world of an episode that somebody is about to watch, unless another one is being loaded."""
+        """Start loading the world of an episode that somebody is about to watch, unless another world is being loaded."""
         if self._preparing is None or self._preparing.done():
             self._preparing = asyncio.get_running_loop().create_task(self._prepare(path))
 
@@ -72,7 +72,7 @@ class Drawer(AnsweringProcess[_Request]):
             await self.draw(path, range(1))
 
     def share(self, path: Path) -> float | None:
-        """Share of the steps already played again for a picture of this episode, 0 to 1; None if no picture is being made."""
+        """Share (0 to 1) of the steps replayed so far to draw this episode; None if it is not being drawn."""
         return next((one.share for one in self._requests.values() if one.path == path), None)
 
     def on_message(self, number: int, kind: int, payload: bytes) -> None:

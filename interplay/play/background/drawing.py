@@ -1,9 +1,9 @@
-"""The process that draws the pictures of recorded episodes again, for replays: worlds that store no pictures are played again,
-which must hold up neither the web process nor the games. `main` is started by `drawer.Drawer`.
+"""The process that draws the pictures of recorded episodes again, for replays. Worlds that store no pictures are played again,
+which must delay neither the web process nor the games. `drawer.Drawer` starts `main`.
 
-It works piece by piece (a picture, or some steps without a picture) and reads messages in between: a request for few pictures
-comes before one for many, and a request that nobody wants any more is dropped. The worlds of the last episodes stay where they
-are, so continuing from there costs nothing.
+The process works in small pieces (a picture, or some steps without a picture) and reads messages between them. A request for
+few pictures comes before a request for many, and a request that nobody wants any more is dropped. The worlds of the last
+episodes stay at the step that they have reached, so continuing from there costs nothing.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class _Request:
 
 
 class Drawing:
-    """The requests, and the open worlds."""
+    """The open requests, and the worlds that are kept open for them."""
 
     def __init__(self, pipe: socket.socket) -> None:
         self._pipe = pipe
@@ -154,7 +154,7 @@ class Drawing:
 
 
 def main(descriptor: int) -> None:
-    """Draw until the web process goes away, or asks for nothing for long."""
+    """Draw until the web process ends, or has asked for nothing for a long time."""
     pipe = processes.enter(descriptor, "drawer")
     give_way(NICENESS)
     unpacker = Unpacker()

@@ -1,10 +1,10 @@
-"""The process that makes films beside the games: one episode after the other, held whenever it is told to. `main` is started by
-`films.Films`, on its end of a socket pair.
+"""The process that makes films beside the games: one episode after the other, paused whenever it is told to. `films.Films`
+starts `main` on its end of a socket pair.
 
-A line of JSON each way. The first line names the archive (not a command line, which others can read: the database's address may
-hold a password). Then come `{"film": ID}`, `{"hold": true}` and `{"hold": false}`; the process answers `{"done": FRAMES, "of":
-FRAMES}` now and then, and at the end of each film `{"made": ID}` or `{"made": ID, "error": TEXT}`. The process ends when its
-input does.
+Each message is a line of JSON. The first line names the archive (a command line would not do: others can read it, and the
+database's address may hold a password). Then come `{"film": ID}`, `{"hold": true}` and `{"hold": false}`. The process answers
+`{"done": FRAMES, "of": FRAMES}` now and then, and at the end of each film `{"made": ID}` or `{"made": ID, "error": TEXT}`. It
+ends when its input ends.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ REPORT_EVERY_S = 0.25
 
 
 class Pace:
-    """The progress of the work: reported now and then, and held where games need the core."""
+    """Progress of a film. It is reported now and then, and the work pauses while games need the core."""
 
     def __init__(self, say: Callable[[dict[str, Any]], None]) -> None:
         self._say = say
@@ -52,7 +52,7 @@ class Pace:
 
 
 def make_what_is_asked(make: Callable[[interplay.record.Archive, str, Pace], None], descriptor: int) -> None:
-    """Call `make` for one episode after another, until the web process is gone."""
+    """Call `make` for each episode that is asked for, one after the other, until the web process ends."""
     shield_from_the_terminal()
     give_way(NICENESS)
     give_way_to_sessions(NICENESS)

@@ -1,5 +1,5 @@
-"""Films of episodes, and clips of them (`record.clips`), made one after the other in a process of low priority, and held while
-games need its core.
+"""Films of episodes and clips of them (`record/films/film.py`). A process of low priority makes one after the other, and pauses
+while games need its core.
 
 Any thread may ask for a film (`Films.wanted`) and for its progress (`Films.progress`).
 """
@@ -46,7 +46,8 @@ class FilmProgress(NamedTuple):
     """The progress of the film of an episode.
 
     Attributes:
-        state: `made`; `waiting` for others before it; `making`; `held` while people play; `failed`; `missing`, if nobody asked.
+        state: `made`; `waiting` until other films are made; `making`; `held` while people play; `failed`; `missing`, if nobody
+            asked for it.
         share: Share of its frames that are done, 0 to 1.
         reason: Why it failed.
     """
@@ -68,7 +69,8 @@ class _Film:
 
 
 class Failure(NamedTuple):
-    """A film that could not be made: why, how often, and when it is tried again by the clock of the queue, in seconds."""
+    """A film that could not be made: the reason, the number of tries, and when to try again (seconds on the clock of the
+    queue)."""
 
     reason: str
     num: int
@@ -76,13 +78,13 @@ class Failure(NamedTuple):
 
 
 class Films:
-    """The queue, and the process as the web process sees it: started when there is a film to make.
+    """The queue of films, and the process that makes them as the web process sees it: started when there is a film to make.
 
     Args:
         cores_needed: Number of cores that the games being played need now, the server's own work included.
-        num_cores: Existing cores; those of this process by default.
-        clock: Seconds that pass.
-        later_s: How long a film for `LATER` waits before it is made.
+        num_cores: Number of existing cores; by default those of this process.
+        clock: A clock that counts seconds.
+        later_s: Seconds that a film for `LATER` waits before it is made.
     """
 
     module = FILMER_MODULE
@@ -121,10 +123,10 @@ class Films:
             return self._is_held
 
     def wanted(self, episode_id: str, turn: int = NOW) -> bool:
-        """Ask for the film of an episode, or for a clip by its name; returns whether it is waiting or being made. Does nothing
-        if the film exists, so call it as often as you like. `turn`: `NOW`, `SOON` or `LATER`: films of an earlier turn are made
-        first, in the order of asking. A film that failed is tried again at once for `NOW`, and for the others after a while,
-        each time a longer one."""
+        """Ask for the film of an episode, or for a clip by its name; return whether it is waiting or being made. A film that
+        exists is not made again, so call it as often as you like. `turn` is `NOW`, `SOON` or `LATER`: films of an earlier turn
+        are made first, in the order of asking. For `NOW` a failed film is tried again at once, otherwise after a delay that
+        grows with each failure."""
         if self.is_made(episode_id):
             return False
         with self._changed:
@@ -150,7 +152,7 @@ class Films:
             return True
 
     def later(self, episode_id: str) -> None:
-        """Nobody waits for it any more: make it when nothing else is wanted."""
+        """Make this film only when nothing else is wanted, since nobody waits for it any more."""
         with self._changed:
             for film in (self._waiting.get(episode_id), self._making):
                 if film is not None and film.episode_id == episode_id:
@@ -168,7 +170,7 @@ class Films:
         return FilmProgress("made", 1.0) if self.is_made(episode_id) else FilmProgress("missing")
 
     def wait(self, episode_id: str, within_s: float) -> FilmProgress:
-        """Wait up to `within_s` seconds for a film that was asked for."""
+        """Wait up to `within_s` seconds for a film that was asked for; return its progress."""
         deadline = time.monotonic() + within_s
         with self._changed:
             while (left := deadline - time.monotonic()) > 0 and (
@@ -182,7 +184,7 @@ class Films:
             return dict(self._failed)
 
     def close(self) -> None:
-        """End the process; the film in work is lost. A second call does nothing."""
+        """End the process; a film that is being made is lost. A second call does nothing."""
         with self._changed:
             self._is_closed = True
             self._waiting.clear()
@@ -242,7 +244,7 @@ class Films:
             return None
 
     def _queue_again(self) -> float:
-        """Queue failed films whose time has come; returns the time until the next one, in seconds."""
+        """Queue failed films again when their time has come; return the seconds until the next one."""
         now, wait_s = self._clock(), threading.TIMEOUT_MAX
         for episode_id, failure in self._failed.items():
             if failure.again_at > now:
@@ -258,7 +260,7 @@ class Films:
             self._filmer = None
 
     def _make(self, filmer: _Filmer, film: _Film) -> bool:
-        """Make one film; False if one of an earlier turn interrupts it."""
+        """Make one film; return False if a film of an earlier turn, or the end of the queue, interrupts it."""
         filmer.order(film=film.episode_id)
         while True:
             is_needed = self._num_cores - self._cores_needed() < 1  # by a game
@@ -278,7 +280,7 @@ class Films:
 
 
 class _DeadError(InterplayError):
-    """The process ended too soon."""
+    """The process ended before its film was made."""
 
 
 class _Filmer:
@@ -301,7 +303,7 @@ class _Filmer:
             self.order(hold=is_held)
 
     def answers(self, within_s: float) -> list[dict[str, Any]]:
-        """Lines that have come, after waiting for one."""
+        """Wait up to `within_s` seconds for the process to write; return the whole lines that have come."""
         if not select.select([self._socket], [], [], within_s)[0]:
             return []
         try:

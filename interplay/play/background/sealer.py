@@ -1,6 +1,6 @@
-"""Seals journals in a process of low priority beside the games: compressing an episode takes a fifth of a second, which would
-make everybody's frames late. `main` runs in that process: it takes one path after another, answers with the id or the error,
-and ends when the web process is gone."""
+"""Seal journals in a process of low priority beside the games: compressing an episode takes a fifth of a second, which would
+make everybody's frames late. `main` runs in that process. It takes one path after another, answers with the id or the error,
+and ends when the web process ends."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ log = logging.getLogger("interplay.play")
 
 
 class Sealer(AnsweringProcess[Request]):
-    """The process, started with the server. Journals that still wait when it stops are left as they are."""
+    """The sealing process, started with the server. Journals that still wait when it stops are left as they are."""
 
     def __init__(self, *, data: Path, database: str) -> None:
         super().__init__(SEALER_MODULE, deed="seal", stop_timeout_s=STOP_TIMEOUT_S)
@@ -41,9 +41,9 @@ class Sealer(AnsweringProcess[Request]):
         self._cpu_s_of_the_dead = 0.0
 
     async def seal(self, path: Path) -> str | None:
-        """Seal the journal that a segment belongs to; a journal that was sealed meanwhile counts as sealed. Returns the
-        episode's id; None where no step was made, and the journal is removed. Raises `RecordingError` if it cannot be sealed;
-        the journal then stays."""
+        """Seal the journal that a segment belongs to; return the episode's id. A journal that was sealed meanwhile counts as
+        sealed. If no step was made, remove the journal and return None. Raises `RecordingError` if the journal cannot be
+        sealed; it then stays."""
         return await self._ask(Request(path))
 
     def statistics(self) -> dict[str, Any]:
@@ -100,8 +100,8 @@ def main(descriptor: int) -> None:
 
 
 def _seal(archive: interplay.record.Archive, path: Path) -> str | None:
-    """The id of the episode, sealed now or before (by `interplay episodes repair`, or by a sealer that died too soon). None if
-    no step was made."""
+    """Return the id of the episode, sealed now or earlier (by `interplay episodes repair`, or by a sealer that died before it
+    answered). Return None if no step was made."""
     if not path.exists():
         try:
             return archive.get(episode_of(path)).id

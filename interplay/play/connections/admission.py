@@ -1,4 +1,5 @@
-"""Limits of every connection: heads of bounded size, requests that come in time, and not too many at once."""
+"""Limit every connection: the size of a request's head, the time in which a request must arrive, and the number of
+connections."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ DRAIN_S = 1.0
 
 
 class GuardedHttpProtocol(HttpToolsProtocol):
-    """uvicorn's HTTP with these limits; by itself it takes a head of any size for any time, and as many connections as there
+    """uvicorn's HTTP with these limits. uvicorn alone accepts a head of any size for any time, and as many connections as there
     are files."""
 
     _timer: asyncio.TimerHandle | None = None
@@ -123,8 +124,8 @@ class GuardedHttpProtocol(HttpToolsProtocol):
         return sum(other is not None and client_of(other[0]) == ours for other in others)
 
     def _refuse(self, status: int, message: str) -> None:
-        """Send the reason, if no answer has begun, and close. Closing with unread bytes would reset the connection, and nobody
-        would read the reason: so input is discarded for a moment."""
+        """Send the reason, if no answer has begun, and close. Then discard input for a moment: closing with unread bytes would
+        reset the connection, and the client would not read the reason."""
         self._stop_waiting()
         self._is_refused = True
         self.connections.discard(self)

@@ -1,7 +1,8 @@
 """Frames on the wire: palette indices as deflated XOR deltas, or JPEG for pictures with many colours.
 
-A palette frame is lossless and, for Atari, about 100 bytes and 10 us; a JPEG is neither, but natural pictures do not compress
-as deltas. A world begins with a palette if its first picture has at most 256 colours, and changes to JPEG at its 257th colour.
+A palette frame is lossless and costs about 100 bytes and 10 us for Atari. A JPEG loses detail and costs more, but natural
+pictures do not compress as deltas. A world begins with a palette if its first picture has at most 256 colours, and changes to
+JPEG at its 257th colour.
 """
 
 from __future__ import annotations
@@ -25,16 +26,16 @@ _InflateError: type[Exception] = isal_zlib.error  # type: ignore[assignment] (it
 
 
 class FrameEncoder:
-    """Turns the frames of one seat into messages; each delta is against the frame encoded before it.
+    """Turns the frames of one seat into messages. Each delta gives the difference from the frame encoded before it.
 
     Args:
         first: The first frame, which decides the coding; it is not encoded yet.
-        size: (height, width) of the full picture, of a world whose pictures become smaller now and then; None where all have
+        size: (height, width) of the full picture, for a world whose pictures are sometimes smaller; None if all pictures have
             the size of the first.
 
     Attributes:
         palette: uint8, shape (256, 3), when the codec is `palette`.
-        height, width: Of the full picture. Smaller ones are sent as JPEG, which says its own size.
+        height, width: Size of the full picture. Smaller pictures are sent as JPEG, which contains its own size.
     """
 
     codec: Codec
@@ -66,7 +67,7 @@ class FrameEncoder:
         self._needs_key = True
 
     def take_notices(self) -> list[str]:
-        """JSON messages that must reach the client before the frame just encoded; usually empty."""
+        """Return the JSON messages that must reach the client before the frame just encoded; usually the list is empty."""
         if not self._notices:
             return self._notices
         notices, self._notices = self._notices, []
@@ -82,13 +83,13 @@ class FrameEncoder:
         flags: int = 0,
         change: Change | None = None,
     ) -> bytes:
-        """One frame message.
+        """Encode one frame as a message.
 
         Args:
             frame: The view of the player after `step` steps.
-            change: Where it differs from the frame one step before; None where this is not known.
+            change: Where the frame differs from the frame one step earlier; None if this is not known.
             time_ms: Milliseconds since the episode's clock started.
-            reward: Sum since the last frame encoded, finite; sent as the nearest float32.
+            reward: Sum of rewards since the last encoded frame, finite; sent as the nearest float32.
         Raises:
             ValueError: If the frame has another size than the first, and no `size` was given.
         """
@@ -125,8 +126,8 @@ class FrameEncoder:
         return head + payload
 
     def standing(self) -> bytes | None:
-        """The last frame again as one that stands alone, for a new watcher; it does not change the frames that follow. None
-        before the first."""
+        """Return the last frame as a message that stands alone, for a new watcher; None before the first frame. Later frames do
+        not change."""
         if self.codec == "jpeg":
             return self._last_jpeg
         if self._last_step < 0:
@@ -135,7 +136,8 @@ class FrameEncoder:
         return head + _deflate(self._changes.last)
 
     def _change_palette(self, palette: np.ndarray) -> None:
-        """Announce a new table; indices keep their meaning only if the table's values are the same, so a key frame follows."""
+        """Set the palette. If its values have changed, announce it and send a key frame next, since the old indices mean other
+        colours."""
         changed = self.codec != "palette" or self.palette is None or not np.array_equal(palette, self.palette)
         self.palette = palette
         if changed:
@@ -151,7 +153,7 @@ class FrameEncoder:
             self._notices.append(wire.text("codec", codec="jpeg"))
 
     def _indices(self, rgb: np.ndarray) -> np.ndarray | None:
-        """Palette indices of an RGB picture; None, and a change to JPEG, when it has too many colours."""
+        """Return the palette indices of an RGB picture. If it has too many colours, change to JPEG and return None."""
         assert self._colours is not None
         known = self._colours.num_colours
         indices = self._colours.indices(rgb)
@@ -174,7 +176,7 @@ def _nothing(num_pixels: int) -> bytes:
 
 
 def picture_alone(frame: Frame, *, step: int, time_ms: int) -> bytes:
-    """A frame message that belongs to no stream: always a JPEG."""
+    """Encode a picture as a frame message of its own, outside any stream: always a JPEG."""
     pixels = frame.pixels if frame.palette is None else frame.palette[frame.pixels]
     return wire.pack_header(wire.JPEG_FRAME, 0, 0, step, 0, time_ms, 0.0) + _jpeg(pixels)
 
@@ -187,7 +189,7 @@ def _jpeg(pixels: np.ndarray) -> bytes:
 
 
 def finite_reward(reward: float) -> float:
-    """The nearest float32 there is to a finite reward.
+    """Return the finite float32 that is nearest to a finite reward.
 
     >>> finite_reward(1e300) == float(np.finfo(np.float32).max)
     True
@@ -198,8 +200,8 @@ def finite_reward(reward: float) -> float:
 class ColourTable:
     """Gives each new colour an index, up to 256 of them; fast on pictures that change little.
 
-    A colour's slot is found by multiplying its 24-bit value and keeping 16 bits: the multiplier is drawn again until no two
-    known colours share a slot, and every look-up is checked, so a wrong answer is impossible.
+    A colour's slot is 16 bits of its 24-bit value times a multiplier. The multiplier is drawn again until no two known colours
+    share a slot. Every look-up is checked, so a wrong answer is impossible.
     """
 
     MAX_COLOURS = 256
@@ -220,8 +222,8 @@ class ColourTable:
         return np.ascontiguousarray(self._values.view(np.uint8).reshape(-1, 4)[:, :3])
 
     def indices(self, rgb: np.ndarray) -> np.ndarray | None:
-        """The index of every pixel of an RGB picture, uint8, shape (H, W), reused by the next call; None if a 257th colour
-        appears."""
+        """Return the index of every pixel of an RGB picture: uint8, shape (H, W), reused by the next call; None if a 257th
+        colour appears."""
         self._bytes[..., :3] = rgb
         rows = np.flatnonzero((self._packed != self._previous).any(axis=1))
         if rows.size == 0:
@@ -262,7 +264,7 @@ class ColourTable:
 
 
 class OutOfStepError(ValueError):
-    """A delta against a frame other than the current one: ask for a key frame."""
+    """A delta is against a frame other than the current one. Ask for a key frame."""
 
 
 class FrameDecoder:
@@ -281,8 +283,8 @@ class FrameDecoder:
         self.pixels = self._indices
 
     def apply(self, message: bytes) -> wire.FrameHeader:
-        """Decode one message into `pixels`. Raises `OutOfStepError` if it is a delta against another frame, `ProtocolError` if
-        it is no frame message of this picture's size."""
+        """Decode one message into `pixels`; return its header. Raises `OutOfStepError` if it is a delta against another frame,
+        `ProtocolError` if it is no frame message of this picture's size."""
         header = wire.unpack_header(message)
         if header.kind == wire.JPEG_FRAME:
             import simplejpeg
@@ -310,12 +312,12 @@ class FrameDecoder:
         return header
 
     def frame(self) -> Frame:
-        """The picture now; the array is reused by the next message."""
+        """The current frame; the next message reuses its array."""
         return Frame(self.pixels, self.palette if self.pixels is self._indices else None)
 
 
 def palette_text(palette: np.ndarray | None) -> str | None:
-    """A palette in the form of messages: base64 of 768 bytes."""
+    """Return a palette in the form that messages use: base64 of 768 bytes."""
     return None if palette is None else base64.b64encode(np.ascontiguousarray(palette, np.uint8).tobytes()).decode()
 
 

@@ -13,11 +13,12 @@ from interplay.play.connections.sockets import WRITE_NOW
 
 
 class Connection:
-    """Sends in order, from one task, and reports when a client is too slow.
+    """Sends messages in order, from one task, and reports when a client is too slow.
 
     Args:
-        on_hold: Called when two frames wait: make no more.
-        on_go: Called when they are sent; the argument says that frames were dropped meanwhile, so the next must be a key frame.
+        on_hold: Called when two frames wait, so that no more are made.
+        on_go: Called when the waiting frames are sent. The argument says whether frames were dropped meanwhile; then the next
+            must be a key frame.
     """
 
     def __init__(self, websocket: WebSocket, *, on_hold: Callable[[], None], on_go: Callable[[bool], None]) -> None:
@@ -35,8 +36,8 @@ class Connection:
         self._write_now: Callable[..., bool] | None = websocket.scope.get("extensions", {}).get(WRITE_NOW)
 
     def send_frame(self, message: bytes, *, last: bool = False) -> None:
-        """Queue a frame. One too many is dropped, with later ones that build on it, until one stands alone. Parts of the land
-        are never dropped: a client asked for them, and they are not made while it is held."""
+        """Queue a frame. If too many wait, drop it and the later frames that build on it, until a frame stands alone. Parts of
+        the land are never dropped: the client asked for them, and none are made while the client is held."""
         if self._closing is not None or self._closed:
             return
         kind = message[0]
@@ -65,7 +66,7 @@ class Connection:
         return True
 
     def send_text(self, message: str) -> None:
-        """Queue a JSON message; with nothing before it, it is sent at once, so that frames behind it do not count as
+        """Queue a JSON message. If nothing waits before it, send it at once, so that frames behind it do not count as
         waiting."""
         if self._closing is not None or self._closed:
             return
@@ -74,7 +75,7 @@ class Connection:
         self._put(message)
 
     def close(self, code: int, reason: str = "") -> None:
-        """Close once the queue is sent; a client that reads nothing also misses its pings, which ends the socket."""
+        """Close the socket when the queue is sent. A client that reads nothing also misses its pings, which ends the socket."""
         if self._closing is None:
             self._closing = (code, reason[:120])
             self._awake()

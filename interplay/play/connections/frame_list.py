@@ -1,4 +1,5 @@
-"""Frames of a recorded episode in the form of `frames`, `scenes` and `land` of `/api/episodes/{id}`: each after its length."""
+"""Frames of a recorded episode as `frames`, `scenes` and `land` of `/api/episodes/{id}` return them: each frame after its
+length."""
 
 from __future__ import annotations
 
@@ -56,5 +57,5 @@ class FrameList:
 
     @property
     def palette(self) -> str | None:
-        """In base64. One serves all frames: later colours are only ever added to it."""
+        """The palette of all frames, in base64. One palette serves all, because later colours are only ever added to it."""
         return palette_text(self._palette)

@@ -1,4 +1,4 @@
-"""Sockets for live play: nothing hidden in buffers, small messages only, a reason with every close."""
+"""Sockets for live play: no message waits in a hidden buffer, long messages are refused, and every close has a reason."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ class ListenError(InterplayError):
 
 
 class _SmallMessages(ServerProtocol):
-    """Closes with this protocol's own code when a message is too long, or there are too many frames: pings count, and so do the
-    pieces of a message."""
+    """Closes the socket with this protocol's own code when a message is too long, or when there are too many frames. Pings
+    count as frames, and so do the pieces of a message."""
 
     _window_end, _num_frames = 0.0, 0
 
@@ -64,9 +64,9 @@ class _SmallMessages(ServerProtocol):
 class PlaySocketProtocol(WebSocketsSansIOProtocol):
     """uvicorn's WebSocket without hidden buffers.
 
-    The transport asks its writer to wait as soon as anything is left unsent, so frames wait where they can be counted. After a
-    failed connection input is read and discarded for a second: closing with unread bytes would reset the connection, and the
-    client would never see the close code.
+    The transport asks its writer to wait as soon as anything is left unsent, so frames wait where they can be counted. When a
+    connection has failed, input is read and discarded for a second: closing with unread bytes would reset the connection, and
+    the client would never see the close code.
     """
 
     _draining = False
@@ -93,14 +93,14 @@ class PlaySocketProtocol(WebSocketsSansIOProtocol):
             cast(dict[str, Any], self.scope)["extensions"] |= {WRITE_NOW: self.write_now, READ_NOW: self.read_now}
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Break the circle of references, so that the memory is freed without a collection."""
+        """Break the circle of references, so that the memory is freed without garbage collection."""
         super().connection_lost(exc)
         for key in (WRITE_NOW, READ_NOW):
             cast(dict[str, Any], getattr(self, "scope", None) or {}).get("extensions", {}).pop(key, None)
 
     def write_now(self, message: bytes, *, is_text: bool = False) -> bool:
-        """Write one message at once, past the layers of events and tasks, which halves the cost of a frame. False, with nothing
-        written, if the transport has bytes left to send or the socket is closing."""
+        """Write one message at once, past the layers of events and tasks; this halves the cost of a frame. Return False, with
+        nothing written, if the transport has bytes left to send or the socket is closing."""
         if not self.writable.is_set() or self.close_sent or self.disconnected or self.transport.is_closing():
             return False
         size = len(message)
@@ -115,12 +115,12 @@ class PlaySocketProtocol(WebSocketsSansIOProtocol):
         return True
 
     def read_now(self, take: Callable[[bytes], bool] | None) -> None:
-        """Pass binary messages to `take` at once, past the queue and the task that waits for it; None ends that. A message for
-        which `take` returns False takes the long way."""
+        """Pass binary messages to `take` at once from now on, past the queue and the task that reads it; None ends this. A
+        message for which `take` returns False goes into the queue."""
         self._take = take
 
     def handle_bytes(self, event: Frame) -> None:
-        """Take a binary message, or its first piece. Messages in the queue came before it."""
+        """Take a binary message, or its first piece. If earlier messages are still in the queue, it waits behind them."""
         is_next = event.fin and self.queue.empty() and not self.close_sent
         if not (is_next and self._take is not None and self._take(bytes(event.data))):
             super().handle_bytes(event)
@@ -162,8 +162,8 @@ def host_of_origin(origin: str) -> str | None:
 
 @functools.lru_cache(4096)
 def client_of(address: str) -> str:
-    """The network that counts as one client: an IPv4 address, or the 64 bits of an IPv6 network, all of which one subscriber
-    has.
+    """Return the network that counts as one client: an IPv4 address, or the first 64 bits of an IPv6 address, which one
+    subscriber has.
 
     >>> client_of("192.0.2.7"), client_of("2001:db8::1:2:3:4")
     ('192.0.2.7', '2001:db8::/64')
@@ -178,7 +178,7 @@ def client_of(address: str) -> str:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A listening socket. Raises `ListenError` if the port is in use or the address is not this machine's."""
+    """Open a listening socket. Raises `ListenError` if the port is in use or the address is not this machine's."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
     except (socket.gaierror, OverflowError) as error:

@@ -27,7 +27,8 @@ class ExpiredTokenError(TokenError):
 
 
 class SeatTokens:
-    """Signs and checks the tokens that bind a socket to a seat; `ttl_s` and `clock` (of the epoch) in seconds."""
+    """Signs and checks the tokens that bind a socket to a seat. `ttl_s`: seconds that a token is valid; `clock`: seconds since
+    the epoch."""
 
     def __init__(self, secret: bytes, *, ttl_s: float, clock: Callable[[], float] = time.time) -> None:
         self._signer = URLSafeSerializer(secret, salt="interplay.seat")
@@ -35,13 +36,13 @@ class SeatTokens:
         self._clock = clock
 
     def sign(self, session: str) -> tuple[str, datetime]:
-        """A token for a seat, and when it expires (UTC)."""
+        """Return a token for a seat, and the time (UTC) at which it expires."""
         expires = self._clock() + self._ttl_s
         return self._signer.dumps([session, round(expires, 3)]), datetime.fromtimestamp(expires, UTC)
 
     def verify(self, token: str) -> str:
-        """The session of a token. Raises `ExpiredTokenError` if its time is over, `TokenError` if this server did not sign
-        it."""
+        """Return the session of a token. Raises `ExpiredTokenError` if the token has expired, `TokenError` if this server did
+        not sign it."""
         try:
             session, expires = self._signer.loads(token)
         except (BadSignature, ValueError, TypeError):
@@ -52,12 +53,12 @@ class SeatTokens:
 
 
 def server_secret(root: Path) -> bytes:
-    """The signing key of a data folder, made on first use, readable by its owner only."""
+    """Return the signing key of a data folder. It is made on first use, and only its owner can read it."""
     return _kept(root / SECRET_FILE, lambda: secrets.token_bytes(32))
 
 
 def operator_token(root: Path) -> str:
-    """The operator's bearer token, likewise."""
+    """Return the operator's bearer token. It is made on first use, and only its owner can read it."""
     return _kept(root / OPERATOR_FILE, lambda: secrets.token_urlsafe(32).encode() + b"\n").decode().strip()
 
 
@@ -68,8 +69,8 @@ def is_operator(authorization: str | None, token: str) -> bool:
 
 
 def _kept(path: Path, make: Callable[[], bytes]) -> bytes:
-    """Content of a file that only its owner may read. A new one is written whole under another name first: two processes that
-    start at once agree."""
+    """Return the content of a file that only its owner may read. A new file is first written whole under another name, so that
+    two processes that start at once agree."""
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")

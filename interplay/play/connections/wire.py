@@ -61,7 +61,7 @@ pack_header = _HEADER.pack
 
 
 class FrameHeader(NamedTuple):
-    """The head of a frame message; docs/protocol.md has its fields."""
+    """The header of a frame message; docs/protocol.md describes its fields."""
 
     kind: int
     flags: int
@@ -76,7 +76,7 @@ class PlayerInput(NamedTuple):
     """The buttons that a player holds, and how far they turned: bit i of `buttons` is button i.
 
     Attributes:
-        painted_step: The newest frame on their screen.
+        painted_step: Step of the newest frame on the player's screen.
         turn: (pitch, yaw) in degrees since the last message, each from -180 to 180; None in messages of other kinds.
         look: (pitch, yaw) in degrees of the wanted view, pitch from -90 to 90 and yaw from -360 to 360; None likewise.
         press: (buttons, number): a press of these buttons, and the number of presses since the welcome; None likewise.
@@ -97,7 +97,7 @@ class PlayerInput(NamedTuple):
 
 
 class ProtocolError(ValueError):
-    """A message that is not of this protocol."""
+    """A message that breaks this protocol."""
 
 
 def unpack_header(message: bytes) -> FrameHeader:
@@ -115,7 +115,7 @@ def pack_input(
     press: tuple[int, int] | None = None,
     pointed: tuple[float, float] | None = None,
 ) -> bytes:
-    """An input message: the 16 bytes of kind 1; or the 28 bytes of kind 2 with a turn, 3 with a look, 4 with a press, or 5 with
+    """Pack an input message: 16 bytes of kind 1; or 28 bytes of kind 2 with a turn, 3 with a look, 4 with a press, or 5 with
     the values that the pointer asks for.
 
     Raises:
@@ -151,8 +151,8 @@ def pack_input(
 
 
 def parse_input(message: bytes) -> PlayerInput:
-    """Read an input message of any kind; turns beyond 180 degrees are clipped, looks beyond their bounds are refused. Raises
-    `ProtocolError` if it is anything else."""
+    """Read an input message of any kind; turns beyond 180 degrees are clipped. Raises `ProtocolError` for a look beyond its
+    bounds, and for anything that is no input message."""
     if len(message) == INPUT_BYTES:
         kind, zero, buttons, painted_step, client_ms = _INPUT.unpack(message)
         if kind == HELD and zero == 0 and math.isfinite(client_ms):
@@ -192,7 +192,7 @@ KeyCode = Annotated[str, msgspec.Meta(pattern="^[A-Za-z0-9]{1,24}\\Z")]
 
 
 class ClientCommand(msgspec.Struct):
-    """A JSON message of a client; each type has some of these fields, with the meaning that docs/protocol.md gives."""
+    """A JSON message of a client. Each type has some of these fields; docs/protocol.md gives their meaning."""
 
     type: str
     token: str = ""
@@ -214,7 +214,7 @@ class ClientCommand(msgspec.Struct):
     keys: dict[str, KeyCode] = {}
 
     def options(self, buttons: Iterable[str]) -> str:
-        """The content of an `options` message as JSON; keys of buttons that the task does not have are left out."""
+        """Return the content of an `options` message as JSON, without the keys of buttons that the task does not have."""
         keys = {button: self.keys[button] for button in buttons if button in self.keys}
         values = {name: getattr(self, name) for name in ("sensitivity", "is_inverted", "fov", "gui_scale")}
         return _encode(values | {"keys": keys}).decode()
@@ -239,7 +239,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 def text(kind: str, **fields: Any) -> str:
-    """A JSON message of the server.
+    """Return a JSON message of the server.
 
     >>> text("started", step=0)
     '{"type":"started","step":0}'

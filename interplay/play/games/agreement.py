@@ -1,7 +1,7 @@
-"""Games that are compared with others: they are played on held-out seeds, now and then, and their people must agree.
+"""Games that may be compared with others: some games are played on held-out seeds, and the people in them must agree.
 
-May a person's game be compared with others? They are asked when it ends, and on the page of the episode from then on. No
-judge sees it before they say yes, or after they have withdrawn.
+May a person's game be compared with others? The person is asked when the game ends, and later on the page of the episode. No
+judge sees the game before the person says yes, or after they have withdrawn.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ _FINENESS = 2**20
 
 
 def held_out_share(task: Task, of_server: float | None) -> float:
-    """Share of a task's games of people that are on held-out seeds: that of the operator, else of the task, else one in four. A
-    task that says 1 has no other seeds, whatever the operator says."""
+    """Return the share of people's games of a task that are on held-out seeds: the operator's value, else the task's, else one
+    in four. A task that says 1 has no other seeds, so the operator's value is ignored."""
     if task.held_out_share == 1:
         return 1.0
     chosen = task.held_out_share if of_server is None else of_server
@@ -32,8 +32,8 @@ def held_out_share(task: Task, of_server: float | None) -> float:
 
 
 def draw_seed(task: Task, *, held_out_share: float = 0.0) -> int:
-    """A seed for one game. `held_out_share`: how often it is one of the task's held-out seeds, 0 to 1; otherwise it is never
-    one of them."""
+    """Draw a seed for one game. `held_out_share`: probability (0 to 1) of one of the task's held-out seeds; otherwise it is
+    never one of them."""
     if secrets.randbelow(_FINENESS) < held_out_share * _FINENESS:
         return secrets.choice(task.held_out_seeds)
     while (seed := secrets.randbelow(_SEEDS)) in task.held_out_seeds:
@@ -46,9 +46,9 @@ class AgreementError(InterplayError):
 
 
 def can_be_compared(task: Task, seed: int, outcome: str, owners: Iterable[Owner]) -> bool:
-    """Whether a game may be compared once everybody in it agrees: then they should be asked.
+    """Whether a game may be compared if everybody in it agrees. If so, they should be asked.
 
-    Every person in it must be known to the database, or they could never agree.
+    Every person in the game must be known to the database; an unknown person could never agree.
     """
     if seed not in task.held_out_seeds or outcome in entrants.NOT_ENDED:
         return False
@@ -56,14 +56,15 @@ def can_be_compared(task: Task, seed: int, outcome: str, owners: Iterable[Owner]
 
 
 class Said(NamedTuple):
-    """The answer of a person about a game of theirs: None before the first; `is_compared` if everybody in it agreed."""
+    """A person's answer about their game. `agreed`: None before the first answer. `is_compared`: whether everybody in it
+    agreed."""
 
     agreed: bool | None
     is_compared: bool
 
 
 def said(database: Database, *, episode_id: str, participant_id: int | None) -> Said | None:
-    """The answer of a person about an episode; None where they are not asked: it is not theirs, or cannot be compared."""
+    """Return a person's answer about an episode. None if they are not asked: it is not their game, or it cannot be compared."""
     with database.read() as session:
         row = session.get(EpisodeRow, episode_id)
         people = [] if row is None else [seat.participant_id for seat in row.seats if seat.actor_kind == "human"]
@@ -76,9 +77,9 @@ def said(database: Database, *, episode_id: str, participant_id: int | None) -> 
 
 
 def agree(database: Database, *, episode_id: str | None, participant_id: int | None, agreed: bool, now: datetime) -> bool:
-    """Store a person's answer about a game of theirs, the last one counts; returns whether judges may see the game from now on.
-    Raises `AgreementError` if there is no recorded game (`episode_id` None), or no person (a program played for the
-    operator)."""
+    """Store a person's answer about their game; only the last answer counts. Return whether judges may see the game from now
+    on. Raises `AgreementError` if the game was not recorded (`episode_id` None), or was played by no person (`participant_id`
+    None: a program of the operator)."""
     if episode_id is None:
         raise AgreementError("this game was not recorded, so there is nothing to compare")
     if participant_id is None:

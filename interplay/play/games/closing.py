@@ -17,7 +17,7 @@ log = logging.getLogger("interplay.play")
 
 
 class Closing:
-    """The end of one game; `ended_by` is the seat whose player ended it for all, `sealed_id` the sealed episode."""
+    """The end of one game. `ended_by` is the seat whose player ended it for all; `sealed_id` is the sealed episode."""
 
     def __init__(self, game: PlayedGame, server: GameServer) -> None:
         self._game = game
@@ -32,7 +32,7 @@ class Closing:
         self._end_with(self._seal_what_is_left(code, message))
 
     def unanswered(self, outcome: str, seat: Seat) -> None:
-        """A player has ended the game, and there is no worker to close the journal."""
+        """Close and seal the journal after a player has ended the game, where no worker can do it."""
         self.ended_by = seat
         self._end_with(self._seal_for_worker(outcome))
 
@@ -104,5 +104,5 @@ class Closing:
 
 
 def unplayed(outcome: str) -> str:
-    """The last message where nothing was recorded."""
+    """Return the last message for players of a game in which nothing was recorded."""
     return wire.text("ended", episode=None, outcome=outcome, total_reward=0.0, num_steps=0)

@@ -10,16 +10,17 @@ PARTNER_AFTER_S = 60.0
 
 @dataclass(frozen=True)
 class ForStudy:
-    """The purpose of a game. People meet in one game if all of it is the same for them.
+    """The rules that a study sets for a game. People meet in one game if all these rules are the same for them.
 
     Attributes:
         study: Id of the study.
         variant: The variant that is played.
-        partner: The agent that acts for every other seat from the start, as `interplay.agents.find` takes it; None: people.
-        fallback: The agent that a player may choose after `wait_s`, and that acts for a person who has left; None: nobody may
+        partner: Name (for `interplay.agents.find`) of the agent that acts for every other seat from the start; None if people
+            do.
+        fallback: The agent that a player may choose after `wait_s`, and that acts for a person who has left. None: no agent may
             be chosen, and the partner of the task acts for a person who has left.
-        wait_s: How long a player waits for people before there is a choice.
-        is_blind: Whether players are not told if an agent acts. The fallback then comes without a choice.
+        wait_s: Seconds that a player waits for people before there is a choice.
+        is_blind: Whether players are not told if an agent acts. The fallback agent then joins without being chosen.
     """
 
     study: str

@@ -34,18 +34,18 @@ COUNTDOWN_S = 3
 class Game:
     """The state machine of one game; every method runs on the event loop.
 
-    It begins when every seat is taken and every player has said start. The clock runs while at least one of them looks at it:
-    with one seat a pause stops the game, with several it only releases the keys of that player.
+    It begins when every seat is taken and every player has said start. The clock runs while at least one player looks at the
+    game. With one seat a pause stops the game; with several it only releases the keys of that player.
 
     Args:
-        number: Its number on the channel to the worker.
-        episode_id: Of the episode that is or will be recorded.
-        countdown_s: Before the first step, once every player has said start.
-        is_counted: Whether a place for a process of its own was counted when it was granted.
-        company: The earlier episode whose players meet again; None: anybody may come.
+        number: Number of the game on the channel to the worker.
+        episode_id: Id of the episode that is or will be recorded.
+        countdown_s: Seconds to count down before the first step, when every player has said start.
+        is_counted: Whether a place for a process of its own was counted when the game was granted.
+        company: The earlier episode whose players meet again; None if anybody may come.
 
     Attributes:
-        invitation: Names the game to friends whom its players invite.
+        invitation: Name of the game in invitations that its players send to friends.
     """
 
     def __init__(
@@ -99,12 +99,14 @@ class Game:
 
     @property
     def open_seat(self) -> Seat | None:
-        """A seat for one more player, as long as the game has not begun. Ask while `GameServer.granting` is held."""
+        """An open seat for one more player, or None when the game is full or has begun. Read it while `GameServer.granting` is
+        held."""
         may_join = self.state in (State.EMPTY, State.WAITING)
         return next((seat for seat in self.seats if seat.is_open), None) if may_join else None
 
     def seat_for_one_more(self, may_move: bool) -> Seat | None:
-        """The open seat; else, with `may_move`, one whose player has not come and may move to another game."""
+        """Return the open seat. Otherwise, with `may_move`, return a seat whose player has not come and may move to another
+        game."""
         is_asked = may_move and self.state in (State.EMPTY, State.WAITING)
         return self.open_seat or next((seat for seat in self.seats if is_asked and seat.may_move), None)
 
@@ -143,7 +145,7 @@ class Game:
         self.tell_seats()
 
     def detach(self, seat: Seat, connection: Connection) -> None:
-        """A socket has closed; the seat stays theirs for a while."""
+        """Note that a socket has closed. The seat stays reserved for its player for a while."""
         if not seat.lose(connection) or seat.last_words is not None:
             return
         self.look_away(seat)
@@ -207,7 +209,7 @@ class Game:
         self.hosting.send(seat, ToWorker.GO, b"\x01" if dropped else b"")
 
     def tell_seats(self) -> None:
-        """Where there are several seats: tell every player the states of all seats, when one has changed."""
+        """Tell every player the states of all seats, when one has changed and the game has several seats."""
         if len(self.seats) == 1 or self.state in OVER:
             return
         said = [{"seat": seat.name} | self.state_of(seat) for seat in self.seats]
@@ -236,7 +238,7 @@ class Game:
     # Ends
 
     def end(self, outcome: str, seat: Seat) -> None:
-        """End the episode, because of one of its players; where its world is being rebuilt, when it is back."""
+        """End the episode because one of its players ended it. If its world is being rebuilt, end it when the world is back."""
         if self.state is State.RECOVERING:
             self._ends.setdefault(seat, outcome)  # others are waited for meanwhile: this one may come back
         elif self.state in (State.PLAYING, State.PAUSED):
@@ -318,7 +320,7 @@ class Game:
             self._fail("world_failed", message, has_worker=False)
 
     def _fail(self, code: str, message: str, *, has_worker: bool = True) -> None:
-        """The game cannot continue. A game that a player has ended still ends as they wanted."""
+        """End a game that cannot continue. If a player has already ended it, it ends in the way that this player wanted."""
         if self._ends and not (has_worker and self.state is State.ENDING):
             (seat, outcome), *_ = self._ends.items()
             self.closing.unanswered(outcome, seat)
@@ -349,8 +351,8 @@ class Game:
         self.tell_seats()
 
     def _welcome(self, seat: Seat, event: channel.Welcomed) -> None:
-        """Tell the client the format of its pictures, unless its socket has closed: the timer of a lost socket then
-        continues."""
+        """Tell the client the format of its pictures. If its socket has closed, do nothing, so that the timer of the lost
+        socket continues."""
         if seat.connection is None:
             return
         seat.is_welcomed = True
@@ -393,7 +395,7 @@ class Game:
         self.tell_seats()
 
     def look_away(self, seat: Seat) -> None:
-        """A player no longer looks at the game; the clock stops with the last of them."""
+        """Note that a player no longer looks at the game. The clock stops when no player looks at it."""
         match self.state:
             case State.EMPTY | State.WAITING | State.COUNTDOWN:
                 self.lobby.unready(seat)
@@ -427,8 +429,8 @@ class Game:
             del self._ends[seat]
 
     def go_on(self) -> bool:
-        """End a pause if a player looks at the game, and nobody is missing of those who played before the server was killed;
-        returns whether the game continues."""
+        """End a pause if a player looks at the game and, after a restart of the server, no earlier player is still missing.
+        Return whether the game continues."""
         is_missing = any(seat.is_restored for seat in self.seats)
         if self.state is not State.PAUSED or is_missing or not any(seat.is_playing for seat in self.seats):
             return False
@@ -436,7 +438,7 @@ class Game:
         return True
 
     def wait_for_player(self, seat: Seat) -> None:
-        """Limit how long a player who is connected but does nothing has the seat."""
+        """Limit how long a player who is connected but does nothing keeps the seat."""
         seat.wait(self.server.idle_s, self._give_up)
 
     # After the server was killed
@@ -448,7 +450,7 @@ class Game:
 
     def _restore(self) -> None:
         """Rebuild the world for the first player who is back, and wait a while for the others. A player for whom an agent acted
-        at the end was away, and is not waited for. All may still come back, as long as their seats are held."""
+        at the end was away, so the game does not wait for them. All may come back as long as their seats are held."""
         for seat in self.seats:
             seat.is_away = seat.has_person
             seat.is_restored = seat.has_person and seat.agent is None
@@ -456,8 +458,8 @@ class Game:
         self._restoring = asyncio.get_running_loop().call_later(self.server.seat_kept_s, self._wait_no_longer)
 
     def _wait_no_longer(self) -> None:
-        """A player who is connected and does not resume has paused. For the others an agent acts; without an agent the game
-        still waits."""
+        """Stop waiting for players who are not back. An agent acts for them; without an agent the game still waits. A player
+        who is connected but has not resumed counts as paused."""
         for seat in self.seats:
             if seat.connection is None:
                 self.takeover.lost_socket(seat)
@@ -482,7 +484,7 @@ class Game:
             seat.stop_waiting()
 
     def run(self, work: Coroutine[Any, Any, None]) -> None:
-        """Run to the end in the background; the set protects it from garbage collection."""
+        """Run a piece of work to its end in the background. A set holds the task, which protects it from garbage collection."""
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)

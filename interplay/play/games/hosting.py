@@ -20,7 +20,7 @@ RECOVERIES_WITHIN_S = 600.0
 
 
 class Hosting:
-    """The world of one game, as the web process knows it. `is_moving`: the world moves although its worker is alive."""
+    """The world of one game, as the web process knows it. `is_moving`: whether the world moves although its worker is alive."""
 
     def __init__(self, game: PlayedGame, server: GameServer, *, is_counted: bool) -> None:
         self._game = game
@@ -34,8 +34,8 @@ class Hosting:
 
     @property
     def holds_world(self) -> bool:
-        """Whether it has, or will have, a process to itself because it is slow; a game that is held for its players has a place
-        too. A game that browsers draw needs none, though it may have got one that was ready."""
+        """Whether the game has, or will have, a process to itself because its world is slow. A game that is held for its
+        players has a place too. A game that browsers draw needs no place, though it may have got a process that was ready."""
         return (self.link is not None and self.link.alone and not self.is_drawn_here) or self._needs_process
 
     @property
@@ -70,7 +70,7 @@ class Hosting:
         self._go_on(alone=self._needs_process)
 
     def _go_on(self, *, alone: bool) -> None:
-        """Rebuild the episode from its journal on another worker; begin again where there is no journal yet."""
+        """Rebuild the episode from its journal on another worker. If there is no journal yet, begin the episode again."""
         self._game.state = State.RECOVERING
         self.is_opened = False
         owners = {seat.name: name for seat in self._game.seats if (name := seat.acted_by) is not None}
@@ -104,7 +104,7 @@ class Hosting:
     # From a worker
 
     def lost(self) -> str | None:
-        """Move the world of a worker that died to another one. If that is impossible, returns the reason, for its players."""
+        """Move the world of a worker that died to another worker. If that is impossible, return the reason for the players."""
         game = self._game
         self.link = None
         self.is_opened = self.is_moving = False
@@ -131,7 +131,8 @@ class Hosting:
     # To a worker of its own
 
     def note_who_draws(self, seat: Seat) -> None:
-        """Move a game that is sent pictures from now on, where there is room."""
+        """Note whether the player's page draws the world. If the server draws it from now on, move a slow game where there is
+        room."""
         if backends.of(self._game.task).sends_scenes:
             seat.is_drawn_here = seat.drawn_by is not None and seat.drawn_by.here
             self._move_if_slow()
@@ -144,7 +145,7 @@ class Hosting:
             self._move_if_slow()
 
     def _move_if_slow(self) -> None:
-        """Continue in a worker alone, where that is needed and there is room; the recording moves, too."""
+        """Move a slow game, with its recording, to a worker that holds only this game, if there is room."""
         if self.link is None or self.link.alone or self._game.state is not State.PLAYING or not self._needs_process:
             return
         self._is_counted = False  # it was granted as one that shares a worker

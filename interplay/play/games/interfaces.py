@@ -44,7 +44,7 @@ BEGUN = (State.PLAYING, State.PAUSED, State.RECOVERING)
 
 
 class GameServer(Protocol):
-    """The server of a game. `PlayServer` describes the methods. `granting`: held while a seat is granted."""
+    """The server of a game. `PlayServer` describes the methods. `granting`: the lock that is held while a seat is granted."""
 
     granting: threading.Lock
     pool: WorkerPool
@@ -66,7 +66,7 @@ class GameServer(Protocol):
     def has_journal(self, episode_id: str) -> bool: ...
 
     def note_waited(self, session: str, seconds: float, came: str) -> None:
-        """Record how long a player waited, and who came: see `PlaySession.came`."""
+        """Record how long a player waited, and who came; see `PlaySession.came`."""
         ...
 
     def note_started(self, game: PlayedGame) -> None: ...
@@ -75,7 +75,7 @@ class GameServer(Protocol):
 
 
 class PlayedGame(Played, WatchedGame, Protocol):
-    """The game, for its parts. `Game` describes the attributes and methods."""
+    """The game, as its parts use it. `Game` describes the attributes and methods."""
 
     number: int
     episode_id: str

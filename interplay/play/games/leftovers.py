@@ -24,8 +24,8 @@ log = logging.getLogger("interplay.play")
 
 
 class LeftGame(NamedTuple):
-    """A game that can continue: the sessions of its people in the order of the seats, and seat -> the agent that acted there
-    last, of seats without a person and of people who were away."""
+    """A game that can continue. `people`: sessions of its people in the order of the seats. `acting`: seat -> the agent that
+    acted there last, for seats without a person and for people who were away."""
 
     header: Header
     people: list[PlaySession]
@@ -37,9 +37,9 @@ class Leftovers(NamedTuple):
 
     Attributes:
         games: Games that can continue when their players come back.
-        untaken: Sessions in which nothing was played yet, and their tasks: their worlds are made again.
+        untaken: Sessions in which nothing was played yet, with their tasks; their worlds are made again.
         ended: First segment of every other abandoned journal that can be opened.
-        lost: Every other session that was open -> its episode, where there is one.
+        lost: Every other open session -> its episode, or None.
     """
 
     games: list[LeftGame]
@@ -49,8 +49,8 @@ class Leftovers(NamedTuple):
 
 
 def study_of(rows: Sequence[PlaySession]) -> ForStudy | None:
-    """The study of the game of these sessions. An earlier release did not store it: then nobody joins, and no player is told of
-    agents."""
+    """Return the study of the game of these sessions. Earlier releases did not store it: in such a game nobody joins, and
+    players are not told of agents."""
     for row in rows:
         if row.for_study is not None:
             return ForStudy.from_json(row.for_study)
@@ -58,8 +58,8 @@ def study_of(rows: Sequence[PlaySession]) -> ForStudy | None:
 
 
 def open_sessions(archive: Archive) -> dict[str, PlaySession]:
-    """Sessions that are not over, by id. Call it before the server opens new ones: all are then of the server that was
-    killed."""
+    """Return the sessions that are not over, by id. Call it before the server opens new ones, so that all are of the server
+    that was killed."""
     with archive.database.read() as database:
         return {row.id: row for row in sessions.open_sessions(database)}
 
@@ -73,8 +73,8 @@ def find(
     is_agent: Callable[[str], bool],
     partner: Callable[[Task], str | None],
 ) -> Leftovers:
-    """Search the journals that no running process writes, and the sessions `left_open`; a player whose game or seat is older
-    than `taken_within_s` does not come back."""
+    """Sort the journals that no running process writes, and the sessions `left_open`. A game or seat that is older than
+    `taken_within_s` seconds does not continue."""
     found = Leftovers([], [], [], dict.fromkeys(left_open))
     if left_open:
         deadline = time.monotonic() + WRITING_S
@@ -119,7 +119,7 @@ def find(
 
 
 def _goes_on(paths: list[Path], written_within_s: float) -> bool:
-    """Whether a step was recorded, not long ago, and not the end."""
+    """Whether a step was recorded, the last one at most `written_within_s` seconds ago, and the episode did not end."""
     try:
         age_s = time.time() - max(path.stat().st_mtime for path in paths)
         record = journal.Journal(paths)
@@ -136,7 +136,8 @@ def _acting(
     is_agent: Callable[[str], bool],
     stand_in: str | None,
 ) -> dict[str, Acting] | None:
-    """Seat -> the agent that acts there when the game continues, where one does; None if it cannot continue."""
+    """Return seat -> the agent that acts there when the game continues, for seats of agents; None if the game cannot
+    continue."""
     found = {}
     for seat, last in last_acting(paths, header).items():
         if last.owner == people.get(seat):
@@ -165,8 +166,8 @@ def last_acting(paths: list[Path], header: Header) -> dict[str, Acting]:
 
 
 def end_journal(folder: Path, episode: str, outcome: str) -> Ended:
-    """Record how an episode ended whose worker was killed before it could; an ended journal is not changed. Returns what the
-    worker would have answered. Raises `RecordingError` if the disk is full, or the journal cannot be read or is in use."""
+    """Record how an episode ended whose worker was killed before it could do so; do not change an ended journal. Return what
+    the worker would have answered. Raises `RecordingError` if the disk is full, or the journal cannot be read or is in use."""
     paths = journal.segments(folder, episode)
     if not journal.holds_observations(paths):
         return Ended(outcome, None, (), 0)

@@ -1,4 +1,4 @@
-"""A game before its first step: players wait for others, after a while each may play with an agent, and they count down."""
+"""A game before its first step: players wait for others, may choose an agent after a while, and count down."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MOST_TOLD, _TOLD_WITHIN_S = 20, 10.0
 class Lobby:
     """The players who wait in a game. It does little for games with one seat.
 
-    `waits`: waiting times of players of this task at this hour on the last days, seconds, and whether a person came.
+    `waits`: how long players of this task waited at this hour on the last days, in seconds, and whether a person came.
     """
 
     def __init__(self, game: PlayedGame, server: GameServer, takeover: Takeover, *, countdown_s: int) -> None:
@@ -36,7 +36,7 @@ class Lobby:
     # Waiting
 
     def _missing(self, seat: Seat) -> list[Seat]:
-        """The seats for which a player waits: open ones and, once this player is ready, those whose people have not said
+        """Return the seats that a player waits for: open seats and, when this player is ready, seats whose people have not said
         start."""
         if self._game.state is not State.WAITING:
             return []
@@ -53,11 +53,11 @@ class Lobby:
 
     @property
     def _wait_s(self) -> float:
-        """How long a player waits before there is a choice. People who sit down and do not start do not change it."""
+        """Seconds that a player waits before there is a choice. People who take a seat and do not start do not change it."""
         return self._server.partner_after_s if self._game.study is None else self._game.study.wait_s
 
     def may_tell(self) -> bool:
-        """Whether waiting players are told of a change now. Of many changes they are told the last."""
+        """Whether waiting players may be told of a change now. Of many changes they are told only the last."""
         loop = asyncio.get_running_loop()
         self._told_at = [at for at in self._told_at if loop.time() - at < _TOLD_WITHIN_S]
         if len(self._told_at) < _MOST_TOLD:
@@ -73,8 +73,8 @@ class Lobby:
             self.tell()
 
     def tell(self) -> None:
-        """Tell players who wait for others how long that may take, and when there is a choice. There is no choice where players
-        are not told of agents: there the agent comes without being asked."""
+        """Tell players who wait for others how long that may take, and when they may choose an agent. There is no choice where
+        players are not told of agents: there the agent joins without being chosen."""
         if self._game.state is not State.WAITING or len(self._game.seats) == 1 or not self.may_tell():
             return
         by_itself = self._game.is_blind and self._partner is not None
@@ -93,8 +93,8 @@ class Lobby:
                 asyncio.get_running_loop().call_later(self._wait_s - seat.held_s, self._time_has_come, seat)
 
     def _time_has_come(self, seat: Seat) -> None:
-        """A player has waited long enough. That nobody has come is recorded now: a study may pay for it, also if the server is
-        killed meanwhile."""
+        """Act when a player has waited long enough. Record now that nobody has come: a study may pay for it, even if the server
+        is killed later. In a blind game let agents play at once."""
         if seat not in self._game.seats or seat.connection is None or not self._has_choice(seat):
             return
         if self._game.is_blind and self._partner is not None:
@@ -103,7 +103,7 @@ class Lobby:
             self._note(seat, "nobody")
 
     def choose_agent(self, seat: Seat) -> None:
-        """Let agents play with a player who has waited long enough, also in place of somebody who is connected and not ready; a
+        """Let agents play with a player who has waited long enough. They also replace people who are connected but not ready. A
         choice that comes too early changes nothing."""
         agent = self._partner
         if agent is None or not self._has_choice(seat):
@@ -121,7 +121,8 @@ class Lobby:
         self._note(seat, "agent")
 
     def joined(self, seat: Seat) -> None:
-        """A player came, perhaps with an agent that shares their seat. The last player to come ends the others' wait."""
+        """Note that a player came, perhaps with an agent that shares the seat. The last player to come ends the others'
+        wait."""
         if seat.agent is not None:
             self._takeover.let_agent(seat, seat.agent)
         if not any(one.is_vacant for one in self._game.seats):
@@ -137,8 +138,8 @@ class Lobby:
     # Leaving
 
     def leave(self, seat: Seat, outcome: str) -> None:
-        """A player leaves before the first step: there is nothing to save. It ends with `no_partner` for a player who has
-        waited long enough."""
+        """Let a player leave before the first step, when there is nothing to save. The outcome is `no_partner` for a player who
+        has waited long enough."""
         if self._missing(seat):
             outcome = "no_partner" if self._has_choice(seat) else outcome
             self._note(seat, "nobody")
@@ -174,7 +175,7 @@ class Lobby:
         self.tell()
 
     def unready(self, seat: Seat) -> None:
-        """A countdown begins again when the player is back."""
+        """Note that a player is not ready any more. A countdown stops, and begins again when the player is back."""
         if not seat.unready():
             return
         if self._game.state is State.COUNTDOWN:
@@ -217,7 +218,7 @@ class Lobby:
             self._timer = None
 
     def _wait_for_connected(self, *, but: Seat | None = None) -> None:
-        """Limit again how long the others have their seats without a start."""
+        """Limit again how long connected players, except `but`, keep their seats without a start."""
         for seat in self._game.seats:
             if seat is not but and seat.connection is not None:
                 self._game.wait_for_player(seat)

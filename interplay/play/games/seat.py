@@ -1,4 +1,4 @@
-"""A place in a game as the web process sees it: its owner, and their socket."""
+"""A place in a game as the web process sees it: its owner, and the owner's socket."""
 
 from __future__ import annotations
 
@@ -25,23 +25,24 @@ class Seat:
     """One place in a game; every method runs on the event loop.
 
     Attributes:
-        session: Its player's, as the token names it; None while the seat is open.
+        session: The player's session, as the token names it; None while the seat is open.
         client: See `sockets.client_of`; None for a seat that no limit counts.
-        granted_at: When its player was granted it, seconds of the monotonic clock; later by the time without a socket.
-        lost_at: Likewise, when their last socket was lost; None while there is one.
-        may_move: Its player has not come yet and asked for no game of their own, so any place in such a game will do.
+        granted_at: When the player was granted the seat (seconds of the monotonic clock), plus all time without a socket.
+        lost_at: When the last socket was lost (same clock); None while there is a socket.
+        may_move: Whether the player has not come yet and accepts any other place in such a game.
         is_welcomed: Whether the player has been told the format of the pictures.
-        is_ready: The player has said start, and is connected.
-        is_away: They paused since, or their socket has closed.
-        is_restored: The server was killed meanwhile, and the player has not resumed yet.
-        is_drawn_here: Whether the game counts as drawn by this player's page: it said so when it asked, or does it.
-        hud: The last `hud` message about it, as JSON; empty before the first.
+        is_ready: Whether the player has said start, and is connected.
+        is_away: Whether the player has paused, or the socket has closed.
+        is_restored: Whether the server was killed and the player has not resumed yet.
+        is_drawn_here: Whether this player's page counts as drawing the game: it said so when it asked for the seat, or it
+            draws.
+        hud: The last `hud` message about this seat, as JSON; empty before the first.
         last_words: The `ended` or `error` message, for a client that comes back too late.
-        agent: The agent that acts here, or shall as soon as there is a world: a name for `interplay.agents.find`.
+        agent: Name (for `interplay.agents.find`) of the agent that acts here, or will act as soon as there is a world.
         acting: The worker's last message about who acts; None before the first agent did.
         wheel: The agent with which the person here shares the control.
-        leaving: How their part ends, of a person who has left for good and for whom no agent acts yet.
-        is_gone: Whether that has happened.
+        leaving: Outcome for a person who has left for good, until an agent acts for them.
+        is_gone: Whether the person has left for good and an agent acts for them.
     """
 
     def __init__(self, name: str, index: int) -> None:
@@ -76,7 +77,8 @@ class Seat:
 
     @property
     def is_vacant(self) -> bool:
-        """Whether nobody has come for it: before the first step it counts as open, though somebody may have asked for it."""
+        """Whether nobody has come to the seat. Before the first step it then counts as open, though somebody may have asked for
+        it."""
         return self.is_open or (self.session is not None and not self.has_come)
 
     @property
@@ -89,7 +91,7 @@ class Seat:
 
     @property
     def held_s(self) -> float:
-        """How long its player has had it and was connected, seconds."""
+        """Seconds that the player has had the seat and was connected."""
         return (time.monotonic() if self.lost_at is None else self.lost_at) - self.granted_at
 
     @property
@@ -124,9 +126,9 @@ class Seat:
             setattr(other, name, ours)
 
     def read(self, message: wire.PlayerInput, received_us: int) -> wire.PlayerInput:
-        """An input message with the buttons it newly presses, and when it came.
+        """Return an input message with the buttons that it newly presses, and when it came.
 
-        A press whose number is known presses nothing. Messages without a number press what was not held before.
+        A press whose number is known presses nothing. A message without a number presses the buttons that were not held before.
         """
         if message.press is not None:
             pressed, number = message.press
@@ -138,7 +140,7 @@ class Seat:
         return message._replace(press=None, pressed=pressed, received_us=received_us)
 
     def lose(self, connection: Connection) -> bool:
-        """A socket has closed; returns whether it was the one of this seat."""
+        """Note that a socket has closed; return whether it was the socket of this seat."""
         if connection is not self.connection:
             return False
         self.connection, self.is_welcomed, self.lost_at = None, False, time.monotonic()
@@ -150,7 +152,8 @@ class Seat:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """The last score, time and rate its player was told, as `hud` of docs/protocol.md; empty before."""
+        """Return the last score, time and rate that the player was told, as `hud` of docs/protocol.md; empty before the
+        first."""
         return msgspec.json.decode(self.hud) if self.hud else {}
 
     def text(self, kind: str, **fields: Any) -> None:

@@ -1,7 +1,7 @@
 """Agents in the seats of a game: from the start, in the place of a person who has left, and in a seat that a person shares.
 
-A seat is an agent's while `Seat.agent` names one. The worker lets the agent act and answers `Acting`; the recording has its
-name from the step in that answer. A game whose worker died asks for its agents again once its world is back.
+A seat is an agent's while `Seat.agent` names one. The worker lets the agent act and answers `Acting`; from the step in that
+answer the recording has the agent's name. A game whose worker died asks for its agents again once its world is back.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Takeover:
     # People who go and come back
 
     def can_go_on_without(self, seat: Seat) -> bool:
-        """Whether others continue to play without this person: there is another person, and an agent that acts for this one."""
+        """Whether the others can continue without this person: there is another person, and an agent that acts for this one."""
         return (
             self._game.state in BEGUN
             and any(other.has_person for other in self._game.seats if other is not seat)
@@ -63,7 +63,7 @@ class Takeover:
         )
 
     def lost_socket(self, seat: Seat) -> None:
-        """A person is away, and may come back: meanwhile an agent acts, and the others wait for them no longer."""
+        """A player's connection was lost: let an agent act until the player returns, so that the others need not wait."""
         agent = self._stand_in(seat)
         if agent is None or not self.can_go_on_without(seat):
             return
@@ -73,12 +73,12 @@ class Takeover:
         self._game.go_on()
 
     def came_back(self, seat: Seat) -> None:
-        """A person resumes: the seat is theirs again, unless they have let an agent drive."""
+        """Give the seat back to a person who resumes, unless they share it with an agent or have left for good."""
         if seat.wheel is None and seat.leaving is None:
             self.let_person(seat)
 
     def gone(self, seat: Seat, outcome: str) -> None:
-        """A person has left for good: an agent has the seat from now on, or the game ends for all. `outcome`: `left` or
+        """Let an agent act for a person who has left for good. If no agent can, end the game for all. `outcome`: `left` or
         `quit`."""
         agent = self._stand_in(seat)
         if agent is None or not self.can_go_on_without(seat):
@@ -92,7 +92,7 @@ class Takeover:
             self._part(seat, seat.acting)
 
     def _part(self, seat: Seat, acting: channel.Acting) -> None:
-        """Tell the person how it ended for them; the others play on."""
+        """Tell a person who has left how the game ended for them; the others continue to play."""
         facts: dict[str, Any] = {"total_reward": acting.total_reward, "num_steps": acting.step}
         seat.part(wire.text("ended", episode=self._game.episode_id, outcome=seat.leaving, may_ask=False, goes_on=True, **facts))
         seat.leaving = None
@@ -106,7 +106,7 @@ class Takeover:
 
     @property
     def _partner(self) -> str | None:
-        """The agent that acts for people who have left: that of the study, or else the partner of the task."""
+        """The agent that acts for people who have left: the agent of the study, or else the partner of the task."""
         study = self._game.study
         return (study.fallback if study else None) or self._server.partner(self._game.task)
 
@@ -173,7 +173,7 @@ class Takeover:
         self._game.command(channel.AgentActs(seat.agent, secrets.randbits(63)), seat)
 
     def no_agent(self, seat: Seat) -> None:
-        """Before the start: the agent of a seat does not act for its next player."""
+        """Before the start: let the next player of a seat act there instead of the seat's agent."""
         if self._game.is_opened:
             self._game.command(channel.PersonActs("" if seat.owner is None else seat.owner.name), seat)
 

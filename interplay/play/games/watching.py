@@ -1,8 +1,8 @@
-"""Watchers of the seats of a game: they get encoded frames, and are no players.
+"""Watchers of the seats of a game: they receive encoded frames, and do not play.
 
-A watcher gets what the worker sends to the player of the seat, after the player. Where that cannot be shown (the player's page
-draws the world itself, or an agent has the seat, or its player has stopped reading), the worker makes pictures for watchers in
-its spare time. A watcher who is slow misses frames; the player never does.
+A watcher gets the pictures that the worker sends to the player of the seat, after the player. Where these cannot be shown (the
+player's page draws the world itself, or an agent has the seat, or its player has stopped reading), the worker makes pictures
+for watchers in its spare time. A watcher who is slow misses frames; the player never does.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _PICTURES = frozenset((wire.KEY_FRAME, wire.DELTA_FRAME, wire.JPEG_FRAME))
 
 
 class WatchedGame(Protocol):
-    """The game, as `Game` describes it."""
+    """The game as watchers use it; `Game` describes it."""
 
     task: Task
     seats: list[Seat]
@@ -33,8 +33,8 @@ class WatchedGame(Protocol):
 
 
 class Watcher:
-    """A person who watches a seat. `waits`: for the welcome, and a picture that stands alone. `step`: of the last picture they
-    got."""
+    """A person who watches a seat. `waits`: whether they wait for the welcome and a picture that stands alone. `step`: step of
+    the last picture that they got."""
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
@@ -45,7 +45,7 @@ class Watcher:
         self.waits, self.step = True, None
 
     def send(self, message: bytes, *, last: bool = False) -> bool:
-        """Send a picture; False if it builds on one that they do not have."""
+        """Send a picture; return False if it builds on a picture that the watcher does not have."""
         header = wire.unpack_header(message)
         if header.kind == wire.DELTA_FRAME and header.base_step != self.step:
             return False
@@ -114,8 +114,8 @@ class Watchers:
             self._ask(seat_index)
 
     def picture(self, seat_index: int, message: bytes) -> None:
-        """Pass on a picture that was made for watchers alone, and stands alone; watchers who have this one do not get it
-        again."""
+        """Pass on a picture that stands alone and was made only for watchers. Watchers who have the picture of this step do not
+        get it again."""
         step = wire.unpack_header(message).step
         for watcher in self._of_seat.get(seat_index, ()):
             if not watcher.waits and watcher.step != step:

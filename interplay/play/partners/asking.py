@@ -1,8 +1,9 @@
-"""A worker's side of agents that decide in another process: observations are sent there after a step, and the decided action is
-taken for the next one.
+"""A worker's side of agents that decide in another process. The worker sends an observation there after a step, and takes the
+decided action for the next step.
 
-An action that does not come in time is late: the last one is held, and the late one counts from its arrival. While an answer is
-awaited, no new question is sent. When the process dies, its seats hold their last actions until there is another one.
+An action that does not come in time is late: the agent's last action is held, and the late action counts from its arrival. No
+new question is sent before the last one is answered. When the process dies, its seats hold their last actions until a new
+process runs.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ _CONNECT_EVERY_US = 100_000
 
 
 class Helper:
-    """A worker's socket to the deciding process. `num_late`: decisions of all that were due that did not come in time."""
+    """A worker's socket to the deciding process. `num_late`: how many of all due decisions did not come in time."""
 
     def __init__(self, address: str) -> None:
         self.num_decisions = self.num_late = 0
@@ -66,7 +67,7 @@ class Helper:
             self.send(driver.key, ToDecider.LEAVE)
 
     def connect(self, now: int) -> None:
-        """Connect if an agent needs it; again after a while if the process does not listen yet."""
+        """Connect if an agent needs the process. If the process does not listen yet, try again after a while."""
         if self._socket is not None or not self._drivers or now < self._connect_at_us:
             return
         self._connect_at_us = now + _CONNECT_EVERY_US
@@ -83,7 +84,7 @@ class Helper:
             driver.begin()
 
     def send(self, key: tuple[int, int], kind: ToDecider, payload: bytes = b"") -> bool:
-        """Send a message without waiting; returns False, with nothing sent, if there is no socket, or if a question would have
+        """Send a message without waiting. Return False, with nothing sent, if there is no socket, or if a question would have
         to wait."""
         if self._socket is None or (kind == ToDecider.ASK and self._unsent):
             return False
@@ -138,13 +139,13 @@ class Helper:
 
 
 class _Shown:
-    """The name and pipeline of an agent that decides elsewhere, for `SeatedAgent`."""
+    """The name and pipeline of an agent that decides in another process, for `SeatedAgent`."""
 
     def __init__(self, begun: messages.Begun) -> None:
         self.name, self.observation = begun.name, begun.observation
 
     def begin(self, task: Task, *, rng: np.random.Generator) -> None:
-        """It has begun."""
+        """Do nothing: the agent has already begun in its own process."""
 
     def decide(self, observations: Any, states: Any) -> Any:
         raise NotImplementedError
@@ -189,7 +190,7 @@ class HelperDriver:
         self._decided_step: int | None = None
 
     def begin(self) -> None:
-        """Ask the process to let the agent begin, again if it is a new process."""
+        """Ask the process to let the agent begin. Ask again when there is a new process."""
         self._is_beginning = True
         self._asked_step, self._asked_us = None, now_us()
         begin = messages.Begin(self.agent, self._world.task.to_json(), self._seed)
@@ -208,7 +209,7 @@ class HelperDriver:
         return self._failure is not None or (self._asked_step is None and not self._is_beginning)
 
     def act(self, step: int) -> tuple[Any, InputTiming | None]:
-        """The last decided action; a late decision is counted, once. Raises `AgentError` if the agent has failed, or hangs."""
+        """Return the last decided action; count a late decision once. Raises `AgentError` if the agent has failed, or hangs."""
         if self._failure is not None:
             raise self._failure
         assert self._seated is not None
@@ -250,7 +251,7 @@ class HelperDriver:
     # What the process answers
 
     def take(self, kind: int, payload: bytes) -> None:
-        """Take an answer; one that cannot be read is this agent's failure."""
+        """Take an answer of the process. If the answer cannot be read, the agent fails."""
         try:
             if kind == ToAsker.BEGUN:
                 self._is_beginning, begun = False, messages.unpack_begun(payload)
@@ -269,7 +270,7 @@ class HelperDriver:
             self._fail(error)
 
     def watch(self, now: int) -> None:
-        """Fail if nothing was heard of this agent for too long, while its process answers others."""
+        """Let the agent fail if it has not answered for too long, while its process answers others."""
         if self._helper.is_silent(now):
             return
         if self._is_beginning and now - self._asked_us > LOADS_US:

@@ -1,5 +1,5 @@
-"""The process that decides for agents, as the web process sees it: started for the first agent that needs it, watched, and
-started again when it dies or falls silent. Games continue meanwhile; their agents hold their last actions."""
+"""The process that decides for agents, as the web process sees it. It is started for the first agent that needs it, watched,
+and started again when it dies or falls silent. Games continue meanwhile; their agents hold their last actions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ log = logging.getLogger("interplay.play")
 
 
 class Decider:
-    """The process. Workers connect to the socket at `address`."""
+    """The deciding process. Workers connect to its socket at `address`."""
 
     def __init__(self, *, data: Path, database: str) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="interplay-"))  # short, as the path of a socket must be
@@ -48,7 +48,7 @@ class Decider:
         self._deaths_of: Counter[str] = Counter()
 
     def expect(self, agent: str) -> None:
-        """An agent that decides there may be needed soon. On the event loop."""
+        """Start the process, or load an agent in it, because the agent may be needed soon. Call it on the event loop."""
         if self._is_stopping or agent in self._expected:
             return
         self._expected.add(agent)

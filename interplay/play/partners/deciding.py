@@ -1,10 +1,9 @@
-"""The process that decides for agents in live games: trained policies, and agents of users' own. `main` is started by
-`decider`.
+"""The process that decides for agents in live games: trained policies, and users' own agents. `decider` starts `main`.
 
-One thread reads the sockets, and each agent has a thread of its own, so that one that hangs costs only its own seats. An agent
-decides for all games that ask at about the same moment in one call: the first question waits for others, but not longer than
-half of the time until its action is due, less the time of a call on a machine as busy as now. Games come first: the process has
-a lower priority.
+One thread reads the sockets. Each agent has a thread of its own, so that an agent that hangs costs only its own seats. An agent
+answers all games that ask at about the same moment in one call. The first question waits for others, but no longer than half of
+the time until its action is due, less the usual time of a call on a machine as busy as now. Games come first: the process has a
+lower priority.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ log = logging.getLogger("interplay.play.partners.deciding")
 
 
 class Asker:
-    """The socket of one worker; any thread may answer."""
+    """The socket of one worker. Any thread may answer on it."""
 
     def __init__(self, channel: socket.socket) -> None:
         self.channel = channel
@@ -55,7 +54,7 @@ class Asker:
         self._lock = threading.Lock()
 
     def say(self, key: Key, kind: ToAsker, payload: bytes = b"") -> None:
-        """Send a message. Answers are small: a worker that has no room for one more reads nothing, and is disconnected."""
+        """Send a message. Answers are small, so a worker that has no room for one more reads nothing; it is disconnected."""
         message = pack(key.number, kind, payload, seat=key.seat)
         with self._lock:
             try:
@@ -76,7 +75,7 @@ class Key(NamedTuple):
 
 
 class Question(NamedTuple):
-    """An observation to decide on, and when on the monotonic clock: microseconds."""
+    """An observation to decide on, and when it was asked and is due on the monotonic clock, in microseconds."""
 
     step: int
     asked_us: int
@@ -94,7 +93,8 @@ class Seated:
 
 @dataclass
 class Shared:
-    """State that all players of the process share: `suspects` decide one at a time, `refused` ones never."""
+    """State that all players of the process share. Agents in `suspects` decide one at a time; agents in `refused` never
+    decide."""
 
     archive: interplay.record.Archive
     board: Board
@@ -106,8 +106,8 @@ class Shared:
 
 
 class Player:
-    """One agent, its games, and the thread in which it decides. `keys`: the seats it has or is about to have. `has_failed`: it
-    could not be loaded, and another try needs another player."""
+    """One agent, its games, and the thread in which it decides. `keys`: the seats that it has or is about to have.
+    `has_failed`: whether it could not be loaded; another try needs another player."""
 
     def __init__(self, name: str, shared: Shared) -> None:
         self.name = name
@@ -141,7 +141,8 @@ class Player:
             self._changed.notify()
 
     def give_up_begins(self) -> list[tuple[Key, messages.Begin]]:
-        """Of a player that hangs in a game: the seats that wait for it, for another player."""
+        """If this player hangs in a game, remove and return the seats that wait for it, so that another player can take
+        them."""
         with self._changed:
             if not (self.hangs and self._seated):
                 return []
@@ -150,7 +151,7 @@ class Player:
             return begins
 
     def ask(self, key: Key, question: Question) -> None:
-        """Decide; an earlier question without an answer is dropped."""
+        """Queue a question of a seat; an earlier question without an answer is dropped."""
         with self._changed:
             self._questions[key] = question
             if self._latest_us(question) < self._wakes_at_us or len(self._questions) >= len(self._seated):
@@ -235,7 +236,7 @@ class Player:
         key.asker.say(key, ToAsker.BEGUN, messages.pack_struct(messages.Begun(agent.name, agent.observation)))
 
     def _decide(self, questions: dict[Key, Question]) -> None:
-        """Answer; agents of one object in one call."""
+        """Answer questions; ask agents that are the same object in one call."""
         objects: dict[int, list[Key]] = {}
         for key in questions:
             objects.setdefault(id(self._seated[key].agent), []).append(key)
@@ -292,7 +293,7 @@ class Player:
 
 
 class Decider:
-    """The thread that reads: the web process on one side, workers on the other."""
+    """The thread that reads messages: from the web process on one side, from workers on the other."""
 
     def __init__(self, channel: socket.socket) -> None:
         self._channel = channel
@@ -373,7 +374,7 @@ class Decider:
         player.begin(key, begin)
 
     def _player(self, agent: str) -> Player:
-        """The player of this name; a new one if it hangs or could not be loaded."""
+        """Return the player of this name. If it hangs or could not be loaded, make a new one."""
         player = self._players.get(agent)
         if player is None or player.hangs or player.has_failed:
             assert self._shared is not None
@@ -387,7 +388,7 @@ class Decider:
 
 
 def _listen(address: str) -> socket.socket:
-    """Listen for workers; an earlier process may have left its socket there."""
+    """Listen for workers. An earlier process may have left its socket at the address."""
     path = Path(address)
     path.unlink(missing_ok=True)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)

@@ -1,8 +1,8 @@
 """The actors in the seats of a live episode: people, or agents that act for them.
 
 An agent that looks into its world acts in the worker that holds the world (`InsideDriver`); all others decide in another
-process (`asking`). A failure of an agent costs its own seat only: from then on the built-in agent `noop` acts there, and is
-recorded so.
+process (`asking`). A failure of an agent costs only its own seat: from then on the built-in agent `noop` acts there, and is
+recorded as owner.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NOBODY = "noop"
 
 
 class Driver(Protocol):
-    """An agent in a seat of a live episode: its name as `interplay.agents.find` takes it, and in recordings."""
+    """An agent in a seat of a live episode, with its name for `interplay.agents.find` and its name in recordings."""
 
     agent: str
     name: str
@@ -35,18 +35,18 @@ class Driver(Protocol):
     def has_decided(self) -> bool: ...
 
     def act(self, step: int) -> tuple[Any, InputTiming | None]:
-        """The action for the step that is made now, and the observation it was decided on."""
+        """Return the action for the step that is made now, and the observation on which it was decided."""
         ...
 
     def see(self, info: Mapping[str, Any], step: int, due_us: int) -> None:
-        """Look at the world after a step; its next action is due at this moment of the monotonic clock, microseconds."""
+        """Look at the world after a step. `due_us`: when the next action is due, on the monotonic clock, in microseconds."""
         ...
 
     def leave(self) -> None: ...
 
 
 class InsideDriver:
-    """A built-in agent that acts in this process: it looks into the world, and takes little time. `step`: steps made."""
+    """A built-in agent that acts in this process, because it looks into the world and takes little time. `step`: steps made."""
 
     def __init__(self, agent: str, world: PlayableEnv, seat: str, info: Mapping[str, Any], *, step: int, seed: int) -> None:
         self.agent = agent
@@ -71,17 +71,17 @@ class InsideDriver:
             self._seated.see(info)
 
     def leave(self) -> None:
-        """Nothing is left behind."""
+        """Do nothing: the agent leaves nothing behind."""
 
 
 def decided_on(step: int) -> InputTiming:
-    """The recorded timing of an agent's action: the step of the observation it was decided on."""
+    """Return the recorded timing of an agent's action: the step of the observation on which it was decided."""
     return InputTiming(step, None, None, None, None)  # type: ignore[arg-type]  (the columns take null, as of seats without input)
 
 
 @contextmanager
 def as_agents_see(world: PlayableEnv) -> Iterator[None]:
-    """Draw a world as agents see it meanwhile, where people see it otherwise."""
+    """Draw a world as agents see it inside this context, where people see it in another way."""
     view, height = world.drawn_for, world.drawn_height
     if view is None and height is None:
         yield
@@ -94,7 +94,7 @@ def as_agents_see(world: PlayableEnv) -> Iterator[None]:
 
 
 class Driving:
-    """The actors in the seats of one live episode. `tell` takes the index of a seat and an event about it."""
+    """The actors in the seats of one live episode. `tell` is called with the index of a seat and an event about the seat."""
 
     def __init__(self, world: PlayableEnv, tell: Callable[[int, Event], object]) -> None:
         self.owners: dict[str, str] = {}
@@ -105,19 +105,19 @@ class Driving:
         self._coming: dict[str, Driver] = {}
 
     def sit(self, owners: Mapping[str, str]) -> None:
-        """These act from now on, except in seats where an agent acts already."""
+        """Let these owners act from now on, except in seats where an agent already acts."""
         self.owners = dict(owners) | {seat: driver.name for seat, driver in self._drivers.items()}
 
     def has_agent(self, seat: str) -> bool:
         return seat in self._drivers
 
     def expect(self, seat: str, driver: Driver) -> None:
-        """An agent will act for a seat when it has begun; until then the present actor continues."""
+        """Let an agent act for a seat as soon as it has begun; until then the present actor continues."""
         self.forget(seat)
         self._coming[seat] = driver
 
     def is_expected(self, seat: str, driver: Driver) -> bool:
-        """Whether no other actor was wanted for the seat meanwhile."""
+        """Whether this agent is still wanted for the seat, and no other actor was chosen meanwhile."""
         return self._coming.get(seat) is driver
 
     def has_decided(self, seat: str) -> bool:
@@ -143,7 +143,8 @@ class Driving:
         self._tell(self._seats.index(seat), Acting(owner, None, step, total_reward))
 
     def act(self, seat: str, step: int) -> tuple[Any, InputTiming | None]:
-        """The action of the agent in this seat for the step that is made now; if it fails, the action of no keys."""
+        """Return the action of the agent in this seat for the step that is made now; if the agent fails, the action of no
+        keys."""
         try:
             return self._drivers[seat].act(step)
         except Exception as error:
@@ -160,7 +161,7 @@ class Driving:
                 self.lose(seat, error, step=step)
 
     def lose(self, seat: str, error: Exception, *, step: int) -> None:
-        """The agent in a seat has failed: nobody presses a key there from now on, and the players are told."""
+        """Note that the agent in a seat has failed: nobody presses a key there from now on, and the players are told."""
         driver = self._drivers[seat]
         log.error("task %s, step %d: agent %r loses seat %s", self._world.task.id, step, driver.agent, seat, exc_info=error)
         self._leave(seat)
@@ -186,6 +187,6 @@ class Driving:
 
 
 def reason_of(error: Exception) -> str:
-    """Why an agent failed, for players: one line."""
+    """Return in one line why an agent failed, for players."""
     text = " ".join(str(error).splitlines()[:1])
     return (text or type(error).__name__)[:300]

@@ -1,5 +1,5 @@
-"""Messages of the process that decides for agents: to and from the web process over its channel, and workers over a socket. The
-values in them are MessagePack with arrays; a file shows which agents are at work, and outlives the process.
+"""Messages of the process that decides for agents. It talks with the web process over its channel, and with workers over a
+socket. The values in the messages are MessagePack with arrays. A file shows which agents are at work, and outlives the process.
 
 Both streams have the form of `interplay.play.workers.channel`: the game, the seat and the kind, then the payload.
 """
@@ -20,7 +20,7 @@ from interplay.play.workers.channel import Command, Event
 
 
 class ToDecider(IntEnum):
-    """Kinds of message a worker sends."""
+    """Kinds of message that a worker sends."""
 
     BEGIN = 1
     """A `Begin`, as MessagePack: an agent takes a seat."""
@@ -30,7 +30,7 @@ class ToDecider(IntEnum):
 
 
 class ToAsker(IntEnum):
-    """Kinds of message the deciding process sends to a worker."""
+    """Kinds of message that the deciding process sends to a worker."""
 
     BEGUN = 1
     """A `Begun`, as MessagePack."""
@@ -51,7 +51,7 @@ class Begin(msgspec.Struct):
 
 
 class Begun(msgspec.Struct):
-    """It has: its name in recordings, and its pipeline of observations."""
+    """An agent has taken a seat: its name in recordings, and its pipeline of observations."""
 
     name: str
     observation: str
@@ -62,7 +62,8 @@ _ANSWER = struct.Struct("<I")
 
 
 def pack_question(step: int, asked_us: int, due_us: int, observation: bytes) -> bytes:
-    """An observation to decide on: its step, when it was asked and is due on the monotonic clock, and `encode_value` of it."""
+    """Pack an observation to decide on: its step, when it was asked and is due on the monotonic clock, and its
+    `encode_value`."""
     return _QUESTION.pack(step, asked_us, due_us) + observation
 
 
@@ -71,7 +72,8 @@ def unpack_question(payload: bytes) -> tuple[int, int, int, memoryview]:
 
 
 def pack_answer(step: int, decision: bytes) -> bytes:
-    """The decision on the observation of a step: `encode_value` of the action and for how many steps it holds."""
+    """Pack the decision on the observation of a step: `encode_value` of the action and of the number of steps for which it
+    holds."""
     return _ANSWER.pack(step) + decision
 
 
@@ -88,10 +90,10 @@ unpack_begun = msgspec.msgpack.Decoder(Begun).decode
 
 
 class Listen(Command):
-    """The first command.
+    """The first command to the deciding process.
 
-    `suspects` were at work when an earlier process died: they work one at a time, so that the next death tells which of them it
-    was. Over the `refused` agents it died too often.
+    The agents in `suspects` were at work when an earlier process died. They work one at a time, so that the next death tells
+    which of them caused it. For the agents in `refused` this has happened too often.
     """
 
     address: str
@@ -102,13 +104,13 @@ class Listen(Command):
 
 
 class Load(Command):
-    """An agent may be needed soon: load it."""
+    """Load an agent, since it may be needed soon."""
 
     agent: str
 
 
 class Decisions(Event):
-    """A report, twice a second, with what was done so far; `num_seats`: agents in seats now."""
+    """A report, twice a second, of the work done so far. `num_seats`: number of agents in seats now."""
 
     num_decisions: int
     num_calls: int
@@ -156,7 +158,7 @@ _MAX_AGENTS = 4096
 
 
 class Board:
-    """The agents at work, in files that outlive the process, so that the agent over which it died is known."""
+    """The agents at work, in files that outlive the process, so that the agent that was at work when it died is known."""
 
     def __init__(self, folder: Path) -> None:
         self._names = folder / "names"

@@ -1,5 +1,5 @@
-"""The possible partners for a task: the scripted player that was written for it, or the agent that the operator names.
-An agent is tried before anybody plays with it: it begins a game, in a process of its own (`main`), because its imports may be
+"""The possible partners for a task: the scripted player that was written for it, or the agent that the operator names. Each
+agent is tried before anybody plays with it: it begins a game in a process of its own (`main`), because its imports may be
 large, or may fail."""
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ class Roster:
     """The agents that may act in live games.
 
     Args:
-        given: Task id -> name of an agent as `interplay.agents.find` takes it, or `none`; overrides the scripted player.
+        given: Task id -> name of an agent for `interplay.agents.find`, or `none`; it replaces the scripted player.
     Raises:
-        NotFoundError: For a task that is not on offer, or an agent that does not exist; the nearest is offered.
+        NotFoundError: For a task that is not on offer, or an agent that does not exist; the text names the nearest one.
         AgentError: For an agent that cannot begin a game of the task, with its reason.
     """
 
@@ -48,14 +48,15 @@ class Roster:
         self._given = dict(given)
 
     def partner(self, task: Task) -> str | None:
-        """The agent that acts for a person who has left, and plays where no second person comes; None if nobody does."""
+        """Return the agent that acts for a person who has left, and plays where no second person comes; None if no agent
+        does."""
         given = self._given.get(task.id)
         if given is not None:
             return None if given == NO_PARTNER else given
         return SCRIPTED if has_player(task) else None
 
     def choices(self, task: Task) -> list[str]:
-        """Every agent that people may have as a partner in a task, its `partner` first."""
+        """Return every agent that people may have as a partner in a task, the agent of `partner` first."""
         policies = [one.name for one in names(self._archive) if one.kind == "policy" and one.task == task.id]
         scripted = [SCRIPTED] if has_player(task) else []
         partner = self.partner(task)
@@ -66,8 +67,8 @@ class Roster:
         return any(one.name == agent for one in names(self._archive))
 
     def check(self, agent: str) -> None:
-        """Refuse the name of an agent that does not exist (`NotFoundError`) or whose module is missing (`AgentError`); faults
-        of an existing one are found when it begins."""
+        """Refuse the name of an agent that does not exist (`NotFoundError`) or whose module is missing (`AgentError`). Other
+        faults of an agent are found when it begins."""
         known = [one.name for one in names(self._archive)]
         module, colon, factory = agent.partition(":")
         if agent in known:
@@ -86,13 +87,13 @@ class Roster:
 
 
 def acts_inside(agent: str) -> bool:
-    """Whether an agent acts in the worker that holds the world: built-in ones do, which look into it and take little time. All
-    others decide in another process."""
+    """Whether an agent acts in the worker that holds the world. Built-in agents do, because they look into the world and take
+    little time; all others decide in another process."""
     return agent in BUILTIN
 
 
 def require_player(agent: str, task: Task, archive: Archive, *, beside: bool) -> None:
-    """Raise `AgentError` for an agent that cannot begin a game of a task. `beside`: try it in a process of its own."""
+    """Raise `AgentError` if an agent cannot begin a game of a task. `beside`: whether to try it in a process of its own."""
     reason = _tried_beside(agent, task, archive) if beside else _tried(agent, task, archive)
     if reason:
         raise AgentError(

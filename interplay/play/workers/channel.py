@@ -1,8 +1,8 @@
 """The pipe between the web process and a child (a worker, the sealer, the drawer): a Unix socket, and its messages.
 
-An encoded Atari frame is about 100 bytes, so frames travel in the same stream as everything else, many to a read: there is no
-shared memory to clean up after a process that was killed. Each message has its game, its seat in the game and its kind;
-commands and events are JSON of the structs below, everything else is bytes.
+An encoded Atari frame is about 100 bytes, so frames travel in the same stream as everything else, and one read returns many. So
+there is no shared memory to clean up after a process that was killed. Each message has its game, its seat in the game and its
+kind. Commands and events are JSON of the structs below; everything else is bytes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _INPUT = struct.Struct("<IIdQBffI")
 
 
 def pack_input(held: wire.PlayerInput) -> bytes:
-    """The payload of `ToWorker.INPUT`, for an input that a seat has read."""
+    """Return the payload of `ToWorker.INPUT` for an input that a seat has read."""
     kind, pair = wire.HELD, (0.0, 0.0)
     if held.turn is not None:
         kind, pair = wire.TURNED, held.turn
@@ -40,7 +40,7 @@ def unpack_input(payload: bytes) -> wire.PlayerInput:
 
 
 class ToWorker(IntEnum):
-    """Kinds of message the web process sends."""
+    """Kinds of message that the web process sends."""
 
     COMMAND = 1
     INPUT = 2
@@ -53,7 +53,7 @@ class ToWorker(IntEnum):
 
 
 class ToWeb(IntEnum):
-    """Kinds of message a child sends."""
+    """Kinds of message that a child sends."""
 
     FRAME = 1
     """A frame message for the player of a seat, finished."""
@@ -78,7 +78,8 @@ class Event(msgspec.Struct, tag_field="event", tag=str.lower):
 
 
 class Configure(Command):
-    """The first command: where to record, and which of the shared workers this is, from 0; one that is alone is 0 of 1.
+    """The first command: where to record, and the number of this worker among the shared workers, from 0. A worker that is not
+    shared is 0 of 1.
 
     `statistics` are computed in every game; `agents` is the address of the process that decides for agents.
     """
@@ -99,11 +100,11 @@ class Prepare(Command):
 
 
 class Stop(Command):
-    """End every game as interrupted, then the process."""
+    """End every game as interrupted, then end the process."""
 
 
 class Open(Command):
-    """Build a world; the answer is `Opened`. `for_people`: whether a person will look at it."""
+    """Build a world; the answer is `Opened`. `for_people`: whether a person will look at the world."""
 
     task: dict[str, Any]
     seed: int
@@ -111,8 +112,8 @@ class Open(Command):
 
 
 class GoOn(Command):
-    """Rebuild a world from the journal of its episode; the answer is `Opened`. `owners`: seat -> name of its owner from here
-    on; `AgentActs` follows where that is an agent."""
+    """Rebuild a world from the journal of its episode; the answer is `Opened`. `owners`: seat -> name of its owner from now on.
+    For an owner that is an agent `AgentActs` follows."""
 
     task: dict[str, Any]
     episode: str
@@ -121,19 +122,20 @@ class GoOn(Command):
 
 class Welcome(Command):
     """A player has come to a seat; the answer is `Welcomed` and a key frame. `is_shown`: whether the key frame comes at once;
-    otherwise once their page has said who draws."""
+    otherwise it comes when the player's page has said who draws."""
 
     is_shown: bool = True
 
 
 class Watch(Command):
-    """A seat has its first watcher, or no longer one; the answer to the first is `Watched`, and the current picture."""
+    """A seat has its first watcher, or no watcher any more. The answer to the first watcher is `Watched` and the current
+    picture."""
 
     is_watched: bool
 
 
 class Start(Command):
-    """Turn the clock on; the first time this begins the recording."""
+    """Turn the clock on; the first `Start` begins the recording."""
 
     episode: str
     session: str
@@ -146,16 +148,16 @@ class Pause(Command):
 
 
 class Away(Command):
-    """The player of a seat looks away while others play on: release what they hold."""
+    """The player of a seat looks away while others continue to play: release the player's buttons."""
 
 
 class Back(Command):
-    """The player of a seat looks again."""
+    """The player of a seat looks at the game again."""
 
 
 class DrawnBy(Command):
-    """The side that draws for a seat from now on: its player's browser, or this worker. `gui_width`, `gui_height`: size of the
-    GUI that the browser draws over the world, GUI pixels."""
+    """The side that draws for a seat from now on: its player's browser, or this worker. `gui_width`, `gui_height`: size in GUI
+    pixels of the GUI that the browser draws over the world."""
 
     here: bool
     gui_width: int
@@ -163,33 +165,32 @@ class DrawnBy(Command):
 
 
 class AgentActs(Command):
-    """An agent, as `interplay.agents.find` takes it, acts for a seat from now on; the answer is `Acting` when it does, or
-    `AgentLost`."""
+    """Let an agent (a name for `interplay.agents.find`) act for a seat. The answer is `Acting` when it acts, or `AgentLost`."""
 
     agent: str
     seed: int
 
 
 class PersonActs(Command):
-    """The person in a seat acts for it from now on; the answer is `Acting`. `owner` is their name in the recording."""
+    """Let the person in a seat act for it from now on; the answer is `Acting`. `owner`: the person's name in the recording."""
 
     owner: str
 
 
 class Land(Command):
-    """The player of a seat asks for so many more parts of the land."""
+    """The player of a seat asks for this many more parts of the land."""
 
     parts: int
 
 
 class Painted(Command):
-    """The last picture that the browser of a seat has painted, for the recording."""
+    """Record the last picture that the browser of a seat has painted."""
 
     painted: PaintedPicture
 
 
 class Options(Command):
-    """The options that the player of a seat has set on their page, as JSON, for the recording."""
+    """Record the options that the player of a seat has set on their page, as JSON."""
 
     options: str
 
@@ -201,7 +202,7 @@ class Finish(Command):
 
 
 class Release(Command):
-    """Leave the episode to another worker; the answer is `Released`."""
+    """Leave the episode for another worker; the answer is `Released`."""
 
 
 class Close(Command):
@@ -238,9 +239,9 @@ WorkerCommand = (
 class Statistics(Event):
     """A report, twice a second.
 
-    `num_stalls`: how often a clock of a running game skipped frame times. `late_0_1ms`: lateness of steps in tenths of a
-    millisecond -> how many steps. `num_decisions`, `num_late`: decisions of agents in the other process that were due, and
-    late.
+    `num_stalls`: how often a clock of a running game skipped frame times. `late_0_1ms`: lateness in tenths of a millisecond ->
+    number of steps with it. `num_decisions`, `num_late`: number of decisions of agents in the other process that were due, and
+    of those that were late.
     """
 
     num_steps: int
@@ -254,24 +255,24 @@ class Statistics(Event):
 
 
 class Ready(Event):
-    """The world of `Prepare` is ready."""
+    """The world that `Prepare` asked for is ready."""
 
     task: str
     seed: int
 
 
 class Preparing(Event):
-    """A world has to wait for a long preparation; `share` of it is done, 0 to 1."""
+    """A world has to wait for a long preparation. `share`: part of the preparation that is done, 0 to 1."""
 
     share: float
 
 
 class Opened(Event):
-    """The world is there."""
+    """The world is built."""
 
 
 class Watched(Event):
-    """The format of the pictures, for watchers of a seat."""
+    """The format of the pictures for the watchers of a seat."""
 
     width: int
     height: int
@@ -281,14 +282,15 @@ class Watched(Event):
 
 
 class Welcomed(Watched):
-    """The same for a player who has come to a seat; `tables`: name of those with which a browser can draw the world."""
+    """The format of the pictures for a player who has come to a seat. `tables`: name of the tables with which a browser can
+    draw the world."""
 
     tables: str | None = None
 
 
 class Acting(Event):
-    """The actor of a seat from the next step on: `owner` in the recording, `agent` as in `AgentActs`, None for a person. Steps
-    and reward of the seat until then."""
+    """The actor of a seat from the next step on. `owner`: its name in the recording; `agent`: as in `AgentActs`, None for a
+    person. `step` and `total_reward`: those of the seat until then."""
 
     owner: str
     agent: str | None
@@ -297,14 +299,14 @@ class Acting(Event):
 
 
 class AgentLost(Event):
-    """An agent cannot act for a seat, or no longer: nobody presses a key there any more. `message` is one line."""
+    """An agent cannot act for a seat, or can no longer act: nobody presses a key there any more. `message` is one line."""
 
     agent: str
     message: str
 
 
 class Slow(Event):
-    """The world turned out to be slow; `movable` says whether another worker can rebuild it."""
+    """The world turned out to be slow. `movable`: whether another worker can rebuild it."""
 
     step_ms: float
     movable: bool
@@ -315,7 +317,7 @@ class Released(Event):
 
 
 class Ended(Event):
-    """The episode is over and its journal, None if it never began, is closed."""
+    """The episode is over and its journal is closed. `path`: the journal, None if the recording never began."""
 
     outcome: str
     path: str | None
@@ -347,7 +349,7 @@ class Seal(Command):
 
 
 class Sealed(Event):
-    """The result: the id of the episode, or why it was not sealed; neither for a game in which no step was made."""
+    """The result of `Seal`: the id of the episode, or why it was not sealed; neither for a game in which no step was made."""
 
     cpu_s: float
     episode: str | None = None
@@ -358,8 +360,8 @@ class Sealed(Event):
 
 
 class Draw(Command):
-    """Draw some frames of the sealed episode in a file again; the answer is `Drawn` and the frames, as one `ToWeb.FRAME`. With
-    a `seat`, scenes for a browser as seen from there, in place of pictures."""
+    """Draw some frames of the sealed episode in a file again; the answer is `Drawn`, then the frames as one `ToWeb.FRAME`. With
+    a `seat` the frames are scenes as seen from this seat, for a browser, instead of pictures."""
 
     path: str
     start: int
@@ -369,32 +371,32 @@ class Draw(Command):
 
 
 class DrawLand(Command):
-    """Send the generated land of such an episode; the answer is `Drawn` and land frames, as one `ToWeb.FRAME`. The tables that
-    draw it are stored in the data folder `folder`."""
+    """Send the generated land of such an episode; the answer is `Drawn`, then land frames as one `ToWeb.FRAME`. The tables that
+    draw the land are stored in the data folder `folder`."""
 
     path: str
     folder: str
 
 
 class Drop(Command):
-    """Nobody wants these frames any more."""
+    """Drop a request: nobody wants its frames any more."""
 
 
 class Drawing(Event):
-    """Share of the steps already played again before the next picture, 0 to 1."""
+    """Share (0 to 1) of the steps replayed so far on the way to the next picture."""
 
     share: float
 
 
 class Drawn(Event):
-    """About the frames that come next: the palette in base64, or None; for the land, the name of the tables that draw it."""
+    """Facts about the frames that come next: the palette in base64, or None; for land, the name of the tables that draw it."""
 
     palette: str | None = None
     tables: str | None = None
 
 
 class Undrawable(Event):
-    """Why the frames cannot be drawn."""
+    """The reason why the frames cannot be drawn."""
 
     error: str
 
@@ -421,13 +423,13 @@ def pack_event(number: int, event: Event, *, seat: int = 0) -> bytes:
 
 
 class Unpacker:
-    """Cuts a byte stream into messages, in whatever pieces it arrives."""
+    """Cuts a byte stream into messages, whatever the size of its pieces."""
 
     def __init__(self) -> None:
         self._rest = b""
 
     def feed(self, data: bytes) -> Iterator[tuple[int, int, int, bytes]]:
-        """The messages completed by `data`: (game, seat, kind, payload)."""
+        """Yield the messages that `data` completes, as (game, seat, kind, payload)."""
         if self._rest:
             data = self._rest + data
         position, end = 0, len(data)

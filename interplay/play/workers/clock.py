@@ -1,5 +1,5 @@
-"""The clock of one episode: due times on an absolute grid, rules for late steps, and smaller pictures before fewer steps. Pure
-arithmetic, in microseconds."""
+"""The clock of one episode: due times on an absolute grid, rules for late steps, and smaller pictures before fewer steps. This
+module is pure arithmetic, in microseconds."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ web process, a tenth of all time at 60 frames a second if not shared; with fewer
 
 
 def now_us() -> int:
-    """The monotonic clock, which all processes of a machine share, in microseconds."""
+    """Return the time of the monotonic clock, which all processes of a machine share, in microseconds."""
     return time.monotonic_ns() // 1000
 
 
@@ -26,7 +26,7 @@ class EpisodeClock:
 
     A step that is late runs at once and the next stays on the grid, so small delays leave no trace in the frame rate. After a
     delay of more than a tenth of a second the missed frame times are skipped: a world that was stalled continues at its own
-    pace, it never runs fast for long.
+    pace and never runs fast for long.
 
     Attributes:
         due_us: When the next step is due.
@@ -49,15 +49,16 @@ class EpisodeClock:
         self.num_stalls = 0
 
     def start(self, now_us: int, *, phase: float = 0.0) -> int:
-        """Start, or start again after a pause; returns when the first step is due: within one interval from now. `phase`: where
-        in the frame interval it steps, from 0 to 1."""
+        """Start, or start again after a pause. Return when the first step is due, which is within one interval from now.
+        `phase`: the moment of the steps in the frame interval, from 0 to 1."""
         self._anchor_us = now_us + (phase * self.period_us - now_us) % self.period_us
         self._ticks = 0
         self.due_us = round(self._anchor_us)
         return self.due_us
 
     def advance(self, now_us: int) -> int:
-        """A step runs at `now_us`: moves `due_us` to the next one. Returns how late this step is, microseconds."""
+        """Note that a step runs at `now_us`, and move `due_us` to the next step. Return how late this step is, in
+        microseconds."""
         late = now_us - self.due_us
         self._ticks += 1
         if late > MAX_CATCH_UP_US:
@@ -68,15 +69,15 @@ class EpisodeClock:
 
 
 class TurnClock:
-    """The clock of an episode that waits for its players: a step is due when it is asked for, but never sooner than one frame
-    interval after the last.
+    """The clock of an episode that waits for its players. A step is due when it is asked for, but never sooner than one frame
+    interval after the last step.
 
     Args:
         rate_hz: Steps per second at most.
 
     Attributes:
         due_us: When the next step is due; None while nobody has asked for it.
-        num_stalls: Always 0: it has no frame times to miss.
+        num_stalls: Always 0, because this clock has no frame times to miss.
 
     >>> clock = TurnClock(10)
     >>> clock.start(1_000_000)
@@ -95,20 +96,20 @@ class TurnClock:
         self.num_stalls = 0
 
     def start(self, now_us: int, *, phase: float = 0.0) -> None:
-        """Start, or start again after a pause; nobody has asked for a step yet."""
+        """Start, or start again after a pause. No step has been asked for yet."""
         self._free_us, self.due_us = now_us, None
 
     def ask(self, now_us: int) -> None:
-        """The players have chosen; another call changes nothing."""
+        """Ask for a step, since the players have chosen. A second call changes nothing."""
         if self.due_us is None:
             self.due_us = max(now_us, self._free_us)
 
     def take_back(self) -> None:
-        """A player has not chosen after all."""
+        """Take the request for a step back, since a player has not chosen after all."""
         self.due_us = None
 
     def advance(self, now_us: int) -> int:
-        """A step runs at `now_us`. Returns how late it is, microseconds."""
+        """Note that a step runs at `now_us`. Return how late it is, in microseconds."""
         late_us = now_us - (now_us if self.due_us is None else self.due_us)
         self._free_us, self.due_us = now_us + self._period_us, None
         return late_us
@@ -134,7 +135,7 @@ class Lateness:
         self.counts[0 if index < 0 else index if index < self.BINS else self.BINS] += 1
 
     def quantile_ms(self, fraction: float) -> float | None:
-        """The upper edge of the bin that holds this fraction, ms; None before the first count."""
+        """Return the upper edge, in ms, of the bin that holds this fraction; None before the first count."""
         total = sum(self.counts)
         if not total:
             return None
@@ -196,8 +197,8 @@ class Pace:
         return self._heights[self.level]
 
     def add(self, cost_us: int, late_us: int) -> None:
-        """A step was made; its successor may be drawn at another size. `cost_us`: from its beginning to its picture's end, real
-        time. `late_us`: how late it began."""
+        """Note that a step was made; the next step may be drawn at another size. `cost_us`: real time from the beginning of the
+        step to the end of its picture. `late_us`: how late the step began."""
         self._costs_us.append(cost_us)
         self._num_since_try += 1
         is_late = late_us > LATE_SHARE * self._period_us

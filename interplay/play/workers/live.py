@@ -1,4 +1,4 @@
-"""One episode being played, inside a worker: a step of the world, its recording, its frames on the wire."""
+"""An episode that is being played, inside a worker: steps of the world, their recording, and the frames that are sent."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NUM_TIMED_STEPS = 30
 
 
 def _waited_ns() -> int:
-    """How long this thread has waited for a core in all; 0 where the system does not say."""
+    """Return how long this thread has waited for a core in total, in nanoseconds; 0 if the system does not say."""
     try:
         return int(Path("/proc/thread-self/schedstat").read_bytes().split()[1])
     except OSError:
@@ -37,22 +37,22 @@ class LiveEpisode:
     """A world, its clock, and the players in its seats.
 
     Args:
-        number: The game's number on the channel.
-        env: Reset, or restored, and ready to step.
+        number: Number of the game on the channel.
+        env: The world: reset, or restored, and ready to step.
         start: The result of `env.reset`; None for an episode that continues from its journal.
         send: Takes finished channel messages.
-        tables: Name of the tables with which browsers can draw the world; None where they cannot.
+        tables: Name of the tables with which browsers can draw the world; None if they cannot.
 
     Attributes:
-        episode: Has no recorder until it starts, so that games which never start leave no journal.
-        info: Of the last step, or of the reset.
-        lives: The last number that the world gave, if it gives any.
-        step_costs_us: Of the first `NUM_TIMED_STEPS` steps with their pictures, without waits for a core.
-        wanted: Whether the players want the clock on; it may come on later, when the journal is open.
+        episode: The episode. It has no recorder until it starts, so that games which never start leave no journal.
+        info: Info of the last step, or of the reset.
+        lives: The last number of lives that the world gave, if it gives one.
+        step_costs_us: Costs of the first `NUM_TIMED_STEPS` steps with their pictures, without waits for a core.
+        wanted: Whether the players want the clock on. It starts later if the journal is not open yet.
         running: Whether the clock is on.
-        pace: Chooses the size of the pictures; None where there is one only.
-        slot: Of the worker's moments in a frame interval, the one at which it steps.
-        closing: Whether it has ended and its journal is being closed.
+        pace: Chooses the size of the pictures; None if there is only one size.
+        slot: Number of the worker's moment in a frame interval at which this episode steps.
+        closing: Whether the episode has ended and its journal is being closed.
     """
 
     def __init__(
@@ -120,7 +120,7 @@ class LiveEpisode:
             self.episode.outcome = "terminated" if state.terminated else "time_limit"
 
     def open_journal(self, recorder: Recorder) -> None:
-        """Begin the recording, with the first observation on disk: from now on the game survives a crash. It takes
+        """Begin the recording and write the first observation to disk; from now on the game survives a crash. This takes
         milliseconds, so it runs in the second thread. Raises `RecordingError` if the journal cannot be written."""
         assert self._start is not None
         recorder.start(*self._start)
@@ -128,7 +128,7 @@ class LiveEpisode:
         self.episode.recorder, self._start = recorder, None
 
     def start(self, now_us: int, *, phase: float = 0.0) -> None:
-        """Turn the clock on, its steps at this place in the frame interval (0 to 1)."""
+        """Turn the clock on. `phase`: moment of the steps in the frame interval, from 0 to 1."""
         first, self._has_played = not self._has_played, True
         for seat in self.seats:
             seat.text("started" if first else "resumed", step=self.step)
@@ -160,19 +160,20 @@ class LiveEpisode:
         self._show_again(seat, now_us)
 
     def _show_again(self, seat: LiveSeat, now_us: int) -> None:
-        """Show the picture after a pause; a browser that draws has what it knew, and the next step tells it the rest."""
+        """Show the picture after a pause. A browser that draws keeps what it knew, and the next step tells it the rest."""
         if seat.gui_size is None:
             self.show(seat, now_us)
 
     def show(self, seat: LiveSeat, now_us: int) -> None:
-        """Send the present view of a player as a frame that stands alone: at once, or to a browser that draws soon."""
+        """Send the present view of a player as a frame that stands alone. It is sent at once, or soon to a browser that
+        draws."""
         seat.request_key()
         if seat.gui_size is None:
             self._send_frame(seat, now_us)
 
     def draw_by(self, seat: LiveSeat, gui_size: tuple[int, int] | None, now_us: int) -> None:
-        """Set who draws for a seat from now on: its player's browser, with a GUI of this size, or with None this worker. A
-        world that browsers cannot draw continues with pictures."""
+        """Set who draws for a seat from now on: its player's browser, with a GUI of size `gui_size`, or, with None, this
+        worker. A world that browsers cannot draw continues with pictures."""
         if gui_size is not None and self.tables is not None:
             seat.drawn_there(gui_size, self.step)
         elif seat.gui_size is not None or not seat.has_picture:
@@ -184,11 +185,12 @@ class LiveEpisode:
         return any(seat.owes for seat in self.seats)
 
     def owed_us(self, now_us: int) -> int:
-        """How long one of the players' browsers has waited for something that is sent beside the steps; -1 if none waits."""
+        """Return how long one of the players' browsers has waited for something that is sent between steps; -1 if no browser
+        waits."""
         return max(seat.owed_us(now_us, is_running=self.running) for seat in self.seats)
 
     def send_owed(self, now_us: int) -> None:
-        """Send one thing to the browser that has waited longest: the scene while the clock stands, or a part of the land."""
+        """Send one thing to the browser that has waited longest: a scene while the clock stands, or a part of the land."""
         seat = max(self.seats, key=lambda one: one.owed_us(now_us, is_running=self.running))
         if seat.owes_scene:
             self._send_frame(seat, now_us)
@@ -200,11 +202,11 @@ class LiveEpisode:
         return any(seat.is_watched for seat in self.seats)
 
     def unwatched_us(self, now_us: int) -> int:
-        """How long watchers of a seat have waited for a picture that is made for nobody else; -1 if nobody waits."""
+        """Return how long the watchers of a seat have waited for a picture that is made only for them; -1 if nobody waits."""
         return max(seat.unwatched_us(now_us, self.step) for seat in self.seats)
 
     def send_watched(self, now_us: int) -> None:
-        """Make one such picture, in the smallest size, and leave the world as it was."""
+        """Make one picture for watchers, in the smallest size, and leave the world as it was."""
         env = self.env
         seat = max(self.seats, key=lambda one: one.unwatched_us(now_us, self.step))
         before = env.drawn_for, env.drawn_height
@@ -231,7 +233,7 @@ class LiveEpisode:
 
     def input(self, seat: LiveSeat, held: wire.PlayerInput) -> None:
         """Take a player's input. Players who report a frame as painted that was never made count as having painted the newest
-        frame. The turning buttons are cleared from a look, which contains them already. `pressed` matters where the world waits
+        frame. A look already contains the turning buttons, so they are cleared. `pressed` matters only where the world waits
         for its players."""
         painted_step = min(held.painted_step, self.step)
         seat.acknowledge(painted_step)
@@ -244,8 +246,8 @@ class LiveEpisode:
             seat.press(held)
 
     def catch_up(self, seat: LiveSeat, now_us: int) -> None:
-        """Where the world waits for its players: send one of them the picture that they were too slow for. No step comes that
-        would show it."""
+        """Send a player the picture that their connection was too slow for. This is needed where the world waits for its
+        players, since no step comes that would show it."""
         if self.running and seat.takes_frames and seat.sent_step < self.step:
             self._send_frame(seat, now_us)
             self.send_hud(seat)
@@ -262,8 +264,8 @@ class LiveEpisode:
         return seat.has_chosen or seat.is_done
 
     def tick(self, now_us: int, *, skip: bool = False) -> int:
-        """Play the step that is due; sets `outcome` when the episode has ended. With `skip` its frames are not sent. Returns
-        how late the step was, microseconds."""
+        """Play the step that is due; set `outcome` when the episode has ended. With `skip` the frames of the step are not sent.
+        Return how late the step was, in microseconds."""
         late_us = self.clock.advance(now_us)
         begun_ns = perf_counter_ns()
         self._stepped_us.append(now_us)
@@ -357,7 +359,7 @@ class LiveEpisode:
         seat.send_hud(facts)
 
     def unwritten_us(self, now_us: int) -> int:
-        """How long its oldest step has been waiting for the disk, microseconds."""
+        """Return how long the oldest unwritten step has been waiting for the disk, in microseconds."""
         recorder = self.episode.recorder
         if recorder is None or recorder.oldest_us is None or self._time_zero_us is None:
             return 0
@@ -368,14 +370,14 @@ class LiveEpisode:
         self.recorder.flush()
 
     def finish(self, outcome: str) -> Ended:
-        """Close the journal; returns the event for the web process. Raises `RecordingError` if the last steps cannot be
+        """Close the journal; return the event for the web process. Raises `RecordingError` if the last steps cannot be
         written."""
         self.running = False
         path = None if self.recorder is None else str(self.recorder.finish(outcome))
         return Ended(outcome, path, tuple(seat.total_reward for seat in self.seats), self.step)
 
     def abandon(self) -> None:
-        """Leave the journal, with every step in it, for another process to continue or seal."""
+        """Leave the journal, with every step in it, so that another process can continue or seal it."""
         self.running = False
         if self.recorder is not None:
             try:

@@ -1,4 +1,4 @@
-"""One player's side of an episode being played, inside a worker: their input, and the messages to them."""
+"""One player's side of an episode that is being played, inside a worker: the player's input, and the messages to the player."""
 
 from __future__ import annotations
 
@@ -33,25 +33,26 @@ class LiveSeat:
     """A seat of a live episode.
 
     Args:
-        game, index: Address of its messages: the game's number on the channel, and the seat's in the game.
-        mask: Of all buttons.
-        encoder: Of its pictures.
+        game, index: Address of the seat's messages: number of the game on the channel, and index of the seat in the game.
+        mask: Mask of all buttons.
+        encoder: Encoder of the seat's pictures.
         send: Takes finished channel messages.
 
     Attributes:
-        gui_key: In infos: whether a screen of the world is open for this seat.
-        timing: Of the input that is in force.
-        total_reward: Sum of its rewards.
-        is_screen_open: Whether its player was told that a screen of the world is open.
-        is_done: Whether its player was told that their part has ended, while the others play on.
-        gui_size: Size of the GUI that the player's browser draws over the world, GUI pixels; None where we draw their pictures.
-        scene: Source of that browser's scenes, after the first.
-        has_picture: Whether one was sent since the player came.
+        gui_key: Key in infos that says whether a screen of the world is open for this seat.
+        timing: Timing of the input that is in force.
+        total_reward: Sum of the seat's rewards.
+        is_screen_open: Whether the player was told that a screen of the world is open.
+        is_done: Whether the player was told that their part has ended while the others continue.
+        gui_size: Size of the GUI that the player's browser draws over the world, in GUI pixels; None if this worker draws the
+            pictures.
+        scene: Source of the scenes for that browser, once the first has been sent.
+        has_picture: Whether a picture was sent since the player came.
         painted: The last picture that the browser reported as painted.
         options: The options set on the player's page, as JSON, until a step has recorded it.
-        pointed: The values that the pointer asks for, (x, y), until it asks for others.
-        sent_step: Of the newest frame that they were sent; -1 if it may be lost.
-        own: Steps and rewards of its person, until an agent last took over.
+        pointed: The values that the pointer asks for now, (x, y).
+        sent_step: Step of the newest frame sent to the player; -1 if that frame may be lost.
+        own: Steps and rewards of the seat's person, until an agent last took over.
     """
 
     def __init__(
@@ -98,14 +99,14 @@ class LiveSeat:
     # What the player does
 
     def begin(self) -> None:
-        """The player looks at the game from now on: forget earlier input and painted frames."""
+        """Note that the player looks at the game from now on; forget earlier input and painted frames."""
         self.let_go()
         self._made_us.clear()
         self._unacknowledged.clear()
         self._new_input = None
 
     def let_go(self) -> None:
-        """Release every button, forget presses, turns and looks that no step has taken."""
+        """Release every button, and forget presses, turns and looks that no step has taken yet."""
         self._taps = self._buttons = self._lifts = 0
         self._presses.clear()
         self.pointed = 0.0, 0.0
@@ -118,9 +119,9 @@ class LiveSeat:
             waiting.popleft()
 
     def input(self, held: wire.PlayerInput) -> None:
-        """Change what the player holds. A press that is over before the next step still counts for that step, and a button that
-        is let go and pressed again between two steps is up for one step. Turns add up until a step takes them. A look is
-        ignored if the player had not yet seen that the world has turned them."""
+        """Change what the player holds. A press that ends before the next step still counts for that step. A button that is
+        released and pressed again between two steps is up for one step. Turns add up until a step takes them. A look is ignored
+        if the player had not yet seen that the world has turned the view."""
         buttons = held.buttons & self._mask
         self._taps |= buttons & ~self._buttons
         self._lifts |= self._taken & ~buttons
@@ -136,7 +137,7 @@ class LiveSeat:
         self._new_input = held
 
     def press(self, held: wire.PlayerInput) -> None:
-        """Queue a press for a step of its own, in a task of turns; when too many wait, it is dropped."""
+        """Queue a press for a step of its own, in a task of turns. If too many presses wait, it is dropped."""
         if held.pressed & self._mask and len(self._presses) < MAX_PRESSES:
             self._presses.append(held)
 
@@ -145,7 +146,8 @@ class LiveSeat:
         return bool(self._presses)
 
     def take_press(self, now_us: int, keys: KeyMap) -> int:
-        """The buttons of the press that has waited longest, for the step that is made now; none without one. Sets `timing`."""
+        """Return the buttons of the press that has waited longest, for the step that is made now; 0 if no press waits. Sets
+        `timing`."""
         self._taps = buttons = 0
         if self._presses:
             self._new_input = held = self._presses.popleft()
@@ -157,7 +159,7 @@ class LiveSeat:
         self._is_turned, self._looks_since, self._look = True, step, None
 
     def take_buttons(self, now_us: int) -> int:
-        """The buttons that count as held for the step that is made now; sets `timing`."""
+        """Return the buttons that count as held for the step that is made now. Sets `timing`."""
         pressed_again = self._lifts & self._taps
         self._taken = buttons = (self._buttons | self._taps) & ~pressed_again
         self._taps, self._lifts = pressed_again, 0
@@ -176,9 +178,9 @@ class LiveSeat:
             self.timing = self.timing._replace(buttons=buttons)
 
     def take_turn(self, present: tuple[float, float] | None = None) -> tuple[float, float]:
-        """The turn of the next step: all turns since the last one; what exceeds the limit of one step waits. `present`: where
-        the player looks, (pitch, yaw); a wanted look is reached the short way. None where a turn does not move the view; the
-        wanted look is then forgotten."""
+        """Return the turn of the next step: the sum of all turns since the last step. Any turn beyond the limit of one step
+        waits for the next one. `present`: where the player looks, (pitch, yaw); a wanted look is reached the short way. With
+        None a turn does not move the view, and the wanted look is forgotten."""
         wanted, self._look = self._look, None
         if wanted is not None and present is not None:
             self._pitch += wanted[0] - present[0]
@@ -193,7 +195,7 @@ class LiveSeat:
         self._unsent_reward += reward
 
     def go_on(self, step: int, total_reward: float, own: tuple[int, float], *, is_own: bool) -> None:
-        """Continue the seat of a game that was recorded so far; `is_own`: its person acted last."""
+        """Continue the seat of a game that was recorded so far. `is_own`: whether the seat's person acted last."""
         self.total_reward, self.own = total_reward, own
         self._own_since = (step, total_reward) if is_own else None
 
@@ -213,7 +215,7 @@ class LiveSeat:
         return not self._is_held and len(self._unacknowledged) <= wire.MAX_UNACKNOWLEDGED_FRAMES
 
     def welcome(self, step: int, tables: str | None) -> Welcomed:
-        """The welcome of a client of this seat, who gets pictures until it says otherwise."""
+        """Return the welcome for a client of this seat. The client gets pictures until it asks for something else."""
         self.drawn_by_us()
         self.has_picture = False
         return Welcomed(**self.encoder.welcome(), step=step, tables=tables)
@@ -224,14 +226,15 @@ class LiveSeat:
         self.request_key()
 
     def drawn_there(self, gui_size: tuple[int, int], step: int) -> None:
-        """The player's browser draws from now on; it knows nothing yet, and looks where the world says."""
+        """Let the player's browser draw from now on. It knows nothing of the world yet, and looks in the direction that the
+        world gives."""
         self.gui_size, self.scene = gui_size, None
         self._num_land_owed = 0
         self.turned(step)
         self.request_key()
 
     def request_key(self) -> None:
-        """Make the next frame one that stands alone. It does not wait for earlier frames to be painted: a client that begins
+        """Make the next frame stand alone. The frame does not wait until earlier frames are painted, since a client that begins
         again will not paint them."""
         self._unacknowledged.clear()
         self.sent_step = -1
@@ -246,11 +249,11 @@ class LiveSeat:
 
     @property
     def owes(self) -> bool:
-        """Whether the browser waits for something that is sent beside the steps, though perhaps not now."""
+        """Whether the browser waits for something that is sent between steps, though it may not be due now."""
         return self.gui_size is not None and (self.owes_scene or self._num_land_owed > 0)
 
     def owed_us(self, now_us: int, *, is_running: bool) -> int:
-        """How long the browser has waited for something that is sent beside the steps, microseconds; -1 if it waits for
+        """Return how long the browser has waited for something that is sent between steps, in microseconds; -1 if it waits for
         nothing."""
         if self.gui_size is None or self._is_held:
             return -1
@@ -262,7 +265,7 @@ class LiveSeat:
         self._is_held = True
 
     def go(self, *, key: bool) -> None:
-        """Encode again, with a key frame first if frames were dropped on the way."""
+        """Encode frames again. With `key`, because frames were dropped on the way, begin with a key frame."""
         self._is_held = False
         if key:
             self.request_key()
@@ -280,7 +283,8 @@ class LiveSeat:
         """Send a picture.
 
         Args:
-            made_us: When it was made; None while the clock stands: such a picture does not show how fast its player is.
+            made_us: When the picture was made; None while the clock stands, since such a picture does not show how fast its
+                player is.
             change: As `FrameEncoder.encode` takes it.
         """
         if flags & wire.LAST_FRAME and self._is_held:
@@ -316,7 +320,8 @@ class LiveSeat:
             self._send(pack(self._game, ToWeb.FRAME, message, seat=self.index))
 
     def _number(self) -> int:
-        """Of the next frame since the one that stood alone: so the browser notices when one of them is lost."""
+        """Return the number of the next frame, counted from the frame that stood alone. The browser notices by it that a frame
+        is lost."""
         self._num_counted += 1
         return (self._num_counted - 1) & wire.MAX_U16
 
@@ -333,7 +338,7 @@ class LiveSeat:
     # What those who watch are sent, beside the player's frames
 
     def watch(self, step: int, *, is_watched: bool) -> None:
-        """A watcher comes, or the last one has left. The player's next frame does not change."""
+        """Note that the first watcher has come, or the last one has left. The player's next frame does not change."""
         self.is_watched, self._watched_step = is_watched, -1
         if not is_watched:
             return
@@ -343,7 +348,7 @@ class LiveSeat:
             self._send(pack(self._game, ToWeb.WATCHED, standing, seat=self.index))
 
     def unwatched_us(self, now_us: int, step: int) -> int:
-        """How long watchers have seen nothing new while the player is made no pictures; -1 if nothing is missing."""
+        """Return how long watchers have seen no new picture while none is made for the player; -1 if they miss nothing."""
         if not self.is_watched or self._watched_step == step or (self.gui_size is None and self.takes_frames):
             return -1
         waited_us = now_us - self._watched_us

@@ -1,4 +1,4 @@
-"""The workers as the web process sees them: started, spoken to, replaced when they die."""
+"""The workers as the web process sees them: how they are started, given messages, and replaced when they die."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ log = logging.getLogger("interplay.play")
 
 
 class Played(Protocol):
-    """A game: the receiver of a worker's messages."""
+    """A game, which receives a worker's messages."""
 
     @property
     def holds_world(self) -> bool: ...
@@ -48,7 +48,7 @@ class Played(Protocol):
     def on_text(self, seat_index: int, message: str) -> None: ...
 
     def on_watched(self, seat_index: int, message: bytes) -> None:
-        """A frame for watchers of a seat, and not for its player."""
+        """Take a frame for the watchers of a seat, which its player does not get."""
         ...
 
     def on_event(self, seat_index: int, event: channel.WorkerEvent) -> None: ...
@@ -58,12 +58,12 @@ class WorkerLink(processes.ProcessLink):
     """One worker.
 
     Attributes:
-        games: Number -> game, of every game it holds.
-        place: Which of the shared workers it is, from 0; None for one that is alone.
-        silent_s: How long nothing has come from it.
-        is_given_up: It was killed for saying nothing.
-        ready: Of the spare worker: task hash -> seed of a world that nobody plays yet; None while one is being made.
-        is_loaded: Whether it has the block world loaded, or is loading it.
+        games: Number -> game, for every game in this worker.
+        place: Number among the shared workers, from 0; None for a worker that is not shared.
+        silent_s: Seconds since the last message from the worker.
+        is_given_up: Whether it was killed because it sent nothing.
+        ready: For the spare worker: task hash -> seed of a world that nobody plays yet; None while the world is being made.
+        is_loaded: Whether the worker has loaded the block world, or is loading it.
     """
 
     def __init__(self, process: Forked, died: Callable[[WorkerLink], None], *, place: int | None) -> None:
@@ -81,8 +81,8 @@ class WorkerLink(processes.ProcessLink):
         self._died = died
 
     def stop(self) -> None:
-        """Tell it to end. Later messages are not sent: a process that has closed its socket with unread input loses its last
-        messages."""
+        """Tell the worker to end. Later messages are not sent: a process that closes its socket with unread input loses its
+        last messages."""
         self.command(0, channel.Stop())
         self.stopping = True
 
@@ -141,12 +141,12 @@ class WorkerLink(processes.ProcessLink):
 
 
 class WorkerPool:
-    """The workers of the server: as many as asked for, one more for each slow world, and a spare one that has loaded the block
-    world.
+    """The workers of the server: the number that was asked for, one more for each slow world, and a spare one that has loaded
+    the block world.
 
     Args:
         data, database: The archive for recordings.
-        statistics: Computed in every game, as JSON values.
+        statistics: Statistics that are computed in every game, as JSON values.
         agents: Address of the process that decides for agents.
         on_orphans: Called with the games of a worker that died.
     """
@@ -179,13 +179,14 @@ class WorkerPool:
         self._num_coming = 0
 
     async def start(self) -> None:
-        """Start the shared workers; they take commands at once and load in the background."""
+        """Start the shared workers. They take commands at once, and load in the background."""
         await asyncio.gather(*(self._spawn(place) for place in range(self._num_workers)))
         self._watching = asyncio.get_running_loop().create_task(self._watch())
 
     async def choose(self, *, alone: bool, loaded: bool = False) -> WorkerLink:
-        """The worker for the next game: the shared one with fewest games, or one of its own, if possible one with the block
-        world `loaded`. Raises `OSError` if no process can be started, or the server stops."""
+        """Return the worker for the next game. That is the shared worker with the fewest games or, with `alone`, a worker of
+        its own, if possible one that has the block world `loaded`. Raises `OSError` if no process can be started, or the server
+        stops."""
         if alone:
             self._num_coming += 1
             try:
@@ -205,7 +206,8 @@ class WorkerPool:
 
     @property
     def num_alone(self) -> int:
-        """Workers that hold a slow world alone, or are ending after it; not one that only waits for a game."""
+        """Number of workers that hold a slow world alone, or are ending after it. A worker that only waits for a game does not
+        count."""
         alone = [link for link in list(self.links) if link.alone]
         return self._num_coming + sum(link.stopping or any(game.holds_world for game in link.games.values()) for link in alone)
 
@@ -223,8 +225,8 @@ class WorkerPool:
                 link.stop()
 
     async def prepare(self, task: Task, draw_seed: Callable[[], int]) -> None:
-        """Somebody looks at a task of the block world: have a worker ready, and in it a land, before they press Start. Does
-        nothing while every core has a game of its own."""
+        """Have a worker and a land ready before somebody who looks at a task of the block world presses Start. Do nothing while
+        every core has a game of its own."""
         num_games = sum(link.alone and bool(link.games) for link in self.links)
         if self.stopping or num_games >= len(os.sched_getaffinity(0)):
             return
@@ -237,7 +239,8 @@ class WorkerPool:
             spare.command(0, channel.Prepare(task.to_json(), draw_seed()))
 
     def take_seed(self, task: Task, may_have: Callable[[int], bool]) -> int | None:
-        """The seed of a world that is ready, for one game. From any thread."""
+        """Take the seed of a world that is ready, for one game; None if no such world has a seed that the game `may_have`. Can
+        be called from any thread."""
         spare = self._spare
         seed = None if spare is None else spare.ready.get(task.content_hash)
         return None if spare is None or seed is None or not may_have(seed) else spare.ready.pop(task.content_hash, None)
@@ -259,7 +262,7 @@ class WorkerPool:
             link.stop()
 
     async def stop(self, *, timeout_s: float = 10.0) -> None:
-        """End all workers, after they have closed their journals; kill those that do not."""
+        """End all workers after they have closed their journals; kill those that take longer than `timeout_s` seconds."""
         self.stopping = True
         if self._spare_timer is not None:
             self._spare_timer.cancel()
@@ -294,7 +297,7 @@ class WorkerPool:
         return link
 
     async def _watch(self) -> None:
-        """Kill workers that say nothing: their games then move, as those of a worker that died."""
+        """Kill workers that send nothing. Their games then move, like the games of a worker that died."""
         before = time.monotonic()
         while True:
             await asyncio.sleep(WATCH_EVERY_S)
@@ -335,7 +338,7 @@ class WorkerPool:
         task.add_done_callback(self._respawning.discard)
 
     async def _respawn(self, place: int, orphans: list[Played], num_failures: int) -> None:
-        """Replace a shared worker: the first time at once, then after growing delays, for as long as it takes."""
+        """Replace a shared worker. The first try comes at once, later tries after growing delays, until one succeeds."""
         while True:
             if num_failures > 1:
                 # Other workers take the games meanwhile; where there are none, `choose` waits.

@@ -1,4 +1,5 @@
-"""The processes that play needs: each runs the `main` of a module on its end of a socket pair, and ends when the pair does."""
+"""The processes that play needs. Each runs the `main` of a module on its end of a socket pair, and ends when the pair is
+closed."""
 
 from __future__ import annotations
 
@@ -50,7 +51,7 @@ class ProcessLink(asyncio.Protocol):
         self.on_death()
 
     def send(self, number: int, kind: ToWorker, payload: bytes = b"", *, seat: int = 0) -> None:
-        """Send one message; ignored once the child has ended, since its work moves to another."""
+        """Send one message. It is dropped if the child has ended, since the child's work moves to another process."""
         if self._transport is not None:
             self._transport.write(pack(number, kind, payload, seat=seat))
 
@@ -63,7 +64,7 @@ class ProcessLink(asyncio.Protocol):
             self._transport.close()
 
     async def end(self, timeout_s: float) -> bool:
-        """Close the socket and wait for the child; returns whether it took too long and was killed."""
+        """Close the socket and wait for the child; return whether it took too long and was killed."""
         self.close()
         try:
             await asyncio.to_thread(self.process.wait, timeout_s)
@@ -79,10 +80,11 @@ async def connect(link: L, ours: socket.socket) -> L:
 
 
 def state_of(pid: int) -> tuple[str, float]:
-    """The state of a process: the kernel's letter (`T` is stopped), and the processor time it has used, plus the time its
-    threads have waited for a busy core, seconds.
+    """Return the state of a process: the kernel's letter (`T` is stopped), and in seconds the processor time it has used plus
+    the time its threads have waited for a busy core.
 
-    Without an answer of the kernel: an empty letter and zero. The waiting of a thread that ends is lost, so the time can fall.
+    If the kernel does not answer, the result is an empty letter and zero. The waiting time of a thread that ends is lost, so
+    the time can fall.
     """
     try:
         fields = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()
@@ -96,14 +98,14 @@ def state_of(pid: int) -> tuple[str, float]:
 
 
 def enter(descriptor: int, name: str) -> socket.socket:
-    """For a child, when its `main` begins: warnings are printed under its name. Returns its end of the pair."""
+    """Prepare a child when its `main` begins: print warnings under its name, and return its end of the pair."""
     shield_from_the_terminal()
     logging.basicConfig(format=f"%(asctime)s {name} %(process)d: %(message)s", level=logging.WARNING)
     return socket.socket(fileno=descriptor)
 
 
 def receive(channel: socket.socket) -> bytes:
-    """The next bytes of the other side, after waiting for them; empty once it is gone."""
+    """Wait for the other side, and return its next bytes; empty if the other side has ended."""
     try:
         return channel.recv(1 << 20)
     except ConnectionError:
@@ -111,7 +113,7 @@ def receive(channel: socket.socket) -> bytes:
 
 
 def shield_from_the_terminal() -> None:
-    """For a child: a Ctrl-C reaches every process of the group, and the web process decides when its children end."""
+    """Let a child ignore Ctrl-C. It reaches every process of the group, but the web process decides when its children end."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # a file over its limit is an error to report, not a reason to die

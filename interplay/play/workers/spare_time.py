@@ -1,4 +1,4 @@
-"""A worker's work in the time until its next step is due: it writes journals, and sends messages that are not part of a
+"""Work that a worker does in the time until its next step is due: it writes journals, and sends messages that are not part of a
 step."""
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ _WATCHED_TAKES_US = 8_000
 
 
 class SpareTime:
-    """Chooses the work for such a moment; `guard` does something for one game, which alone ends if that fails."""
+    """Chooses the work for the time before the next step. `guard` does something for one game; if it fails, only that game
+    ends."""
 
     def __init__(self, episodes: Mapping[int, LiveEpisode], guard: Callable[[int, Callable[[], None]], None]) -> None:
         self.owing: set[int] = set()
@@ -51,8 +52,8 @@ class SpareTime:
             self._guard(episode.number, episode.write)
 
     def send_owed(self, next_us: int) -> bool:
-        """Send a part of the land that a player's browser has asked for; returns whether something was sent: then more may
-        wait."""
+        """Send a scene or a part of the land that a player's browser waits for. Return whether something was sent; more may
+        then wait."""
         if not self.owing:
             return False
         now = now_us()
@@ -65,7 +66,7 @@ class SpareTime:
         return True
 
     def send_watched(self, next_us: int) -> bool:
-        """Send a picture that only watchers of a game want; returns whether one was made."""
+        """Send a picture that only watchers of a game want; return whether a picture was made."""
         if not self.watched:
             return False
         now = now_us()

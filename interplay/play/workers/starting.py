@@ -1,4 +1,5 @@
-"""Starts the processes beside the web process: forks of one that has their libraries. Imports none of these itself."""
+"""Start the processes beside the web process, as forks of a process that has loaded their libraries. This module imports none
+of these libraries."""
 
 from __future__ import annotations
 
@@ -26,8 +27,8 @@ _LOAD = {None: None, "now": "interplay.envs.backends:load_compiled", "behind": "
 
 
 class _Starting:
-    """The processes that fork the others, for all servers of this process: one with their libraries, and a fork of it that has
-    the block world as well, so that only games of that wait for it."""
+    """The processes that fork the others, for all servers of this process. One has loaded the libraries; a fork of it has also
+    loaded the block world, so that only games of the block world wait for that."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -52,18 +53,19 @@ _starting = _Starting()
 
 
 def get_ready() -> None:
-    """Begin to load libraries for the processes: for a process that has opened nothing yet. Raises `OSError` if no process can
-    be started."""
+    """Begin to load libraries for the processes; call it in a process that has opened nothing yet. Raises `OSError` if no
+    process can be started."""
     _starting.libraries(from_here=True)
 
 
 def start(module: str, *, world: Literal["now", "behind"] | None = None) -> tuple[Forked, socket.socket]:
-    """Run the `main` of a module; waits until its libraries are loaded. Returns the process and our end of the pair, not yet
-    connected to an event loop.
+    """Run the `main` of a module in a new process, and wait until its libraries are loaded. Return the process and our end of
+    the socket pair, not yet connected to an event loop.
 
     Args:
-        world: Whether it needs the block world, which is loaded for the first one that does: somebody waits for it (`now`), or
-            nobody yet, so games come before it (`behind`). A load that has begun does not change its priority.
+        world: Whether the process needs the block world, which is loaded for the first process that needs it. `now`: somebody
+            waits for it; `behind`: nobody waits yet, so games come before it. A load that has begun does not change its
+            priority.
     Raises:
         OSError: If no process can be started.
     """

@@ -1,9 +1,9 @@
 """An environment worker: a process that holds many episodes and steps each when it is due. `main` is started by `workers.pool`.
 
-One thread ticks. It sleeps in `select` with a timeout of microseconds and reads the channel to the web process when it wakes,
-so an input that arrives is in place before the step it is for. A second thread does slow work: it builds worlds (an emulator
-takes a tenth of a second), opens journals, and closes them, which waits for the disk. When the web process ends, journals are
-flushed and the worker ends.
+One thread makes the steps. It sleeps in `select` with a timeout of microseconds and reads the channel to the web process when
+it wakes, so an input that arrives is in place before its step. A second thread does slow work: it builds worlds (an emulator
+takes a tenth of a second), and it opens and closes journals, which waits for the disk. When the web process ends, the worker
+writes its journals to disk and ends.
 """
 
 from __future__ import annotations
@@ -155,13 +155,13 @@ class Worker:
                 self._event(episode.number, channel.Slow(round(step_ms, 2), movable))
 
     def _schedule_turns(self) -> None:
-        """Schedule worlds of turns again: an agent that they wait for may have decided, or failed."""
+        """Schedule worlds of turns again, since an agent that they wait for may have decided, or failed."""
         for episode in self._episodes.values():
             if episode.takes_turns and episode.running:
                 self._schedule(episode)
 
     def _schedule(self, episode: LiveEpisode) -> None:
-        """Step it when its next step is due; one that waits for its players costs nothing meanwhile."""
+        """Put the next step of an episode into the schedule. An episode that waits for its players costs nothing meanwhile."""
         due_us = episode.due_us(now_us()) if episode.takes_turns else episode.clock.due_us
         if due_us is not None:
             heapq.heappush(self._due, (due_us, episode.number))
@@ -268,9 +268,9 @@ class Worker:
                 self._drop(number, reusable=True)
 
     def _take_place(self, place: int, num_workers: int) -> None:
-        """Step at other moments than the other workers do, and on a core of its own where each can have one.
+        """Step at other moments than the other workers, and on a core of its own if there is one core for each worker.
 
-        Two workers that share a core while another is idle, as a scheduler lets them for milliseconds, make the frames of all
+        A scheduler lets two workers share a core for milliseconds while another core is idle. This would make the frames of all
         their players late.
         """
         self._offset = place / num_workers
@@ -287,7 +287,7 @@ class Worker:
         self._schedule(episode)
 
     def _let_agent(self, episode: LiveEpisode, seat: LiveSeat, command: channel.AgentActs) -> None:
-        """Let an agent act for a seat; one that cannot play costs nobody their game."""
+        """Let an agent act for a seat. If the agent cannot play, the game continues without it."""
         try:
             if acts_inside(command.agent):
                 driver: Driver = InsideDriver(
@@ -359,7 +359,7 @@ class Worker:
         self._drop(episode.number, reusable=False)
 
     def _fail(self, number: int, error: Exception) -> None:
-        """End one game after an error; its recording stays, closed by the second thread."""
+        """End one game after an error. Its recording stays; the second thread closes it."""
         episode = self._episodes.get(number)
         if episode is None or episode.recorder is None:
             self._failed(number, error)
@@ -371,7 +371,7 @@ class Worker:
         self._jobs.put((number, partial(self._close_failed, episode, error)))
 
     def _close_failed(self, episode: LiveEpisode, error: Exception) -> Callable[[], None]:
-        """End the journal of an episode that failed, where even that can be written."""
+        """End the journal of an episode that failed, if the journal can still be written."""
         assert episode.recorder is not None
         try:
             episode.recorder.finish("interrupted")
@@ -382,8 +382,8 @@ class Worker:
         return partial(self._failed, episode.number, error)
 
     def _failed(self, number: int, error: Exception) -> None:
-        """Report a failure. The log has all of it. Players read no folders and no code: of an error of somebody's environment
-        they are told the class only, not the text."""
+        """Report a failure. The log has the whole error. Players see no folders and no code: of an error in somebody's
+        environment they are told only the class, not the text."""
         episode = self._episodes.get(number)
         if episode is None:
             log.error("game %d could not be opened", number, exc_info=error)
@@ -430,7 +430,8 @@ class Worker:
         return partial(self._opened, live)
 
     def _tables_of(self, env: PlayableEnv) -> str | None:
-        """Name of the file with which browsers can draw this world, written unless it exists; makes the world ready."""
+        """Return the name of the file with which browsers can draw this world; write the file if it does not exist, and make
+        the world ready. Return None for a world that browsers cannot draw."""
         assert self._archive is not None
         drawn = env.scene_tables()
         if drawn is None:
@@ -439,7 +440,7 @@ class Worker:
         return tables.keep(self._archive.root, drawn)
 
     def _make_ready(self, command: channel.Prepare) -> None:
-        """Make the world of a game that is about to be asked for, in a thread of low priority."""
+        """Make the world of a game that will probably be asked for soon, in a thread of low priority."""
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), LOADING_NICENESS)  # of this thread alone
         task, seed = Task.from_json(command.task), command.seed
         try:
@@ -454,12 +455,12 @@ class Worker:
             self._event(number, channel.Preparing(share))
 
     def _hand_over(self, act: Callable[[], None]) -> None:
-        """From another thread: let the first one do this."""
+        """Let the first thread call `act`. This is called from another thread."""
         self._built.append(act)
         os.eventfd_write(self._wake, 1)
 
     def _open_journal(self, episode: LiveEpisode, command: channel.Start) -> Callable[[], None]:
-        """Begin a recording; then the clock starts, unless the players have paused meanwhile."""
+        """Begin a recording. Then the clock starts, unless the players have paused meanwhile."""
         if episode.recorder is None:
             assert self._archive is not None
             recorder = self._archive.recorder(
@@ -528,7 +529,7 @@ class Worker:
         self._event(0, report)
 
     def _flush(self) -> None:
-        """Write what is waiting, as much as the channel takes."""
+        """Write the waiting messages, as many as the channel takes."""
         if self._out:
             data = b"".join(self._out) if not self._backlog else b"".join((self._backlog, *self._out))
             self._out.clear()
@@ -546,7 +547,7 @@ class Worker:
         self._backlog = data[sent:]
 
     def _leave(self) -> None:
-        """Get every recorded step to disk and every event out, then end."""
+        """Write every recorded step to disk and send every event, then end."""
         self._jobs.put(None)
         self._helper.join(LEAVE_TIMEOUT_S)  # a journal it is closing keeps how its episode ended
         for episode in self._episodes.values():

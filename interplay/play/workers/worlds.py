@@ -1,4 +1,4 @@
-"""The worlds of a worker without a game: made before anybody asks for them, or left by games that have ended."""
+"""The worlds of a worker that have no game: made before anybody asks for them, or left by games that have ended."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ log = logging.getLogger("interplay.play.workers.worlds")
 
 
 class Worlds:
-    """Makes worlds, and stores those that another game may have. `report`: called in the thread that asked, with the share that
-    is compiled or loaded while it waits."""
+    """Makes worlds, and stores worlds that another game may have. While a world is compiled or loaded, `report` is called with
+    the share that is done, in the thread that asked."""
 
     def __init__(self, report: Callable[[float], None]) -> None:
         self._report = report
@@ -34,12 +34,13 @@ class Worlds:
         self._is_loaded = False
 
     def prepare(self, task: Task) -> None:
-        """Compile or load what the world needs; waiting players are told the progress."""
+        """Compile or load what the world of a task needs; waiting players are told the progress."""
         with self._preparing:
             prepare(task, self._report)
 
     def load_soon(self, task: Task) -> None:
-        """Load, while its players come, code for the steps of a world: the first of each kind would wait for it."""
+        """Load code for the steps of a world while its players come. Otherwise the first step of each kind would wait for
+        it."""
         if backends.of(task).must_load and not self._is_loaded:
             self._is_loaded = True
             threading.Thread(target=self._load, args=(task,), name="load", daemon=True).start()
@@ -51,7 +52,8 @@ class Worlds:
             log.exception("what worlds of %s need could not be loaded", task.id)
 
     def new(self, task: Task, seed: int, *, for_people: bool) -> tuple[PlayableEnv, tuple[Any, dict[str, Any]]]:
-        """A world at its first moment, and the result of its reset: the world that was made ready, if it has this seed."""
+        """Return a world at its first moment, and the result of its reset. If the world that was made ready has this seed, it
+        is used."""
         with self._preparing:
             ready = self._ready.pop(task.content_hash, None)
             self._ready.clear()  # they would take memory from the game
@@ -77,7 +79,7 @@ class Worlds:
             self._ready[task.content_hash] = seed, env, start
 
     def take_back(self, env: PlayableEnv) -> bool:
-        """Store a world for the next game of its task; returns whether there is room for it."""
+        """Store a world for the next game of its task; return whether there was room for it and it can be used again."""
         idle = self._idle[env.task.content_hash]
         most = _MAX_IDLE_LARGE_WORLDS if backends.of(env.task).is_slow else _MAX_IDLE_WORLDS
         has_room = len(idle) < most and sum(map(len, self._idle.values())) < _MAX_IDLE_WORLDS
