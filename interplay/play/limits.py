@@ -14,18 +14,18 @@ from interplay.wording import amount
 
 MAX_SEATS = 1000
 MAX_SEATS_OF_ADDRESS = 64
-"""Seats of one address, from the moment they are asked for: a class of 30 has one address, and may reload."""
+"""Number of seats of one address, from the moment they are asked for: a class of 30 has one address, and may reload."""
 WORLDS_OF_CORE = 2
 WORLD_BYTES = 500 * 2**20
 """Memory of a slow world and its process."""
 QUICK_GAME_CORES = 0.05
-"""Of a game without a process to itself: its world is not slow, or its players' pages draw it."""
+"""Cores for a game without a process to itself, because its world is not slow or its players' pages draw it."""
 DRAWN_GAMES_OF_CORE = 12
-"""`bench.play_world`, whose players use the same two cores: 24 games kept 20 steps a second, 30 did not."""
+"""Measured with `bench.play_world`, whose players use the same two cores: 24 games kept 20 steps a second, 30 did not."""
 DRAWN_GAME_BYTES = 40 * 2**20
 """Memory of a game with a land of its own."""
 SERVER_CORES = 0.25
-"""Of the web process while people play."""
+"""Cores for the web process while people play."""
 
 log = logging.getLogger("interplay.play")
 

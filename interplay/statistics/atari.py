@@ -22,13 +22,13 @@ _CANNONS = (0x1C, 0x1D)
 _LEFTMOST, _RIGHTMOST = 0x23, 0x75
 _MISSILES = (0x55, 0x56)
 _FIRED = 0x55
-"""Where a missile is in the frame in which it leaves the cannon."""
+"""Value of a missile's byte in the frame in which it leaves the cannon."""
 _OWNER, _FIRST_OWNS = 0x18, 0x08
-"""In the game for two: whether the first of the two missiles is the first player's."""
+"""In the game for two: the byte and the bit that say whether the first missile is the first player's."""
 _BONUS = 200
-"""Points of one player in the game for two when the other is hit."""
+"""Points that one player gets in the game for two when the other is hit."""
 _SHIP = {1: 200, 2: 100}
-"""Points for the ship on top of the screen, by the number of players."""
+"""Points for the ship at the top of the screen, by number of players."""
 
 
 class Hit(NamedTuple):

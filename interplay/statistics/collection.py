@@ -68,13 +68,13 @@ class Collection:
         self._owners: Mapping[str, str] = dict(owners)
         self._first_owners = self._owners
         self._given: Mapping[str, str] | None = None
-        """The last argument of `see`."""
+        """The last `owners` that `see` was given."""
         self._earlier: dict[tuple[str, str], dict[str, dict[str, float]]] = {}
         """(seat, earlier owner) -> statistic -> counts."""
         self._reads: list[tuple[str, Callable[[], Any]]] = []
         self._shown: dict[tuple[str, int, int] | None, list[Collector]] | None = None
         self._watched: dict[tuple[str, int, int], Any] = {}
-        """Last values of the collectors' `watches`."""
+        """Last values of the bytes that collectors name in `watches`."""
         self._is_kept = True
         for spec in specs:
             try:

@@ -29,7 +29,7 @@ BUILT_IN: Mapping[str, Callable[..., Collector]] = {
     "inside_out": atari.InsideOut,
     "accuracy": atari.Accuracy,
 }
-"""Name -> factory of its collector; takes the parameters by name."""
+"""Name -> factory of its collector; the factory takes the parameters by name."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ _OF_RARE_POINTS = {"ale:montezuma_revenge": 600}
 
 
 _OF_TIME = ("active_time", "acting_steps", "action_changes")
-"""Undefined where each step is a turn."""
+"""Statistics that are undefined where each step is a turn."""
 
 
 def defaults(env: str, *, takes_turns: bool = False) -> tuple[StatisticSpec, ...]:

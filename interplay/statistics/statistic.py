@@ -11,10 +11,10 @@ from typing import Any, ClassVar, Literal
 from interplay.errors import InterplayError
 
 Kind = Literal["int", "float", "duration"]
-"""A whole number, a number, or seconds."""
+"""The kind of a value: a whole number, a number, or seconds."""
 Better = Literal["higher", "lower"]
 _MAX_SYMBOL = 2
-"""Characters of a unit; a longer one is a word that is in the title."""
+"""Largest number of characters of a unit that is a symbol; a longer unit is a word that the title contains."""
 _SINGLE = struct.Struct("<f")
 
 

@@ -12,10 +12,10 @@ from importlib.metadata import EntryPoint, entry_points
 BUILT_IN = ("ale", "ale2p", "gym", "voxel", "pettingzoo", "cogrid", "minerl", "minestudio")
 
 VIDEO = "video"
-"""No backend: there are videos only, to judge (`video:none`)."""
+"""Name for no backend: there are only videos to judge (`video:none`)."""
 
 GROUP = "interplay.backends"
-"""The entry point group in which other packages name theirs."""
+"""The entry point group in which other packages register their backends."""
 
 
 @cache

@@ -31,18 +31,18 @@ from typing import Any
 import numpy as np
 
 MAX_BUTTONS = 12
-"""Of a table map: its table has 2 ** 12 entries."""
+"""Largest number of buttons of a table map, whose table then has 2 ** 12 entries."""
 MAX_COMPOSED_BUTTONS = 32
-"""Of a composed map, turns included: a mask is a u32."""
+"""Largest number of buttons of a composed map, turns included, since a mask is a u32."""
 MAX_TURN = 180.0
-"""Degrees the view turns in one step at most, each way and on each axis."""
+"""Largest turn of the view in one step, in degrees, in each direction and on each axis."""
 POINTER_DEGREES = 0.15
 """Degrees for one CSS pixel of mouse movement, by default."""
 
 _NONE: Mapping[str, Any] = MappingProxyType({})
 POINTERS = ("x", "y")
 _MOST_KNOWN = 256
-"""Masks in a map's cache."""
+"""Largest number of masks in a map's cache."""
 
 
 @dataclass(frozen=True)

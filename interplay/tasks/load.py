@@ -35,7 +35,7 @@ _COMMON_CODES += ["MouseLeft", "MouseRight", "MouseMiddle"]
 MAX_SEATS = 64
 MAX_TIME_LIMIT_S = 24 * 3600
 VIDEO_FRAME_RATE_HZ = 30
-"""Of tasks that are videos only, by default."""
+"""Default frame rate of tasks that have only videos."""
 
 
 def load_suite(path: str | Path) -> Suite:

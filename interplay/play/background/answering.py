@@ -17,7 +17,7 @@ from interplay.play.workers.channel import Command
 from interplay.record import RecordingError
 
 MAX_TRIES = 2
-"""A request over which the process died so often is not tried again."""
+"""A request during which the process died this many times is not tried again."""
 
 log = logging.getLogger("interplay.play")
 

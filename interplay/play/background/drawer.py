@@ -16,7 +16,7 @@ from interplay.record import RecordingError
 
 DRAWER_MODULE = "interplay.play.background.drawing"
 MAX_WAITING = 40
-"""Requests that may wait: a class looks at replays, and each page asks for one thing at a time."""
+"""Number of requests that may wait: a class looks at replays, and each page asks for one thing at a time."""
 STOP_TIMEOUT_S = 2.0
 
 

@@ -27,9 +27,9 @@ from interplay.record import Episode, RecordingError
 from interplay.record.sealed.frames import ReplaySource
 
 NICENESS = 10
-"""Behind the games; not lower, since somebody waits."""
+"""Lower priority than the games; not lower still, since somebody waits."""
 IDLE_S = 300.0
-"""It ends after so long without work: it holds some 400 MB, and takes seconds to load."""
+"""The process ends after this time without work, because it holds some 400 MB. It takes seconds to load again."""
 KEPT = 3
 REPORT_EVERY_S = 0.25
 
@@ -41,7 +41,7 @@ class _Open:
     episode: Episode
     source: ReplaySource
     used_by: int | None = None
-    """Number of the request that moves it."""
+    """Number of the request that moves this world."""
 
 
 class _Request:

@@ -27,7 +27,7 @@ from interplay.play.workers.processes import shield_from_the_terminal
 from interplay.record.films.film import film
 
 NICENESS = 10
-"""Behind sealing, for which people wait; not lower, or a film would never be done on a busy machine."""
+"""Lower priority than sealing, for which people wait; not lower still, or a busy machine would never finish a film."""
 REPORT_EVERY_S = 0.25
 
 

@@ -24,18 +24,20 @@ from interplay.record.sealed.episode import no_video
 
 FILMER_MODULE = "interplay.play.background.filming"
 IDLE_S = 20.0
-"""The process ends after so long without a film to make."""
+"""The process ends after this time without a film to make."""
 LATER_S = 10.0
 """A film is begun this long after its game, if nobody asks for it: the player may begin the next game at once."""
 LOOK_EVERY_S = 0.25
 MAX_TRIES = 2
-"""A film whose making ended the process so often has failed: it waits before it is tried again."""
+"""A film fails when its making has ended the process this many times. It then waits before it is tried again."""
 
 RETRY_S, MOST_RETRY_S = 60.0, 86_400.0
-"""A failed film is tried again after the first time, then after four times as long each time, up to the second."""
+"""Delay before the first new try of a failed film, and the longest delay. Each delay is four times as long as the one
+before."""
 
 NOW, SOON, LATER = 0, 1, 2
-"""Turns: somebody waits for it; somebody may be shown it next; nobody asked yet, so it waits `LATER_S`."""
+"""Turns. `NOW`: somebody waits for the film; `SOON`: somebody may be shown it next; `LATER`: nobody asked yet, wait
+`LATER_S`."""
 
 log = logging.getLogger("interplay.play")
 
@@ -62,9 +64,9 @@ class _Film:
     episode_id: str
     turn: int
     number: int
-    """Films of one turn are made in this order."""
+    """Place in the order in which films of one turn are made."""
     not_before: float
-    """By the clock of the queue, in seconds, while nobody asks for it."""
+    """Time before which the film is not made while nobody asks for it, in seconds on the clock of the queue."""
     num_tries: int = 0
 
 

@@ -25,7 +25,7 @@ from interplay.record.measuring import measure_all
 SEALER_MODULE = "interplay.play.background.sealer"
 STOP_TIMEOUT_S = 10.0
 NICENESS = 5
-"""Behind the games, before films: people who have played look for the episode."""
+"""Lower priority than the games, higher than films: people who have played look for the episode."""
 
 log = logging.getLogger("interplay.play")
 

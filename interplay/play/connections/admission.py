@@ -12,16 +12,17 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from interplay.play.connections.sockets import client_of
 
 MAX_HEAD_BYTES = 32 * 1024
-"""Of a request's first line and headers; also of the head between two pieces of a body."""
+"""Largest first line and headers of a request; also the largest head between two pieces of a body."""
 HEAD_TIMEOUT_S = 10.0
-"""For the whole head, from its first byte; and for that byte, on a new connection."""
+"""Longest time for the whole head, from its first byte; also the longest wait for that byte on a new connection."""
 BODY_WINDOW_S, BODY_MIN_BYTES = 10.0, 10 * 1024
-"""In each window so much of a body has to arrive, or its end: 1 KiB a second."""
+"""In each window this many bytes of a body must arrive, or its end: 1 KiB a second."""
 MAX_CONNECTIONS_OF_ADDRESS = 256
-"""A class of 30 behind one address: a socket and up to six other connections of each browser. For proxies that uvicorn trusts
-(`FORWARDED_ALLOW_IPS`, by default 127.0.0.1) only `MAX_CONNECTIONS` holds, since they stand for many addresses."""
+"""Enough for a class of 30 behind one address: one socket and up to six other connections for each browser. For proxies that
+uvicorn trusts (`FORWARDED_ALLOW_IPS`, by default 127.0.0.1) only `MAX_CONNECTIONS` holds, since they stand for many
+addresses."""
 MAX_CONNECTIONS = 800
-"""Each is an open file, of which a process has 1024 by default; `select` in the workers takes no number above that."""
+"""Each connection is an open file. A process may have 1024 by default, and `select` in the workers takes no larger number."""
 
 DRAIN_S = 1.0
 

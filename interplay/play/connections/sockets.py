@@ -27,7 +27,7 @@ from interplay.play.connections import wire
 WRITE_NOW = "interplay.write_now"
 """Key of `PlaySocketProtocol.write_now` among the scope's extensions."""
 READ_NOW = "interplay.read_now"
-"""Key of `PlaySocketProtocol.read_now` there."""
+"""Key of `PlaySocketProtocol.read_now` among the scope's extensions."""
 _NOT_SENT_BYTES = 16 * 1024
 _DRAIN_S = 1.0
 _TOO_MANY = f"more than {wire.MAX_MESSAGES_PER_S} messages in a second"

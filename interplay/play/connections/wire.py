@@ -23,11 +23,11 @@ MAX_UNACKNOWLEDGED_FRAMES = 45
 HELLO_TIMEOUT_S = 5.0
 
 MAX_UNSENT_SCENES = 16
-"""Scene frames that may wait: a client has to begin again if one is dropped, so frames on the way to a held client stay."""
+"""Scene frames that may wait. A client has to begin again if one is dropped, so frames on the way to a held client are kept."""
 MAX_LAND_PARTS = 8
 """Parts of the land that one message may ask for."""
 MAX_YAW, MAX_PITCH = 360.0, 90.0
-"""Degrees of the direction that a player looks in."""
+"""Largest degrees of the direction in which a player looks."""
 
 KEY_FRAME, DELTA_FRAME, JPEG_FRAME, SCENE_FRAME, LAND_FRAME = 1, 2, 3, 4, 5
 LAST_FRAME = 1

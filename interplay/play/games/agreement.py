@@ -17,7 +17,7 @@ from interplay.store import Database, EpisodeRow, entrants
 from interplay.tasks import Task
 
 HELD_OUT_SHARE = 0.25
-"""Of people's games: those on held-out seeds can be judged beside others, and are no demonstrations."""
+"""Share of people's games on held-out seeds, by default. These can be judged beside others, and are no demonstrations."""
 _SEEDS = 2**31
 _FINENESS = 2**20
 

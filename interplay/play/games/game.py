@@ -79,8 +79,8 @@ class Game:
         self.closing = Closing(self, server)
         self.watchers = Watchers(self)
         self._ends: dict[Seat, str] = {}
-        """Players who ended the episode, and how: the worker was told or, where the world is being rebuilt, is told when it is
-        there; a player who has only left may be back before."""
+        """Players who ended the episode, and the outcome. The worker was told or, if the world is being rebuilt, will be told
+        later. A player who has only left may be back before that."""
         self._said_of_seats: list[dict[str, str]] = []
         self._restoring: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[None]] = set()

@@ -16,7 +16,7 @@ log = logging.getLogger("interplay.play")
 
 MAX_RECOVERIES = 3
 RECOVERIES_WITHIN_S = 600.0
-"""A game whose workers died more often in this time is ended: its world is probably the reason."""
+"""A game is ended if its workers died too often within this time: its world is probably the reason."""
 
 
 class Hosting:
@@ -27,7 +27,7 @@ class Hosting:
         self._server = server
         self._is_counted = is_counted
         self._deaths_s: list[float] = []
-        """When its workers died lately, by the clock of the event loop."""
+        """When workers of this game died recently, by the clock of the event loop."""
         self.link: WorkerLink | None = None
         self.is_opened = False
         self.is_moving = False

@@ -11,9 +11,9 @@ from interplay.play.games.takeover import Takeover
 from interplay.play.workers import channel
 
 _CLOCKS_APART_S = 1.0
-"""A page's clock may be ahead by this much."""
+"""A page's clock may be this many seconds ahead."""
 _MOST_TOLD, _TOLD_WITHIN_S = 20, 10.0
-"""Messages about changes, at most so many in so many seconds, to the players of a game that has not begun."""
+"""Largest number of messages about changes within the given time to the players of a game that has not begun."""
 
 
 class Lobby:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _GRANTED = ("session", "client", "owner", "granted_at", "is_drawn_here", "agent", "wheel", "may_move")
 UNKNOWN_CLIENT = ""
-"""Of a seat that a killed server has left: the client is known when its player comes back."""
+"""Client of a seat that a killed server has left. The client becomes known when the player comes back."""
 
 
 class Seat:

@@ -26,11 +26,11 @@ from interplay.record import InputTiming
 from interplay.tasks import Task
 
 HANGS_US = 5_000_000
-"""An agent that has not decided for so long, while its process answers others, loses its seat."""
+"""An agent loses its seat if it has not decided for this long while its process answers others."""
 LOADS_US = 120_000_000
-"""The same for an agent that has to begin, and may have to load its libraries."""
+"""The same for an agent that has to begin, since it may have to load its libraries."""
 SILENT_US = 2_000_000
-"""The process gives four heartbeats in this time: if none has come, no single agent is to blame."""
+"""The process sends four heartbeats in this time. If none has come, the fault lies with the process, not with one agent."""
 _CONNECT_EVERY_US = 100_000
 
 

@@ -20,12 +20,12 @@ from interplay.play.workers import processes, starting
 DECIDING_MODULE = "interplay.play.partners.deciding"
 WATCH_EVERY_S = 0.5
 SILENT_S = 10.0
-"""A process that says nothing for so long is killed; while an agent loads its libraries it may be silent for a while."""
+"""A process that sends nothing for this long is killed. It may be silent for a while when an agent loads its libraries."""
 QUICK_DEATH_S = 10.0
 MAX_DEATHS = 2
-"""An agent that was at work so often when the process died is not started again ..."""
+"""An agent that was at work at this many deaths of the process is not started again ..."""
 FORGIVEN_AFTER_S = 60.0
-"""... unless the process has lived so long in between."""
+"""... unless the process has lived this long in between."""
 MAX_RESPAWN_DELAY_S = 5.0
 STOP_TIMEOUT_S = 3.0
 

@@ -37,10 +37,10 @@ from interplay.tasks import Task
 ALIVE_EVERY_S = 0.5
 NICENESS = 2
 HANGS_S = 5.0
-"""Other seats do not wait for a longer call."""
+"""When a call takes longer than this, other seats no longer wait for it."""
 MAX_GAMES_OF_CALL = 256
 _DEVIATIONS = 2.0
-"""A call may take longer than usual by so many mean deviations, as in TCP's time-outs (Jacobson 1988, appendix A)."""
+"""A call may take longer than usual by this many mean deviations, as in TCP's time-outs (Jacobson 1988, appendix A)."""
 
 log = logging.getLogger("interplay.play.partners.deciding")
 
@@ -124,9 +124,9 @@ class Player:
         self._seated: dict[Key, Seated] = {}
         self._busy_since: float | None = None
         self._begun_us = 0.0
-        """When the last call should have begun."""
+        """When the last call should have begun, in microseconds."""
         self._taken_us, self._deviation_us = 2_000.0, 0.0
-        """Running averages of the time from then until all was answered, and of its deviation."""
+        """Running averages of the time from `_begun_us` until all questions are answered, and of the deviation of this time."""
         threading.Thread(target=self._run, name=f"agent {name}", daemon=True).start()
 
     @property

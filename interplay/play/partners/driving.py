@@ -22,7 +22,7 @@ from interplay.record import InputTiming
 log = logging.getLogger("interplay.play.partners")
 
 NOBODY = "noop"
-"""The agent that acts for a seat whose own agent failed."""
+"""Name of the agent that acts for a seat whose own agent failed."""
 
 
 class Driver(Protocol):

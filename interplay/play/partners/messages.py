@@ -37,9 +37,9 @@ class ToAsker(IntEnum):
     DECIDED = 2
     """See `pack_answer`."""
     LOST = 3
-    """Why the agent cannot continue, as UTF-8."""
+    """The reason why the agent cannot continue, as UTF-8."""
     ALIVE = 4
-    """A heartbeat, about no game."""
+    """A heartbeat, which belongs to no game."""
 
 
 class Begin(msgspec.Struct):
@@ -150,7 +150,7 @@ def _extension(code: int, data: memoryview) -> Any:
 
 
 encode_value = msgspec.msgpack.Encoder(enc_hook=_unknown).encode
-"""Of observations and actions: numbers, texts, arrays, and mappings and lists of them; TypeError for anything else."""
+"""Encodes observations and actions: numbers, texts, arrays, and mappings and lists of these. TypeError for anything else."""
 decode_value = msgspec.msgpack.Decoder(ext_hook=_extension).decode
 
 

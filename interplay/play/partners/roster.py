@@ -22,7 +22,7 @@ from interplay.record import Archive
 from interplay.tasks import Task
 
 NO_PARTNER = "none"
-"""In the place of an agent's name: this task has no partner, so a game ends when one of its people leaves."""
+"""Used instead of an agent's name: this task has no partner, so a game ends when one of its people leaves."""
 SCRIPTED = "scripted"
 BEGINS_WITHIN_S = 120.0
 

@@ -56,14 +56,14 @@ class ToWeb(IntEnum):
     """Kinds of message that a child sends."""
 
     FRAME = 1
-    """A frame message for the player of a seat, finished."""
+    """A finished frame message for the player of a seat."""
     TEXT = 2
-    """A JSON message for the player of a seat, finished."""
+    """A finished JSON message for the player of a seat."""
     EVENT = 3
     LAST_FRAME = 4
-    """The frame an episode ended with: never skipped."""
+    """The last frame of an episode, which is never skipped."""
     WATCHED = 5
-    """A frame message for watchers of a seat, and not for its player."""
+    """A frame message for the watchers of a seat only."""
 
 
 class Command(msgspec.Struct, tag_field="do", tag=str.lower):

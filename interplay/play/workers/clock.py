@@ -9,11 +9,12 @@ from collections import deque
 from collections.abc import Sequence
 
 MAX_CATCH_UP_US = 100_000
-"""A clock later than this skips the frame times it missed."""
+"""A clock that is later than this skips the frame times that it missed."""
 
 SLOTS = 4
-"""Moments in a frame interval at which the episodes of a worker step. Episodes of one slot share a wake-up and a write to the
-web process, a tenth of all time at 60 frames a second if not shared; with fewer slots the last of a slot waits too long."""
+"""Number of moments in a frame interval at which the episodes of a worker step. Episodes of one slot share a wake-up and a
+write to the web process; at 60 frames a second this saves a tenth of all time. With fewer slots the last episode of a slot
+waits too long."""
 
 
 def now_us() -> int:
@@ -148,17 +149,17 @@ class Lateness:
 
 
 LATE_SHARE = 0.5
-"""Of a frame interval: a step that begins later than this is late. Frame times are skipped from two intervals on."""
+"""Share of a frame interval: a step that begins later than this is late. Frame times are skipped from two intervals on."""
 _NUM_RECENT = 5
-"""Steps whose median cost counts, so that one slow step does not."""
+"""Number of recent steps of which the median cost counts, so that one slow step does not."""
 _HURRY_SHARE, _HURRY_STEPS = 0.9, 3
-"""So many late steps in a row lead to a smaller picture, where a step costs nearly the whole interval ..."""
+"""The picture becomes smaller after this many late steps in a row, if a step costs nearly the whole interval ..."""
 _PATIENCE_S = 1.0
-"""... and late steps for so long otherwise: then other games of this worker take the time."""
+"""... or otherwise after late steps for this time: then other games of this worker take the time."""
 _ROOM_SHARE = 0.85
 """A larger picture is tried when a step with it should cost less than this share of the interval."""
 CALM_S = 5.0
-"""How long steps must have been in time before a larger picture is tried; twice as long after each try that failed ..."""
+"""Time without late steps before a larger picture is tried; it doubles after each try that failed ..."""
 _MAX_CALM_S = 80.0
 """... up to this."""
 

@@ -20,9 +20,9 @@ from interplay.record.sealed.seal import counted
 
 HUD_PER_S = 4
 RATE_OVER_S = 2
-"""The rate that a player reads is measured over this time."""
+"""Time over which the rate that a player reads is measured."""
 NUM_TIMED_STEPS = 30
-"""Steps whose cost is measured to tell whether a world is slow."""
+"""Number of steps whose cost is measured, to find out whether a world is slow."""
 
 
 def _waited_ns() -> int:

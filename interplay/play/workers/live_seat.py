@@ -18,15 +18,15 @@ from interplay.tasks import KeyMap
 from interplay.tasks.keys import clip_turn
 
 MAX_LAND_OWED = 64
-"""Parts of the land that a seat may wait for: no real page asks for more."""
+"""Number of parts of the land that a seat may wait for; no real page asks for more."""
 _SHOW_EVERY_US = 50_000
-"""Scenes that a client asks for while the clock stands come this often at most."""
+"""Shortest time between scenes that a client asks for while the clock stands."""
 WATCHED_EVERY_US = 200_000
-"""Pictures that are made for watchers alone come this often at most."""
+"""Shortest time between pictures that are made only for watchers."""
 MAX_PRESSES = 64
-"""Presses in a task of turns that may wait for their steps."""
+"""Number of presses that may wait for their steps in a task of turns."""
 _REMEMBERED_FRAMES = 1024
-"""How far back an input may name the frame it answers: 17 s at 60 frames a second."""
+"""Number of steps that an input may look back to name the frame it answers: 17 s at 60 frames a second."""
 
 
 class LiveSeat:

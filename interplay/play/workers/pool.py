@@ -18,21 +18,22 @@ from interplay.tasks import Task
 WORKER_MODULE: str = "interplay.play.workers.worker"
 
 QUICK_DEATH_S = 10.0
-"""A worker that lived no longer may die of a lasting fault, such as a database that cannot be reached."""
+"""A worker that lived no longer than this may die of a lasting fault, such as a database that cannot be reached."""
 MAX_RESPAWN_DELAY_S = 30.0
 SPARE_KEPT_S = 600.0
-"""How long a worker with the block world loaded, 400 MB, waits for a game after somebody last looked at one."""
+"""How long a worker with the block world loaded (400 MB) waits for a game after somebody last looked at such a task."""
 
 WATCH_EVERY_S = 0.25
 QUIET_S = 1.5
-"""A worker reports twice a second, from the thread that steps. One that has missed two reports is looked at closely ..."""
+"""A worker reports twice a second, from the thread that steps. A worker that has missed two reports is looked at closely ..."""
 SILENT_S = 3.5
-"""... and counts as dead after so long: it is stopped, or hangs."""
+"""... and counts as dead after this time, because it is stopped or hangs."""
 LONG_STEP_S = 30.0
-"""After this time if it computes or waits for a core, or is alone with one world: a single step may take this long. A shared
-worker that sleeps in a step counts as dead; its games come back, from the second time on each alone."""
+"""Limit instead of `SILENT_S` for a worker that computes, waits for a core, or is alone with one world: a single step may take
+this long. A shared worker that sleeps in a step counts as dead. Its games come back; from the second time on each gets its own
+worker."""
 LOADING_S = 120.0
-"""Time of a new worker until its first report, and of one that is alone for a step that compiles code."""
+"""Limit for a new worker until its first report, and for a worker that is alone during a step that compiles code."""
 
 log = logging.getLogger("interplay.play")
 

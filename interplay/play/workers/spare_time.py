@@ -11,17 +11,17 @@ from interplay.play.workers.clock import now_us
 from interplay.play.workers.live import LiveEpisode
 
 _WRITE_AFTER_US = 700_000
-"""Steps that have waited so long are written as soon as nothing is due ..."""
+"""Steps that have waited this long are written as soon as nothing is due ..."""
 _WRITE_TOO_US = 600_000
-"""... with those of other games that have waited so long, as far as time allows: the code is in the cache by then."""
+"""... together with steps of other games that have waited this long, if time allows: the code is then in the cache."""
 _WRITE_TAKES_US = 1_500
-"""Time of one write. After `interplay.record.recorder.BATCH_US` they are written even if a step is due."""
+"""Time of one write. After `interplay.record.recorder.BATCH_US`, steps are written even if a step is due."""
 _LAND_TAKES_US = 3_000
-"""A part of the land is sent when no step is due for so long ..."""
+"""A part of the land is sent when no step is due for this time ..."""
 _LAND_AFTER_US = 100_000
-"""... or when a player has waited so long for it."""
+"""... or when a player has waited this long for it."""
 _WATCHED_TAKES_US = 8_000
-"""A picture for watchers is made only when no step is due for so long, and for twice as long as the last one took."""
+"""A picture for watchers is made only if no step is due for this time, and for twice as long as the last picture took."""
 
 
 class SpareTime:

@@ -22,7 +22,7 @@ _LOADED = (
     "interplay.record.format.spaces:load_arrow",
     "cv2",  # with which agents look: loading it takes a tenth of a second, which no game that runs may wait
 )
-"""Modules of these processes, loaded before they are forked."""
+"""Modules of these processes; they are loaded before the processes are forked."""
 _LOAD = {None: None, "now": "interplay.envs.backends:load_compiled", "behind": "interplay.envs.backends:load_compiled_behind"}
 
 

@@ -45,17 +45,17 @@ from interplay.tasks import Task
 
 SLOW_STEP_MS, LONG_STEP_MS = 8.0, 16.0
 SLOW_SHARE = 0.25
-"""A world gets a worker to itself if its median step takes long, and also this share of a core at its rate; or so long that
-other games would lose a frame."""
+"""A world gets a worker to itself if its median step takes long and also needs this share of a core at its rate, or if the step
+is so long that other games would lose a frame."""
 STATISTICS_EVERY_S = 0.5
 LEAVE_TIMEOUT_S = 5.0
 """How long a worker that ends waits for its second thread."""
 _READ_AFTER_US = 5_000
-"""Messages of players wait for the next step if it is due so soon: they are in time for it, and need no wake-up."""
+"""Messages of players wait for the next step if it is due within this time: they are in time for it, and need no wake-up."""
 _SNAPSHOTS_APART = 61
-"""Steps from the snapshots of one game to those of the next."""
+"""Number of steps between the snapshots of one game and those of the next."""
 _MAX_BACKLOG_BYTES = 1 << 20
-"""When so much waits for the web process, frames are skipped."""
+"""Frames are skipped when this many bytes wait for the web process."""
 
 log = logging.getLogger("interplay.play.workers.worker")
 

@@ -12,12 +12,12 @@ from interplay.envs import PlayableEnv, backends, make, prepare
 from interplay.tasks import Task
 
 _MAX_IDLE_WORLDS = 64
-"""Worlds of ended episodes that wait for the next one, of all tasks: a new emulator holds up every game of the worker for
-80 ms, a waiting one costs 2 MB. A class that stops and begins again at once gets these."""
+"""Number of worlds of ended episodes that wait for the next episode, over all tasks. A new emulator holds up every game of the
+worker for 80 ms; a waiting one costs 2 MB. A class that stops and begins again at once gets these worlds."""
 _MAX_IDLE_LARGE_WORLDS = 4
-"""Of one task whose worlds take 20 MB each."""
+"""The same for one task whose worlds take 20 MB each."""
 _MAX_READY_WORLDS = 2
-"""Worlds made before anybody asks for them, one per task: 20 MB each."""
+"""Number of worlds that are made before anybody asks for them, one for each task: 20 MB each."""
 
 log = logging.getLogger("interplay.play.workers.worlds")
 
