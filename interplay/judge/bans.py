@@ -22,7 +22,7 @@ _REMEDY = f'Expected a list of objects with that key:  [{{"{_KEY}": "A1B2C3"}}]'
 
 
 class BanFileError(JudgingError):
-    """A file that is not a list of banned workers."""
+    """The file cannot be read, or is not a list of banned workers."""
 
     code = "ban_file"
 

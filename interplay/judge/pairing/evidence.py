@@ -17,7 +17,7 @@ _FIRST_CAPACITY = 32
 
 
 class Counts(NamedTuple):
-    """Answers about n agents.
+    """Counts of the answers about n agents.
 
     Attributes:
         won: float64, shape (n, n): entry (i, j) is how often i was better than j, draws counting half for each.

@@ -147,7 +147,7 @@ def kind_of(agent: str) -> str:
 
 
 class _Import:
-    """One import, inside its transaction."""
+    """One import, which does all its work inside one transaction."""
 
     def __init__(self, session: Session, archive: Archive, dataset: str, num_rows: int, now: datetime) -> None:
         self._session, self._archive, self._dataset, self._num_rows, self._now = session, archive, dataset, num_rows, now

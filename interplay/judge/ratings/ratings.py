@@ -179,7 +179,7 @@ class _Rated:
 
 
 class Ratings:
-    """A cache of values that follow from the counting answers of the log; safe to share between threads."""
+    """Caches the values that are computed from the answers that count. Safe to share between threads."""
 
     def __init__(self) -> None:
         self._lock, self._models_lock = threading.Lock(), threading.Lock()
