@@ -1,8 +1,9 @@
 """Judging: matches between two episodes, forms, answers, matchmaking.
 
-`Judging(archive, rng=...)` is the room: `serve` gives a judge the match expected to tell most, `answer` adds to the append-only
-log, `leaderboard` shows what the log says. Rooms inside: `serving` (matches), `pairing` (which pair next), `entrants` (who is
-ranked), `ratings`, `published` (data sets), `segments`. `form.py`, `rules.py` and `viewing.py` are rules without a database.
+`Judging(archive, rng=...)` is the room. Its `serve` gives a judge the match whose answer is expected to tell most. `answer`
+adds an answer to the append-only log; `leaderboard` shows the ranking that follows from the log. Rooms inside: `serving`
+(matches), `pairing` (which pair comes next), `entrants` (agents, videos and people that are ranked), `ratings`, `published`
+(data sets), `segments`. `form.py`, `rules.py` and `viewing.py` hold rules that need no database.
 """
 
 from interplay.judge.errors import JudgingError

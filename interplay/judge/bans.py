@@ -1,4 +1,4 @@
-"""`Bans`: the service of bans. A banned judge's answers do not count, from the first one on; nothing is deleted."""
+"""`Bans`: the service of bans. None of a banned judge's answers count, not even the earlier ones; nothing is deleted."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _REMEDY = f'Expected a list of objects with that key:  [{{"{_KEY}": "A1B2C3"}}]'
 
 
 class BanFileError(JudgingError):
-    """A file that is not a list of banned workers."""
+    """The file cannot be read, or is not a list of banned workers."""
 
     code = "ban_file"
 
 
 def read_banned(path: Path) -> list[str]:
-    """Workers that a file bans, in its order, each once (BanFileError if the file cannot be read or holds something else)."""
+    """Return the workers that a file bans, in its order, each once (BanFileError if it cannot be read or is no such list)."""
     try:
         entries = json.loads(path.read_bytes())
     except OSError as error:
@@ -53,8 +53,9 @@ def banned_document(workers: Iterable[str]) -> str:
 
 
 def worker_of(judge: str, workers: dict[str, str]) -> str:
-    """Name of a judge in a ban file: the worker id that a channel (`workers`: judge -> id) or a data set gave, else the name
-    here.
+    """Return the name of a judge in ban files: a worker id if there is one, else the judge's name on this server.
+
+    The worker id comes from a channel (`workers`: judge -> worker id), or from a data set (`NAME/worker`).
 
     >>> worker_of("bedd/A1B2", {}), worker_of("participant-3", {"participant-3": "A9"}), worker_of("robot", {})
     ('A1B2', 'A9', 'robot')
@@ -68,7 +69,7 @@ Change = Callable[[Session, str], bool]
 
 
 class BannedJudge(NamedTuple):
-    """A ban, the judge's name in ban files, and the number of their answers."""
+    """A ban, with the judge's name in ban files and the number of the judge's answers."""
 
     ban: Ban
     worker: str
@@ -77,11 +78,12 @@ class BannedJudge(NamedTuple):
 
 @dataclass(frozen=True)
 class BanChange:
-    """Result of a request to ban, or to lift bans.
+    """Result of a request to ban judges or to lift their bans.
 
     Attributes:
-        unchanged: Judges whose state was already the one asked for.
-        unseen: Workers of a list who have given no answers here.
+        changed: Judge -> number of the judge's answers, for each judge whose state changed.
+        unchanged: Judges who were in the requested state before.
+        unseen: Workers of the list who have given no answers on this server.
     """
 
     changed: dict[str, int]
@@ -97,27 +99,29 @@ class Bans:
         self._clock = clock or (lambda: datetime.now(UTC))
 
     def ban(self, judges: Iterable[str], reason: str, *, listed: Iterable[str] = (), dataset: str | None = None) -> BanChange:
-        """Ban everyone named, or nobody if one of `judges` is unknown. Writes a ban each, and releases their open matches.
+        """Ban all named judges, or nobody if one of `judges` is unknown.
+
+        Write one ban for each judge, and release the judge's open matches.
 
         Args:
             judges: Names as in the log, or worker ids.
-            listed: Workers of a published list; those who never judged here are left out.
-            dataset: Imported data set whose workers these are.
+            listed: Workers of a published list; workers who never judged here are left out.
+            dataset: Imported data set to which all these workers belong.
         Raises:
-            NotFoundError: If nobody of a name in `judges` has judged here, with the nearest.
+            NotFoundError: If a name in `judges` belongs to nobody who has judged here; the text offers the nearest name.
         """
         now = self._clock()
         ban = lambda session, judge: store.ban(session, judge=judge, reason=reason, now=now)  # noqa: E731
         return self._change(judges, listed, dataset, ban)
 
     def unban(self, judges: Iterable[str], *, listed: Iterable[str] = (), dataset: str | None = None) -> BanChange:
-        """Count the answers of everyone named again. Writes the time; arguments and errors as `ban`."""
+        """Lift the bans of all named judges, so that their answers count again. Arguments and errors as in `ban`."""
         now = self._clock()
         unban = lambda session, judge: store.unban(session, judge=judge, now=now)  # noqa: E731
         return self._change(judges, listed, dataset, unban)
 
     def all(self, *, lifted: bool = False) -> list[BannedJudge]:
-        """Bans in force, in the order they were made; with `lifted` also those that are over."""
+        """Return the bans in force, oldest first; with `lifted`, include bans that were lifted."""
         with self._database.read() as session:
             rows = store.bans(session, lifted=lifted)
             workers = store.workers(session)

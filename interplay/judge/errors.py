@@ -8,7 +8,7 @@ from interplay.errors import InterplayError
 
 
 class JudgingError(InterplayError):
-    """A refusal; `code` is its name for programs."""
+    """A judge's request is refused; `code` names the reason for programs."""
 
     code = "refused"
 
@@ -20,13 +20,13 @@ class NothingToJudgeError(JudgingError):
 
 
 class EveryPairTakenError(NothingToJudgeError):
-    """Every pair has a judge right now."""
+    """Every pair is being judged by somebody else at present."""
 
     code = "every_pair_taken"
 
 
 class VideosBeingMadeError(NothingToJudgeError):
-    """There are episodes to compare, and their videos are being made, or wait (`is_held`) while people play."""
+    """Videos of the episodes to compare are being made. With `is_held` they are made later, because people play now."""
 
     code = "videos_being_made"
 
@@ -36,7 +36,7 @@ class VideosBeingMadeError(NothingToJudgeError):
 
 
 class VideosMissingError(NothingToJudgeError):
-    """There are episodes to compare, but no videos of them, and none are being made."""
+    """Episodes to compare exist, but their videos are missing and are not being made."""
 
     code = "videos_missing"
 
@@ -48,19 +48,19 @@ class UnknownMatchError(JudgingError):
 
 
 class ForeignMatchError(JudgingError):
-    """The match was served to another judge, or to this one as part of another study."""
+    """The match was served to another judge, or to the same judge in another study."""
 
     code = "foreign_match"
 
 
 class WithdrawnError(JudgingError):
-    """A player of one of the games has withdrawn their agreement: no judge sees the match any more."""
+    """A player of one of the games has withdrawn consent, so no judge may see the match any more."""
 
     code = "withdrawn"
 
 
 class AlreadyAnsweredError(JudgingError):
-    """The match has its answer; the log is never changed."""
+    """The match was answered before. Answers in the log are never changed."""
 
     code = "already_answered"
 
@@ -72,7 +72,7 @@ class NothingToUndoError(JudgingError):
 
 
 class SupersededError(JudgingError):
-    """A late answer about videos that the same judge has answered about since."""
+    """The answer is late: after the match was served, the same judge answered another match with the same two videos."""
 
     code = "superseded"
 
@@ -84,7 +84,7 @@ class BannedError(JudgingError):
 
 
 class DailyLimitError(JudgingError):
-    """This judge, or everybody at their address, has reached the limit of one day; `retry_after_s` says when to come back."""
+    """This judge, or this network address, has reached the limit of one day. The judge may return after `retry_after_s`."""
 
     code = "daily_limit"
 
@@ -94,7 +94,7 @@ class DailyLimitError(JudgingError):
 
 
 class StudyClosedError(JudgingError):
-    """The study serves no matches any more; answers to served ones are still accepted."""
+    """The study serves no more matches. Answers to matches that were served before are still accepted."""
 
     code = "study_closed"
 
@@ -106,13 +106,13 @@ class StudyFullError(JudgingError):
 
 
 class QuotaReachedError(JudgingError):
-    """This judge has reached the limit of answers."""
+    """This judge has given as many answers as one judge may give."""
 
     code = "quota_reached"
 
 
 class TooEarlyError(JudgingError):
-    """An answer before anybody could have watched the videos; it may be sent again after `retry_after_s`."""
+    """The answer came before the judge could have watched the videos. It may be sent again after `retry_after_s`."""
 
     code = "too_early"
 
@@ -122,14 +122,14 @@ class TooEarlyError(JudgingError):
 
 
 class FieldError(NamedTuple):
-    """A fault of a form: the field, and the remedy."""
+    """A fault in a form: the field, and how to correct it."""
 
     field: str
     message: str
 
 
 class InvalidAnswerError(JudgingError):
-    """A form with faults, all listed in `errors`."""
+    """The form has faults; `errors` lists all of them."""
 
     code = "invalid"
 

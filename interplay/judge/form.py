@@ -1,4 +1,4 @@
-"""Check what a judge's page sends, field by field: the form, its draft, and problems with a pair. Pure."""
+"""Check the data that a judge's page sends, field by field: the form, its draft, and reports of problems. Pure functions."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Form:
     """A checked form.
 
     Attributes:
-        outcome: The overall answer, the one that moves ratings; of segments also `na`.
+        outcome: The overall answer, which alone changes ratings; about segments it may also be `na` (cannot tell).
         responses: Question id -> `{"left": bool, "right": bool}` (direct) or one of `COMPARATIVE_CHOICES`.
     """
 
@@ -49,7 +49,7 @@ class Form:
 
 @dataclass(frozen=True)
 class Watching:
-    """Required viewing, and what the server knows about it.
+    """The viewing that is required before an answer, and the facts that the server knows about it.
 
     Attributes:
         min_share: Share of each video that must have been played, from 0 to 1.
@@ -71,14 +71,14 @@ def check_form(
     watching: Watching | None = None,
     may_be_na: bool = False,
 ) -> Form:
-    """The form, if every field is valid. The overall question may be repeated in `responses` if it says the same as `outcome`.
+    """Return the form if every field is valid. `responses` may repeat the overall question with the same answer as `outcome`.
 
     Args:
-        min_reason_chars: The shortest reason, in visible characters.
-        watching: Viewing that is required, checked against `viewing`; nothing if None.
-        may_be_na: Whether `na` (cannot tell) is allowed, as about segments.
+        min_reason_chars: Least number of visible characters of a reason.
+        watching: Required viewing, to which `viewing` is compared; None if no viewing is required.
+        may_be_na: Whether `na` (cannot tell) is a valid outcome, as it is for segments.
     Raises:
-        InvalidAnswerError: Listing every fault at once.
+        InvalidAnswerError: If the form has faults; lists all of them.
     """
     errors: list[FieldError] = []
     allowed: dict[str, Outcome | Literal["na"]] = {**_OUTCOME, "na": "na"} if may_be_na else {**_OUTCOME}
@@ -97,7 +97,7 @@ def check_form(
 
 
 def check_draft(draft: Any) -> dict[str, Any]:
-    """A form that is being filled in, as the page sends it: any object of bounded size (InvalidAnswerError otherwise)."""
+    """Return the draft of a form as the page sent it: any object of limited size (InvalidAnswerError otherwise)."""
     errors: list[FieldError] = []
     checked = _plain_object("draft", draft, MAX_DRAFT_BYTES, errors)
     if errors:
@@ -106,10 +106,10 @@ def check_draft(draft: Any) -> dict[str, Any]:
 
 
 def check_problem(problem: Any) -> dict[str, str]:
-    """A report with the `kind` of a problem, one of `PROBLEMS`, and `words`, which may be empty except for `other`.
+    """Return a valid report of a problem: its `kind`, one of `PROBLEMS`, and `words`, which only `other` requires.
 
     Raises:
-        InvalidAnswerError: Listing every fault at once.
+        InvalidAnswerError: If the report has faults; lists all of them.
     """
     errors: list[FieldError] = []
     if not isinstance(problem, dict):
@@ -206,7 +206,7 @@ def _check_viewing(viewing: Any, errors: list[FieldError]) -> dict[str, Any]:
 
 
 def _check_watched(viewing: Mapping[str, Any], watching: Watching, errors: list[FieldError]) -> None:
-    """Check that enough of each video was played. The page itself reports it, so impossible values are refused."""
+    """Check that enough of each video was played. The values come from the page, so impossible ones are refused."""
     problem = implausible(viewing, watching.elapsed_s)
     if problem:
         errors.append(FieldError("viewing", f"{problem}; play both videos, then answer"))
@@ -237,7 +237,7 @@ def _plain_object(field: str, value: Any, max_bytes: int, errors: list[FieldErro
 
 
 def can_be_stored(value: str) -> bool:
-    """Whether both databases accept this text: PostgreSQL refuses zero bytes, UTF-8 refuses lone surrogates."""
+    """Whether every database can store this text: PostgreSQL refuses zero bytes, and UTF-8 refuses lone surrogates."""
     try:
         value.encode()
     except UnicodeEncodeError:

@@ -1,6 +1,6 @@
 """Rules of a study of comparisons: tasks, quotas, checks, minimum viewing time, matchmaking, examples.
 
-A study's file sets them in its table `[judging]`; without a study, the defaults here are the rules of the open room.
+A study's file sets these rules in its table `[judging]`. Judging without a study follows the rules of the open room.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ TaskChoice = Literal["random", "fixed"]
 
 
 class RulesError(InterplayError):
-    """Invalid rules; the text names the key and the remedy."""
+    """The rules are invalid; the text names the key and the remedy."""
 
 
 @dataclass(frozen=True)
 class AttentionCheck:
-    """Two episodes of one task, one of which is clearly better. Sides are drawn each time it is shown."""
+    """Two episodes of one task with an obvious answer. Their sides are drawn each time the check is shown."""
 
     task: str
     left: str
@@ -38,7 +38,7 @@ class Example:
     """A video that shows judges what to look for.
 
     Attributes:
-        task: Task id; empty for an example of every task.
+        task: Task id; empty if the example is shown with every task.
     """
 
     task: str
@@ -52,26 +52,25 @@ class Rules:
 
     Attributes:
         tasks: Task ids to judge; None for all that have agents to compare.
-        task_choice: `random` draws a task for every match, `fixed` once for every judge; people in a study cannot choose.
-        min_viewing_s: How long after serving an answer is accepted from a person, seconds.
+        task_choice: `random` draws a task for every match, `fixed` draws one for every judge. People in a study cannot choose.
+        min_viewing_s: Seconds after serving before an answer of a person is accepted.
         min_watched_share: How much of each video a person must have played before an answer counts, from 0 to 1.
         max_answers_per_judge: Limit of answers of one judge, checks included; None for no limit.
         max_answers_per_day: Limit of answers of a person in 24 hours; None for no limit.
-        max_answers_per_address: Limit of answers of people at one network address in 24 hours; None for no limit.
-        target_answers: The study is full with so many answers that count; None for no limit.
-        max_shows_of_pair: How often one judge may be shown the same two videos; None for again when all was seen.
+        max_answers_per_address: Limit of answers from one network address in 24 hours; None for no limit.
+        target_answers: Number of counting answers at which the study is full; None for no limit.
+        max_shows_of_pair: How often one judge may see the same two videos; None to repeat videos after all others were seen.
         max_answers_of_agents: Limit of answers of one judge about the same two agents in one task; None for no limit.
-        attention_every: One match of every so many is an attention check, at a place drawn by chance; None for none.
-        attention_checks: Pairs for attention checks; without one for a task, the same video stands on both sides.
-        repeat_every: One match of every so many is a pair this judge has answered before, sides swapped; None for none.
-        policy: Which pair of agents comes next: a name of `judge.pairing`, `default` for the one measured best.
-        examples: Shown above the match.
-        segments: Compare a few seconds of any two games of one task instead of whole games; None for whole games. Only in a
-            study's rules.
-        publish_every: Public boards and counts change when so many more answers count; 1 for at once. Only in the open room's
-            rules, and for the whole server.
+        attention_every: Number of matches of which one, drawn by chance, is an attention check; None for no such checks.
+        attention_checks: Pairs for attention checks. For a task without such a pair, both sides show the same video.
+        repeat_every: Number of matches of which one repeats a pair of this judge with sides swapped; None for no repeats.
+        policy: Name of the pairing rule, from `judge.pairing`; `default` for the rule that was measured best.
+        examples: Videos shown above the match.
+        segments: Compare a few seconds of any two games of one task; None to compare whole games. Only a study may set it.
+        publish_every: Number of new counting answers after which public boards and counts change; 1 to change at once. Only
+            the rules of the open room may set it, for the whole server.
     Raises:
-        RulesError: If a value is outside its range, or checks are more than half of all matches; the text names it.
+        RulesError: If a value is outside its range, or if more than half of all matches are checks; the text names the value.
     """
 
     tasks: tuple[str, ...] | None = None
@@ -126,14 +125,15 @@ class Rules:
 
     @classmethod
     def from_mapping(cls, mapping: Any, where: str = "[judging]", *, base: Rules | None = None) -> Rules:
-        """The rules in a study's table.
+        """Read the rules from a study's table.
 
         Args:
             mapping: The table `[judging]`, as TOML or JSON gives it; empty or None for the defaults.
             where: Name of the table in errors.
-            base: Rules for keys that the table leaves out; the defaults of a study if None. The open room's may set more.
+            base: Rules of the open room, for the keys that the table leaves out; it may then set keys that are only for the
+                open room. None to start from the defaults of a study.
         Raises:
-            RulesError: Naming the key, its value, and the values allowed.
+            RulesError: If a setting is invalid; the text names the key, its value, and the allowed values.
         """
         if mapping is None:
             return base or cls()

@@ -1,4 +1,4 @@
-"""A judge that is a program: prefers the higher return, errs at a stated rate, and fills in the whole form."""
+"""A judge that is a program: it prefers the higher return, errs at a chosen rate, and fills in the whole form."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from interplay.rank.bradley_terry import sigmoid
 
 @dataclass(frozen=True)
 class ScriptedJudge:
-    """Answers matches from the two episodes' returns, with noise.
+    """Answers a match from the returns of its two episodes, with noise.
 
     Attributes:
-        noise: Scale of the judge's errors as a share of the larger return; the left side is preferred with probability `1 / (1
-            + exp(-(left - right) / (noise * max(|left|, |right|, 1))))`.
+        noise: Scale of the judge's errors as a share of the larger return. The judge prefers the left side with probability
+            `1 / (1 + exp(-(left - right) / (noise * max(|left|, |right|, 1))))`.
         draw_margin: Returns closer than this share of the larger one are called a draw.
     """
 
@@ -36,7 +36,7 @@ class ScriptedJudge:
     def form(
         self, questions: Sequence[Mapping[str, Any]], left: float, right: float, rng: np.random.Generator
     ) -> dict[str, Any]:
-        """The whole answer to a match: outcome, one response a question, and a reason long enough to be accepted.
+        """Return the whole answer to a match: the outcome, one response to each question, and a reason of sufficient length.
 
         Args:
             questions: As the match lists them, each with `id` and `kind`.

@@ -1,7 +1,7 @@
-"""Viewing reports of judges' pages (`Answer.viewing`): how much was played, and whether that is possible; as the published
-format's events, and as numbers for a table. Pure.
+"""Read the viewing reports of judges' pages (`Answer.viewing`). Pure functions.
 
-The report comes from a page, so it may hold anything: invalid parts are left out.
+They say how much of each video was played and whether that is possible. They also convert a report to events of the published
+format and to numbers for a table. A report comes from a page, so it may hold anything; invalid parts are left out.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ MAX_TIME_S = 366 * 86_400.0
 
 
 class Lengths(NamedTuple):
-    """Lengths of the two videos, seconds; None where the server does not know."""
+    """Lengths of the two videos in seconds; None if the server does not know a length."""
 
     left: float | None = None
     right: float | None = None
 
 
 def watched_shares(viewing: Mapping[str, Any], lengths: Lengths | None = None) -> tuple[float, float]:
-    """Share of the left and of the right video that was played, from 0 to 1.
+    """Return the played share of the left and of the right video, each from 0 to 1.
 
     Args:
-        viewing: The page's report; missing or invalid values count as nothing.
-        lengths: By the server; preferred to the page's.
+        viewing: The page's report. A missing or invalid value counts as 0.
+        lengths: Lengths by the server, which are preferred to the lengths in the report.
 
     >>> watched_shares({"left": {"length_s": 10, "watched_s": 6}, "right": {"length_s": 1, "watched_s": 1}}, Lengths(10, 4))
     (0.6, 0.25)
@@ -44,7 +44,7 @@ def watched_shares(viewing: Mapping[str, Any], lengths: Lengths | None = None) -
 
 
 def implausible(viewing: Mapping[str, Any], elapsed_s: float) -> str:
-    """The impossible part of a report this long after serving; empty if all is possible.
+    """Say what is impossible in a report that came `elapsed_s` after serving; empty if everything is possible.
 
     >>> side = {"length_s": 100, "watched_s": 100}
     >>> implausible({"left": side, "right": side}, 30), implausible({"left": side, "right": side}, 3)
@@ -72,15 +72,15 @@ def _number(side: Any, name: str) -> float:
 
 
 def published_events(viewing: Mapping[str, Any], *, served_ms: int, videos: tuple[str, str]) -> list[dict[str, Any]]:
-    """`VIDEO_EVENTS` of an answer given here: each start of playing, the first one, and each quarter that was reached.
+    """Return the published `VIDEO_EVENTS` of an answer given here: the first start, each start, and each quarter reached.
 
-    Both videos play as one, so each event is listed for both. Pauses, jumps, steps and speeds have no published name; `viewing`
-    itself has them.
+    Both videos play together, so each event is listed for both. Pauses, jumps, steps and speeds have no published name; only
+    `viewing` itself holds them.
 
     Args:
-        viewing: With `events`, a list of {`t`: seconds since serving, `event`: name}.
+        viewing: The report; its `events` is a list of {`t`: seconds since serving, `event`: name}.
         served_ms: Time of serving, milliseconds since 1970.
-        videos: Sources of the left and the right one.
+        videos: Sources of the left and of the right video.
     """
     found: list[dict[str, Any]] = []
     has_played = False
@@ -105,7 +105,7 @@ def published_events(viewing: Mapping[str, Any], *, served_ms: int, videos: tupl
 
 
 def watched(viewing: Mapping[str, Any]) -> dict[str, float | int | None]:
-    """Columns of a table; None where the report has no value.
+    """Return the report's values as columns of a table; None for each value that the report lacks.
 
     >>> watched({"played_s": 12.5, "num_events": 4, "left": {"watched_s": 10}, "right": None})
     {'played_s': 12.5, 'left_watched_s': 10.0, 'right_watched_s': None, 'num_viewing_events': 4}

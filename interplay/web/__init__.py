@@ -1,4 +1,5 @@
-"""The ASGI application: pages, their API and static files. Handlers parse, call one function of a room, shape the reply.
+"""The ASGI application: pages, their API, and static files.
 
-`create_app(archive, play=..., judging=...)` in `interplay.web.app` makes it; no other room imports this one.
+A handler reads the request, calls one function of another room, and shapes the answer. `create_app(archive, play=...,
+judging=...)` in `interplay.web.app` makes the application. No other room imports this one.
 """

@@ -1,4 +1,4 @@
-"""The application: its services, routers, static files, headers and errors."""
+"""Build the application: its services, routers, static files, headers and errors."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ log = logging.getLogger("interplay.web")
 
 
 class _Static(StaticFiles):
-    """Files that browsers ask about each time (and get 304): modules import each other by plain names, stale ones break."""
+    """Files about which browsers ask each time (the usual answer is 304), because an outdated module breaks its importers."""
 
     def file_response(self, *args: Any, **kwargs: Any) -> Response:
         response = super().file_response(*args, **kwargs)
@@ -192,13 +192,13 @@ def create_app(
     """Build the application over one archive.
 
     Args:
-        play: The live server; the application starts and stops it. Without one, pages only show.
-        judging: The judging room; made over the archive when not given.
-        secret: Signs cookies; the archive's own, stored in its folder, when not given.
-        hosts: Host names to accept; any when not given.
-        open_room: Rules of the open room, if the judging room is made here; `judge.OPEN_ROOM` when not given.
+        play: The live server, which the application starts and stops. Without it, nobody can play.
+        judging: The judging room; None to make one over the archive.
+        secret: Key that signs cookies; None for the archive's own key, which is stored in its folder.
+        hosts: Host names to accept; None to accept all.
+        open_room: Rules of the open room, if the judging room is made here; None for `judge.OPEN_ROOM`.
     Raises:
-        TaskError: If two suites hold a task of the same id.
+        TaskError: If two suites have a task with the same id.
     """
     made = _services(
         archive, play=play, judging=judging, suites=tuple(builtin_suites() if suites is None else suites),

@@ -1,4 +1,4 @@
-"""Tasks and recorded episodes for programs: facts, frames as docs/protocol.md says, and the video file."""
+"""Tasks and recorded episodes for programs: their facts, their frames (see docs/protocol.md), and the video file."""
 
 from __future__ import annotations
 
@@ -141,13 +141,13 @@ def _with_scenes(request: Request, episode_id: str) -> Episode:
 
 
 def _has_scenes(request: Request, episode: Episode) -> bool:
-    """Whether browsers can draw it; land that players had to find is for the operator alone."""
+    """Whether a browser may draw the episode. Land that players had to explore is sent to the operator only."""
     backend = backends.of(episode.task)
     return episode.frame_policy == "replay" and backend.sends_scenes and not _hides_land(request, episode)
 
 
 def _hides_land(request: Request, episode: Episode) -> bool:
-    """Whether players had to find its land, so that pictures must show no more than the player saw."""
+    """Whether players had to explore the land, so that pictures must show this visitor no more than the player saw."""
     return backends.of(episode.task).hides_land(episode.task) and not current_operator(request)
 
 
@@ -161,11 +161,11 @@ def _frames(drawn: DrawnFrames, cache: str = _NEVER) -> Response:
 
 
 class _Drawn(Response):
-    """Frames that are being drawn: no thread waits for them, and they are dropped when the visitor disconnects.
+    """An answer whose frames are still being drawn. No thread waits for it, and it is dropped if the visitor disconnects.
 
     Args:
-        draw: Requests them.
-        cache: The header Cache-Control.
+        draw: Requests the frames.
+        cache: Value of the header Cache-Control.
     """
 
     def __init__(self, draw: Callable[[], Coroutine[Any, Any, DrawnFrames]], cache: str = _NEVER) -> None:

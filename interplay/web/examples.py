@@ -1,7 +1,7 @@
-"""Examples on boards without any judgements or runs of models; they come with the package and are marked as examples.
+"""Examples for boards that have no answers or model runs yet. They come with the package and are marked as examples.
 
-They are read from its files and never enter a database, so they affect no ranking, report, export or count. A new data folder
-has a file that asks for them; a visitor may hide them in their own browser.
+Examples are read from files of the package and never enter a database, so they affect no ranking, report, export or count. A
+new data folder has a file that turns them on. A visitor may hide them in their own browser.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Examples:
 
     @property
     def are_there(self) -> bool:
-        """Whether this data folder offers them to pages that have nothing else."""
+        """Whether this data folder offers examples to pages that would be empty otherwise."""
         return self._file.is_file()
 
     def are_hidden(self, request: Request) -> bool:
@@ -64,7 +64,7 @@ class Examples:
 
 @router.post("/examples/{deed}")
 def change(deed: Literal["hide", "show"], form: FormFields, request: Request) -> Response:
-    """Hide the examples in this browser, or show them again; then return to the page of the button."""
+    """Hide the examples in this browser, or show them again. Then return to the page with the button."""
     page = form.get("next", "")
     response = see_other(page if is_own_address(page) else "/leaderboard")
     response.set_cookie(_COOKIE, deed, _REMEMBERED_S, httponly=True, samesite="lax", secure=request.url.scheme == "https")

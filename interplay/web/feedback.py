@@ -1,4 +1,4 @@
-"""Feedback about pages: a form on play and study pages, and the list for operators."""
+"""Feedback about pages: a form on pages of games and studies, and the list for operators."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def form_page(request: Request, page: str = "/", episode: str = "") -> Response:
 
 
 def _form(request: Request, *, status: int = 200, problem: str = "", is_sent: bool = False, **given: str) -> Response:
-    """The form; `alone` because it also opens from pages that show nothing of the rest of the site."""
+    """Show the form. It stands `alone`, without the menu, because it also opens from pages that hide the rest of the site."""
     context: dict[str, Any] = {"problem": problem, "is_sent": is_sent, "given": given}
     return render(request, "feedback.html", "", status=status, headers={"Cache-Control": "no-store"}, alone=True, **context)
 
 
 @router.post("/feedback")
 def send(request: Request, form: FormFields) -> Response:
-    """Store feedback, and say thanks. With a study's token (`Interplay-Enrolment`) it is of that person."""
+    """Store feedback and thank the sender. With a study's token (`Interplay-Enrolment`) the sender is its participant."""
     kind, words, page, episode = (form.get(name, "") for name in ("kind", "words", "page", "episode"))
     box = services(request).feedback
     part, pupil = part_of(request), pupil_of(request)

@@ -1,4 +1,4 @@
-"""The graph of a task's hops as a picture: boxes in rows, so that it fits a phone, edges between them, all in SVG's units."""
+"""Draw the graph of a task's hops: boxes in rows, so that it fits a phone, and edges between boxes. All lengths: SVG units."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _CHARS = 22
 
 @dataclass(frozen=True)
 class Node:
-    """A box: its corner, its number in the author's order, its lines, and whether no other box needs it."""
+    """A box: its corner, its number in the author's order, its lines of text, and whether no other box depends on it."""
 
     x: float
     y: float
@@ -25,7 +25,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Arrow:
-    """An edge: its line, the tasks it joins, its reason, and the verdict of a proof (None: not tried)."""
+    """An edge: its line, the two tasks that it joins, its reason, and the verdict of a proof (None if no proof was tried)."""
 
     path: str
     first: str
@@ -36,7 +36,7 @@ class Arrow:
 
 @dataclass(frozen=True)
 class Graph:
-    """A whole graph; `most` is the number of boxes of its widest row, and `words` describe it without a picture."""
+    """A whole graph. `most` is the number of boxes in the widest row; `words` describe the graph in text."""
 
     width: float
     height: float

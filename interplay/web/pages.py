@@ -1,4 +1,4 @@
-"""The main pages. Their scripts fetch games, replays and matches from the API."""
+"""The main pages. The scripts of these pages fetch games, replays and matches from the API."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ _LOST = {"gym:FrozenLake-v1": "You fell into a hole in the ice."}
 
 @router.get("/healthz")
 def health(request: Request) -> dict[str, Any]:
-    """Answers as soon as the application does; says whether games are in trouble, and how many games of a killed server are not
-    sealed yet."""
+    """Answer that the server is alive. Say whether games have troubles.
+    `recovering` is the number of games of a killed server that are not sealed yet."""
     play = services(request).play
     troubles = [] if play is None or play.pool.stopping else play.troubles
     recovering = {} if play is None or not play.num_recovering else {"recovering": play.num_recovering}
@@ -80,7 +80,7 @@ def library(request: Request) -> Response:
 
 @router.get("/tasks/{suite}/{name}/picture.png")
 def picture(request: Request, suite: str, name: str) -> Response:
-    """A frame of the task's world, or a placeholder while it is made: browsers open few connections to wait in."""
+    """Send a frame of the task's world, or a placeholder while it is made: a browser has few connections that can wait."""
     task = find_task(request, f"{suite}/{name}")
     if not task.env.is_playable:
         raise HTTPException(404, f"{task.title} has no picture: it has videos only.")
@@ -150,7 +150,7 @@ def _expect(request: Request, task: Task | None) -> None:
 
 
 def _bindings(task: Task) -> dict[str, str]:
-    """Button of each key on the page: in first person Ctrl runs as well, as players of the game expect, if it is free."""
+    """Return the button of each key. In first-person games Ctrl also sprints, as players expect, if the key is free."""
     runs = task.keys.pointer is not None and {"forward", "sprint"} <= set(task.keys.buttons)
     return dict.fromkeys(("ControlLeft", "ControlRight") if runs else (), "sprint") | dict(task.keys.bindings)
 
@@ -248,10 +248,10 @@ def episode(request: Request, episode_id: str) -> Response:
 
 
 def game_lengths(rows: Sequence[EpisodeRow], tasks: Mapping[str, Task]) -> dict[str, float]:
-    """Id -> seconds of game, the length of a replay; by the recording's clock if the task is not on offer any more."""
+    """Map each episode's id to the length of its replay in seconds, by the recording's clock if its task is not on offer."""
     return {row.id: row.num_steps / tasks[row.task].frame_rate_hz if row.task in tasks else row.duration_s for row in rows}
 
 
 def prepare(request: Request, path: Path) -> BackgroundTask:
-    """Load the world of an episode that is about to be watched: the first of its kind takes seconds to load."""
+    """Load the world of an episode that is about to be watched, because the first world of a kind takes seconds to load."""
     return BackgroundTask(services(request).drawer.prepare, path)

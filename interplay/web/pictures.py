@@ -1,5 +1,5 @@
-"""A picture of each task for the library: a real frame of its world. Those of the built-in tasks come with the package, others
-are drawn once and stored in the data folder."""
+"""Pictures of tasks for the library: each is a real frame of the task's world.
+Pictures of built-in tasks come with the package; all others are drawn once and stored in the data folder."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ PLACEHOLDER_SIZE = (333, 251)
 
 
 class Pictures:
-    """The pictures in one folder, made in the background when first requested, by any thread.
+    """The pictures in one folder. Each is made in the background at its first request, which may come from any thread.
 
-    One picture at a time, as live games share these cores; pictures of slow worlds do not delay the others.
+    Only one picture is made at a time, because live games use the same cores. Slow worlds have a queue of their own.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -50,11 +50,13 @@ class Pictures:
         self._being_made: dict[Path, Future[None]] = {}
 
     def path(self, task: Task, *, within_s: float | None = None) -> Path | None:
-        """The PNG of a task, made when missing (some 0.2 s, of a slow world some seconds, at first up to a minute); None if not
-        made in time. Its name holds the task's hash, so a changed task gets a new one.
+        """Return the path of a task's PNG, and make the PNG if it is missing; None if it is not made in time.
+
+        This takes about 0.2 s, but seconds for a slow world, and up to a minute for the first slow world. The file's name
+        contains the task's hash, so a changed task gets a new picture.
 
         Args:
-            within_s: Seconds to wait for it; None: until it is made. It is still made after that.
+            within_s: Seconds to wait for the picture, which is made in any case; None to wait until it is made.
         Raises:
             EnvError: If the world cannot be built; the next request tries again.
         """
@@ -114,9 +116,9 @@ def placeholder(title: str) -> bytes:
 
 
 class _Painter:
-    """A process that draws one slow world after another, kept for the next picture of the same page.
+    """A process that draws one slow world after another. It is kept for the next picture of the same page.
 
-    `draw` is for one thread at a time; `close` for any.
+    Call `draw` in one thread at a time; `close` may be called in any thread.
     """
 
     def __init__(self) -> None:
@@ -166,7 +168,7 @@ class _Painter:
 
 
 def _paint(pipe: Connection) -> None:
-    """Run in that process: receive a task's document, send `1` and a PNG, or `0` and an error."""
+    """Run in the painter's process: receive a task's document, send `1` and a PNG, or `0` and an error."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     begin()
     while pipe.poll(PAINTER_IDLE_S):
@@ -183,9 +185,9 @@ def _paint(pipe: Connection) -> None:
 
 
 def _a_moment(task: Task) -> Frame:
-    """A frame some seconds into a game of random key presses, or the last one if the game is over sooner.
+    """Return a frame after some seconds of random key presses, or the last frame if the game ends sooner.
 
-    Worlds whose keys have no table are shown at their start: in first person, random keys open menus and look at the ground.
+    A world whose keys have no table is shown at its start: in first person, random keys open menus and look at the ground.
     """
     env = make(task)
     try:

@@ -1,4 +1,4 @@
-"""Live play over HTTP: a seat is requested here, and taken over the socket."""
+"""Live play over HTTP: a player requests a seat here, and takes it over the web socket."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def _check_not_paused(request: Request) -> None:
 
 
 def _check_agents(play: PlayServer, task: Task, wanted: SessionRequest, *, is_operator: bool) -> None:
-    """Operators may name any agent; people only those on offer, since the name of another one loads code."""
+    """Refuse agents that are not on offer, unless an operator names them: the name of such an agent loads code."""
     for name in ("partner", "wheel"):
         agent = getattr(wanted, name)
         if agent is None or is_operator:

@@ -1,8 +1,8 @@
 """Data of plots on several pages: ratings over answers, histograms, and learned rewards over a replay.
 
-A plot is a JSON object in the page, drawn by `static/js/plots.js`: `kind`, `columns` (name and unit of each), `rows`, and
-fields of the kind. Units: "" for numbers and words, "share", "hours", "clock" for seconds as m:ss, "date". With `series` (name
-and number of a colour), the first column is the number of one of them.
+A plot is a JSON object in the page, which `static/js/plots.js` draws. It has `kind`, `columns` (name and unit of each), `rows`,
+and fields that depend on the kind. Units: "" for numbers and words, "share", "hours", "clock" for seconds as m:ss, "date". If
+it has `series` (each with its name and the number of a colour), the first column is the number of a series.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _WHOSE = {"people": "people", "models": "model judges", "all": "people and model
 
 
 def history(tracks: Mapping[str, Track], hues: Mapping[str, int], *, num_answers: int = 0) -> dict[str, Any] | None:
-    """Ratings over answers, the highest rated agent first; None if no rating has moved twice.
+    """Plot ratings over answers, the highest rated agent first; None if every track has fewer than two ratings.
 
     Args:
         tracks: Agent -> its track, not empty.
         hues: Agent -> number of its colour.
-        num_answers: Of the whole log, where the plot ends; at least at the last answer about these agents.
+        num_answers: Number of answers at which the plot ends; it never ends before the last answer about these agents.
     """
     if all(len(track.mu) < 2 for track in tracks.values()):
         return None
@@ -61,10 +61,11 @@ def histogram(
     own: float | None = None,
     marks: Sequence[tuple[str, str, float]] = (),
 ) -> dict[str, Any]:
-    """A histogram of values.
+    """Plot a histogram of values.
 
     Args:
-        what: Name of the counts.
+        what: Name of the counted things.
+        own: The visitor's own value, or None.
         marks: Other values to compare with: (short name, full text, value).
     """
     width = (bins.high - bins.low) / len(bins.counts)
@@ -79,10 +80,10 @@ def histogram(
 
 
 def reward_plot(along: Along, num_steps: int) -> dict[str, Any]:
-    """The plot of a reward along a game of so many steps.
+    """Plot a learned reward along a game of `num_steps` steps.
 
-    `name` is the reward's, `words` describe its training and its quality, `low` and `high` hold the reward and one standard
-    deviation of its networks around it.
+    In the plot, `name` is the reward's name and `words` describe its training and quality. `low` and `high` enclose the reward
+    plus and minus one standard deviation of its networks.
     """
     words = f"From {amount(along.answers, 'answer')} of {_WHOSE[along.judges]}."
     if along.correlation is not None:

@@ -1,4 +1,4 @@
-"""Drawing of pages: the templates, their filters, and look-ups in the application."""
+"""Render pages: the templates, their filters, and look-ups in the application."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ templates = Jinja2Templates(directory=Path(__file__).parent / "templates")
 
 
 def duration(seconds: float) -> str:
-    """A length of time in words.
+    """Return a length of time in words.
 
     >>> duration(600), duration(90), duration(20)
     ('10 min', '1 min 30 s', '20 s')
@@ -36,7 +36,7 @@ def duration(seconds: float) -> str:
 
 
 def limit(task: Task) -> str:
-    """The longest an episode of a task may take, in turns or as a time.
+    """Return the limit of an episode of a task, in turns or as a time.
 
     >>> from interplay.tasks import find
     >>> limit(find("gymnasium/taxi")), limit(find("gymnasium/pendulum"))
@@ -46,7 +46,7 @@ def limit(task: Task) -> str:
 
 
 def clock(seconds: float) -> str:
-    """A length of time as m:ss.
+    """Return a length of time as m:ss.
 
     >>> clock(83.2)
     '1:23'
@@ -56,7 +56,7 @@ def clock(seconds: float) -> str:
 
 
 def plain_number(value: float) -> str:
-    """A number for people: without needless decimals, with separated thousands.
+    """Return a number as people read it: without unnecessary decimals, with separated thousands.
 
     >>> plain_number(1240.0), plain_number(0.5)
     ('1,240', '0.5')
@@ -73,7 +73,7 @@ def ago(instant: datetime) -> str:
 
 
 def actor_name(held: Any) -> str:
-    """People are numbered, not named; a program's own name is shown even in a person's seat."""
+    """Return the name of a player: a number for people, the own name for programs, even in a person's seat."""
     name = held.actor.removeprefix("participant-")
     return f"person {name}" if held.actor_kind == "human" and name != held.actor else held.actor
 
@@ -136,7 +136,7 @@ def render(
     background: BackgroundTask | None = None,
     **context: Any,
 ) -> Response:
-    """A page from its template; `here` is its entry of the main menu."""
+    """Render a page from its template; `here` is its entry in the main menu."""
     play = services(request).play
     context |= {"here": here, "recovering": 0 if play is None else play.num_recovering}
     return templates.TemplateResponse(request, name, context, status_code=status, headers=headers, background=background)

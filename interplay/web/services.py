@@ -1,4 +1,4 @@
-"""`Services`: the services of pages, made once by `create_app`; `services(request)` returns them."""
+"""`Services`: the services that pages use. `create_app` makes them once, and `services(request)` returns them."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ class Services:
     """The services of one application.
 
     Attributes:
-        play: The live server; None where pages only show.
+        play: The live server; None if nobody can play here.
         participant_number: Cookie -> the number of its participant; LookupError for an unknown cookie.
-        pupils_seen: Participant -> monotonic seconds of their page's last request, and the task whose rules it shows.
-        joins: Games with others that one person, and one address, may ask for in a minute; players who wait are told of both.
+        pupils_seen: Participant -> monotonic seconds of the page's last request, and the task whose rules the page shows.
+        joins: Limits of games with others that one person, and that one address, may request in a minute.
         receiving: API tokens whose video is being received.
     """
 

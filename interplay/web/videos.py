@@ -23,10 +23,10 @@ class _Video(FileResponse):
 
 
 def video_response(request: Request, path: Path, headers: Mapping[str, str], *, filename: str | None = None) -> Response:
-    """An mp4, or the requested part of it (FileNotFoundError if it is gone). Call it from plain `def` handlers: it reads.
+    """Return an mp4, or the requested part of it (FileNotFoundError if the file is gone).
 
-    A part of up to `AT_ONCE_BYTES`, of which a page that seeks requests many, is read here and now; anything longer is
-    streamed.
+    Call this only from plain `def` handlers, because it reads the file. A part of up to `AT_ONCE_BYTES` is read at once: a page
+    that seeks requests many small parts. A longer part is streamed.
     """
     with path.open("rb") as file:
         stat = os.fstat(file.fileno())
@@ -45,8 +45,8 @@ def video_response(request: Request, path: Path, headers: Mapping[str, str], *, 
 
 
 def varied_response(request: Request, path: Path, headers: Mapping[str, str], secret: bytes) -> Response:
-    """An mp4, or the requested part of it, with other bytes than the file has; see `record.variation` (FileNotFoundError if
-    gone)."""
+    """Return an mp4, or the requested part of it, with other bytes than the file (FileNotFoundError if the file is gone).
+    `record.films.variation` makes these bytes."""
     shown = vary(path, secret)
     size = shown.size_bytes
     common = {**headers, "Accept-Ranges": "bytes", "Content-Type": "video/mp4"}

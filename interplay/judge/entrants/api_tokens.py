@@ -10,7 +10,7 @@ from interplay.store import ApiToken, Database, tokens
 
 
 class ApiTokenError(JudgingError):
-    """A token that cannot be made."""
+    """An API token cannot be made."""
 
     code = "token"
 
@@ -32,10 +32,10 @@ class ApiTokens:
         self._clock = clock or (lambda: datetime.now(UTC))
 
     def create(self, name: str, scope: str) -> str:
-        """A new token. Writes its digest; the token itself is stored nowhere and cannot be shown again.
+        """Make a new token and return it. Only its digest is stored, so the token cannot be shown again.
 
         Raises:
-            ApiTokenError: If there is no such scope, or the name is invalid.
+            ApiTokenError: If the scope is unknown, or the name is invalid.
             TokenExistsError: If the name was used before.
         """
         known = check_token(name, scope)
@@ -51,6 +51,6 @@ class ApiTokens:
             return tokens.tokens(session)
 
     def revoke(self, name: str) -> bool:
-        """Revoke a token (NotFoundError with the nearest name if it is unknown); False if it was revoked before."""
+        """Revoke a token; return False if it was revoked before (NotFoundError with the nearest name if it is unknown)."""
         with self._database.write() as session:
             return tokens.revoke_token(session, name=name, now=self._clock())

@@ -1,4 +1,4 @@
-"""Second encodes: a check that shows one episode on both sides shows two files, as any other match does."""
+"""Second encodes of videos: a check that shows one episode on both sides shows two different files, as every match does."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ NUM_OF_TASK = 3
 
 
 def twin_path(video: Path) -> Path:
-    """Path of the second encode of a video; only the addresses of matches lead there."""
+    """Return the path of a video's second encode. Only the addresses of matches lead to this file."""
     return video.parent / "twins" / video.name
 
 
 def make_twin(video: Path, target: Path) -> None:
-    """Encode a video once more, so that the same pictures make other bytes (InterplayError if it cannot be read or written)."""
+    """Encode a video again: the same pictures in a file with other bytes (InterplayError if reading or writing fails)."""
     import av
     from av.error import FFmpegError
 
@@ -54,7 +54,7 @@ def make_twin(video: Path, target: Path) -> None:
 
 
 class Twins:
-    """Makes second encodes of videos, in a thread that ends when there is nothing to do; safe to share between threads."""
+    """Makes second encodes of videos in a thread of its own, which ends when no video waits. Safe to share between threads."""
 
     def __init__(self, make: Callable[[Path, Path], None] = make_twin) -> None:
         self._make = make
@@ -65,7 +65,7 @@ class Twins:
         self._thread: threading.Thread | None = None
 
     def want(self, videos: Iterable[Path]) -> None:
-        """Make the missing second encodes of these; one that failed is tried again after a minute."""
+        """Request the missing second encodes of these videos. A failed encode can be requested again after a minute."""
         with self._lock:
             now = time.monotonic()
             new = [video for video in videos if self._not_before.get(video, 0.0) <= now]

@@ -1,4 +1,4 @@
-"""Recorded play becomes an entrant: episodes of people, or a choice of an agent's, under one name of the leaderboard."""
+"""Make an entrant from recorded play: episodes of people, or some of an agent's, under one name on the leaderboard."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from interplay.store.participants import GIVEN_NAME, PEOPLE, is_given_name, judg
 
 
 class EntrantsError(InterplayError):
-    """A choice of episodes that cannot become an entrant."""
+    """The chosen episodes cannot become an entrant."""
 
 
 @dataclass(frozen=True)
@@ -27,9 +27,9 @@ class Choice:
     """Recorded episodes to enter, and the name to enter them under.
 
     Attributes:
-        participant: A person, by number; None for everybody.
+        participant: Number of a person; None for everybody.
         where: Comparisons as in `Archive.episodes`; all must hold.
-        name: Name on the leaderboard; None: `people`, or the person's or agent's own name.
+        name: Name on the leaderboard; None for the default: `people`, or the name of the person or of the agent.
     """
 
     participant: int | None = None
@@ -44,9 +44,10 @@ class EnteredTask:
     """Result for the episodes of one task.
 
     Attributes:
-        seats: Seat -> in how many of these the entrant is judged in it; a game of two people counts for both seats.
-        num_there: How many were entered before.
-        left_out: Reason -> how many episodes were not entered.
+        entered: Ids of the episodes that are new for the entrant.
+        seats: Seat -> number of these episodes in which this seat is judged; a game of two people counts for both seats.
+        num_there: Number of chosen episodes that were entered before.
+        left_out: Reason -> number of episodes that were not entered for this reason.
     """
 
     task: str
@@ -66,14 +67,15 @@ class Entry:
 
 
 def add_episodes(database: Database, choice: Choice, now: datetime) -> Entry:
-    """Enter recorded episodes on held-out seeds of their task; of people, those they agreed to have compared.
+    """Enter recorded episodes on held-out seeds of their task. A person's episode needs the person's consent to comparison.
 
-    Each is entered for every seat that the chosen players held. Entering again adds only what is new. Judges see an episode
-    once it is filmed.
+    Each episode is entered for every seat that the chosen players held. A second call adds only new episodes. Judges see an
+    episode as soon as it is filmed.
 
     Raises:
-        EntrantsError: If the name is invalid, or an agent's choice has no name of its own.
-        EntrantError: If it is the name of an agent and people are chosen, or the other way round.
+        EntrantsError: If no episode fits, if the name is invalid or belongs to somebody else, or if a selection of an agent's
+            episodes has no name of its own.
+        EntrantError: If people are chosen under the name of an agent, or an agent under a name of people.
         NotFoundError: If no such agent has played, or a condition names a value that no episode has.
         RecordingError: If a condition cannot be read.
     """
@@ -144,7 +146,7 @@ def _is_of_others(session: Session, name: str, origin: store.Origin, choice: Cho
 def _enter(
     session: Session, task: str, wanted: list[EpisodeRow], name: str, origin: store.Origin, choice: Choice, now: datetime
 ) -> list[store.SeatOfEpisode]:
-    """Admit the entrant to a task and enter the seats it held; returns those that judges could not be shown before."""
+    """Admit the entrant to a task and enter its seats. Return the seats that judges could not be shown before."""
     if choice.agent is None:
         seats = [one for row in wanted for one in store.seats_of_people(row, choice.participant)]
     else:

@@ -20,7 +20,7 @@ from interplay.tasks import Question, Task
 
 @dataclass
 class Counts:
-    """Answers that preferred the agent, called it a draw, preferred the other one, or could not tell."""
+    """Numbers of answers about one agent: `won` prefer it, `drew` are draws, `lost` prefer the other one, `na` cannot tell."""
 
     won: int = 0
     drew: int = 0
@@ -44,8 +44,8 @@ class Counts:
 
 @dataclass
 class YesCounts:
-    """Answers to a yes-or-no question: yes of the agent, and of its opponents, out of `total`. If a yes is the bad answer
-    (`Question.is_inverted`), no is counted."""
+    """Good answers to a yes-or-no question: `own` about the agent, `others` about its opponents, each out of `total`.
+    The good answer is yes, or no for a question with `Question.is_inverted`."""
 
     own: int = 0
     others: int = 0
@@ -54,7 +54,7 @@ class YesCounts:
 
 @dataclass
 class Factor:
-    """A question of a task's form with its counts: `counts` for a comparative or overall one, `yes` for a direct one."""
+    """A question of a task's form with its counts: `counts` for comparative and overall questions, `yes` for direct ones."""
 
     question: Question
     counts: Counts = field(default_factory=Counts)
@@ -63,7 +63,7 @@ class Factor:
 
 @dataclass
 class Tally:
-    """All counts of one agent: by opponent, most frequent first, and by task, factors in the form's order."""
+    """All counts of one agent: by opponent (the most frequent first), and by task (factors in the order of the form)."""
 
     opponents: dict[str, Counts]
     factors: dict[str, list[Factor]]
@@ -73,8 +73,8 @@ def tally(verdicts: Iterable[Verdict], questions: Mapping[str, Sequence[Question
     """Count the answers about one agent.
 
     Args:
-        questions: Task -> its form; answers to other questions, and malformed ones (imported answers may hold them), are left
-            out.
+        questions: Task -> questions of its form. Answers to other questions are left out, and so are malformed answers, which
+            imports may hold.
     """
     opponents: dict[str, Counts] = {}
     factors: dict[str, list[Factor]] = {}
@@ -107,14 +107,14 @@ Verb = Literal["approve", "decline", "withdraw", "restore"]
 
 
 class ProposalError(JudgingError):
-    """An agent that cannot be proposed: its name is taken, or too many wait."""
+    """An agent cannot be proposed: its name is taken, or too many agents wait for a moderator."""
 
     code = "conflict"
 
 
 @dataclass(frozen=True)
 class Viewer:
-    """A visitor: sees all entrants, or approved ones and those of one token."""
+    """A visitor, who sees all entrants, or only approved entrants and those of one token."""
 
     sees_all: bool = False
     token: str | None = None
@@ -127,7 +127,7 @@ OPERATOR = Viewer(sees_all=True)
 
 
 class Said(NamedTuple):
-    """Answers of judges about an entrant: counted, and their reasons, newest first."""
+    """Judges' answers about an entrant: the counts, and the reasons that judges wrote, newest first."""
 
     tally: Tally
     reasons: list[Reason]
@@ -143,14 +143,14 @@ class Roster:
     # Looking
 
     def rows(self, viewer: Viewer = OPERATOR, *, name: str | None = None, task: str | None = None) -> list[Entrant]:
-        """Entrants the viewer may know of, all or of one name or task; by name, then task."""
+        """Return the entrants that the viewer may know of (of one name or task if given), ordered by name, then by task."""
         if any(text is not None and not _is_askable(text) for text in (name, task)):
             return []
         with self._database.read() as session:
             return [row for row in store.entrants(session, task, name=name) if viewer.sees(row)]
 
     def get(self, name: str, viewer: Viewer = OPERATOR, *, hint: str = "") -> list[Entrant]:
-        """One entrant, a row for each task it is in (NotFoundError with the nearest name if the viewer may know of none)."""
+        """Return one entrant, as one row for each of its tasks (NotFoundError if the viewer may know of no such entrant)."""
         found = self.rows(viewer, name=name)
         if not found:
             raise unknown_name("agent", name[:100], {row.name for row in self.rows(viewer)}, hint=hint)
@@ -163,12 +163,12 @@ class Roster:
     def said_of(
         self, name: str, on_offer: Mapping[str, Task], *, num_reasons: int, without: set[str], up_to: int | None = None
     ) -> Said:
-        """Answers of judges about an entrant.
+        """Return the judges' answers about an entrant.
 
         Args:
-            on_offer: Tasks by id; the form of another one is that of its newest version that was judged.
+            on_offer: Tasks on offer, by id. For any other task, the form is taken from its newest judged version.
             without: Tasks whose reasons are left out.
-            up_to: Sequence number of the last answer that counts; None: all.
+            up_to: Sequence number of the last answer that counts; None to count all answers.
         """
         with self._database.read() as session:
             tasks = {task: Task.from_json(definition) for task, definition in judged_definitions(session).items()}
@@ -195,15 +195,16 @@ class Roster:
         token: str | None,
         reserved: Collection[str] = (),
     ) -> list[Entrant]:
-        """Enter an agent that waits for a moderator; an existing one gets more tasks and the new description.
+        """Enter an agent, which then waits for a moderator. An existing agent gets more tasks and the new description.
 
-        Checks, while nobody else can write, that the name is free or the proposer's own. Writes a row for each new task.
+        The name must be free or the proposer's own; this is checked while nobody else can write. One row is written for each
+        new task.
 
         Args:
-            token: Name of the proposer's token; None is the operator.
+            token: Name of the proposer's token; None for the operator.
             reserved: Names in lower case that nobody may claim.
         Raises:
-            ProposalError: If the name is taken, or `MAX_WAITING` agents of this token wait.
+            ProposalError: If the name is taken, or if `MAX_WAITING` agents of this token wait already.
         """
         with self._database.write() as session:
             lock(session)  # or two who ask for one name at once would both find it free
@@ -222,13 +223,13 @@ class Roster:
     def change(
         self, verb: Verb, name: str, *, task: str | None = None, reason: str = "", viewer: Viewer = OPERATOR, hint: str = ""
     ) -> int:
-        """Approve, decline, withdraw or restore an entrant, in one task or all; returns in how many something changed.
+        """Approve, decline, withdraw or restore an entrant, in one task or in all. Return the number of tasks that changed.
 
         Args:
-            reason: Of `decline`; the proposer of the agent sees it.
-            viewer: The visitor; an entrant they may not know of is unknown.
+            reason: Why the agent is declined; its proposer sees this text.
+            viewer: The visitor. An entrant that the visitor may not know of counts as unknown.
         Raises:
-            NotFoundError: If the entrant is unknown, or not in this task; with the nearest.
+            NotFoundError: If the entrant is unknown, or is not in this task; the text offers the nearest name.
         """
         tasks = [row.task for row in self.get(name, viewer, hint=hint)]
         if task is not None and task not in tasks:

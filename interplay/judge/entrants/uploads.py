@@ -1,4 +1,4 @@
-"""Agents that bring videos: a folder is checked whole before anything is stored, then all of it is stored or nothing."""
+"""Add agents that are judged by videos. A whole folder is checked first; then all of it is stored, or nothing."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ class AddedTask:
 
     Attributes:
         episodes: Seed -> id of the episode that was added.
-        kept_seeds: Held-out seeds whose earlier video stays.
+        kept_seeds: Held-out seeds that had a video before; this earlier video stays.
+        missing_seeds: Held-out seeds without a video.
     """
 
     task: str
@@ -69,9 +70,9 @@ def add_agent(
         folder: Folders of tasks, named by any of `video_folder.task_names`.
         kind: `agent`, `human`, `model`, or a finer word such as `bc`.
         suites: Tasks on offer; the built-in ones when not given. Tasks of the database are known, too.
-        replace_missing: Add the missing videos of an existing agent, instead of refusing it; the others stay.
+        replace_missing: Add the missing videos of an existing agent, instead of refusing the agent. Existing videos stay.
     Raises:
-        UploadError: If anything is wrong with the name, the folder or a video; lists all of it. Nothing was stored.
+        UploadError: If anything is wrong with the name, the folder or a video; lists all faults. Nothing was stored.
     """
     name = _checked_name(name)
     tasks = known_tasks(archive.database, suites)
@@ -108,10 +109,12 @@ def add_agent(
 
 
 def add_video(archive: Archive, task: Task, agent: str, seed: int, path: Path) -> str:
-    """Add one video of an agent and return its episode's id; the same video again gives the same id. Does not admit the agent.
+    """Add one video of an agent and return the id of its episode. The same video again gives the same id.
+
+    The agent is not admitted to the leaderboard by this.
 
     Raises:
-        UploadError: If the seed is not held out, the name is invalid, or there is another video of this seed.
+        UploadError: If the seed is not held out, the name is invalid, or the seed has another video.
         RecordingError: If the video cannot be played by every browser.
     """
     agent = _checked_name(agent)
@@ -139,7 +142,7 @@ def add_video(archive: Archive, task: Task, agent: str, seed: int, path: Path) -
 
 
 def known_tasks(database: Database, suites: Iterable[Suite] | None) -> dict[str, Task]:
-    """Task id -> task: those on offer, and others in the database."""
+    """Return all known tasks by id: the tasks on offer, and other tasks in the database."""
     tasks = index(builtin_suites() if suites is None else suites)
     with database.read() as session:
         for task_id, definition in store.newest_definitions(session).items():
@@ -151,7 +154,7 @@ def known_tasks(database: Database, suites: Iterable[Suite] | None) -> dict[str,
 def check_videos(
     found: Sequence[FoundVideo], on_progress: Progress = lambda what, done, total: None
 ) -> tuple[list[tuple[FoundVideo, Mp4]], list[str]]:
-    """Read every video through; returns the playable ones with their facts, and the problems of the others."""
+    """Read every video to its end. Return the playable videos with their facts, and the problems of the others."""
     checked, problems = [], []
     for number, video in enumerate(found):
         on_progress("checking videos", number, len(found))

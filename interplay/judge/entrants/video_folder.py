@@ -1,4 +1,4 @@
-"""Folders of videos, `<task>/seed_<n>.mp4`: which files are videos of what, and what is wrong with the others."""
+"""Read folders of videos, `<task>/seed_<n>.mp4`: find the task and seed of each file, and the faults of all other files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MAX_LISTED = 6
 
 @dataclass(frozen=True)
 class FoundVideo:
-    """A file that is a video of a task on a seed, by its name."""
+    """A video file, with the task and the seed that its path names."""
 
     task: Task
     seed: int
@@ -36,7 +36,7 @@ class Found:
 
 
 def task_names(tasks: Iterable[Task]) -> dict[str, Task]:
-    """Every spelling -> task: the id; the id's name, if unique; published names of the basalt suite."""
+    """Map each accepted name to its task: the full id, the short name if only one task has it, and published BASALT names."""
     all_tasks = list(tasks)
     names: dict[str, Task] = {}
     by_name: defaultdict[str, list[Task]] = defaultdict(list)
@@ -48,7 +48,7 @@ def task_names(tasks: Iterable[Task]) -> dict[str, Task]:
 
 
 def find_videos(folder: Path, names: Mapping[str, Task]) -> Found:
-    """Look through `folder/<task>/seed_<n>.mp4`; `names` are those of `task_names` (an id's slash is a folder in a folder)."""
+    """Find the videos `folder/<task>/seed_<n>.mp4`. `names` is from `task_names`; a slash in an id is a folder in a folder."""
     found = Found()
     if not folder.is_dir():
         found.problems.append(f"{folder}: no such folder\nGive the folder that holds one folder for each task.")

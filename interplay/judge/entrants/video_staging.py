@@ -1,7 +1,7 @@
-"""From checked videos to entries of the catalogue: all of them or none, even if a process is killed at any time.
+"""Enter checked videos into the catalogue: all of them or none, even if the process is killed at any time.
 
-Copies wait under temporary names. One transaction then gives them their names, which follow from their content, and enters
-them. A process that is killed earlier leaves files that nothing refers to, and the next attempt writes the same ones.
+Videos are first copied under temporary names. One transaction then renames the copies, by names that follow from their
+content, and enters them. A process that is killed earlier leaves unused files; the next attempt writes the same files.
 """
 
 from __future__ import annotations
@@ -43,15 +43,16 @@ Progress = Callable[[str, int, int], None]
 
 
 class UploadError(InterplayError):
-    """Videos that cannot be added; lists all that is wrong."""
+    """Videos cannot be added; the text lists all faults."""
 
 
 @dataclass(frozen=True)
 class StagedVideo:
-    """A video that was checked and copied into the data folder, not visible yet.
+    """A video that was checked and copied into the data folder, but is not visible yet.
 
     Attributes:
-        source_sha256: Of the original file; decides its name, so that the same video gets the same one again.
+        part: The copy, under its temporary name.
+        source_sha256: Hash of the original file. The final name follows from it, so the same video gets the same name again.
     """
 
     task: Task
@@ -67,9 +68,9 @@ class Placement:
 
     Attributes:
         episodes: Task id and seed -> id of the episode that has the video now.
-        kept: Task id and seed of those that had a video already.
-        new_files: Files in their place, which nothing refers to before the transaction ends.
-        later: Copies and the places they go to afterwards.
+        kept: Task id and seed of each entry that had a video already.
+        new_files: Files with their final names; no entry refers to them before the transaction ends.
+        later: (temporary copy, final path) of each file that is moved after the transaction.
     """
 
     episodes: dict[tuple[str, int], str] = field(default_factory=dict)
@@ -78,7 +79,7 @@ class Placement:
     later: list[tuple[Path, Path]] = field(default_factory=list)
 
     def finish(self) -> None:
-        """Put videos of earlier entries in place; after the transaction."""
+        """Move the videos of earlier entries to their final paths. Call this after the transaction."""
         for part, target in self.later:
             os.replace(part, target)
 
@@ -97,8 +98,8 @@ def stage(
     checked: Sequence[tuple[FoundVideo, Mp4]],
     on_progress: Progress = lambda what, done, total: None,
 ) -> list[StagedVideo]:
-    """Copy videos into the data folder under temporary names (UploadError if the disk has no room, RecordingError if one
-    fails)."""
+    """Copy videos into the data folder under temporary names.
+    Raises UploadError if the disk has no room, RecordingError if a video cannot be copied."""
     media = archive.root / "media"
     _sweep(media)
     size, free = sum(facts.size_bytes for _, facts in checked), shutil.disk_usage(media).free
@@ -127,8 +128,8 @@ def stage(
 def placing(archive: Archive, session: Session, agent: str, kind: str, staged: Sequence[StagedVideo]) -> Iterator[Placement]:
     """Enter staged videos of one agent into the catalogue, inside a write transaction that holds `lock`.
 
-    New ones get their file at once: until the transaction ends nothing refers to it. Those that fill an entry without a video
-    get it by `Placement.finish` afterwards, because the entry is visible already. If the block raises, the files go again.
+    A new entry gets its file at once, because nothing refers to the file until the transaction ends. An earlier entry without
+    a video is visible already; it gets its file afterwards, by `Placement.finish`. If the block raises, new files are deleted.
     """
     placed = Placement()
     rows = store.episodes_of_agent(session, agent, {video.task.id for video in staged})
@@ -187,7 +188,7 @@ def task_row(task: Task) -> TaskRow:
 
 
 def episode_id(task: Task, agent: str, seed: int, sha256: str) -> str:
-    """The id of an uploaded episode, the same for the same video; `sha256` is empty without one."""
+    """Return the id of an uploaded episode. The same video gives the same id; `sha256` is empty if there is no video."""
     text = "\n".join((task.content_hash, agent, str(seed), sha256))
     return f"upload-{hashlib.sha256(text.encode()).hexdigest()[:24]}"
 
@@ -195,7 +196,7 @@ def episode_id(task: Task, agent: str, seed: int, sha256: str) -> str:
 def episode_values(
     name: str, task: Task, seed: int, actor: str, kind: str, now: datetime, facts: Mp4 | None = None
 ) -> dict[str, Any]:
-    """Columns of the `EpisodeRow` of an upload; without `facts` its video is missing."""
+    """Return the columns of the `EpisodeRow` of an upload. Without `facts` the row says that its video is missing."""
     return {
         "id": name,
         "task": task.id,
@@ -219,7 +220,7 @@ def episode_values(
 
 
 def actor_kind(kind: str) -> str:
-    """The kind of actor of an agent of a finer kind.
+    """Return the general kind of an actor for an agent's kind, which may be finer (such as `bc`).
 
     >>> actor_kind("bc"), actor_kind("human")
     ('agent', 'human')

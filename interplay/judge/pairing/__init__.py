@@ -1,7 +1,7 @@
 """Pairing rules: which two agents to ask a judge about next. Pure rules; no database, no clock.
 
-`pairing_rule(name)` makes one, `Evidence` is what it decides from, `order` gives all pairs, the most wanted first.
-docs/matchmaking.md compares them.
+`pairing_rule(name)` makes a rule. A rule decides from `Evidence`; its `order` returns all pairs, the most wanted first.
+docs/matchmaking.md compares the rules.
 
 >>> import numpy as np
 >>> evidence = Evidence([("ada", "bob", "left"), ("bob", "cyd", "left"), ("ada", "cyd", "left")])
@@ -41,18 +41,18 @@ __all__ = [
 
 
 class PairingError(InterplayError):
-    """Options that a rule does not have; the text lists those it has."""
+    """The rule has no such option; the text lists the options that it has."""
 
 
 def pairing_rule(name: str = "default", **options: Any) -> PairingRule:
-    """A rule by its name.
+    """Make the pairing rule of this name.
 
     Args:
         name: `order`, `round-robin`, `information`, `bedd`, `focus`, or `default` for the best one measured.
         options: `agents` for focus (names, at least one), `prior_sd` for order and focus.
     Raises:
-        NotFoundError: For an unknown name; offers the nearest.
-        PairingError: For unknown options.
+        NotFoundError: If the name is unknown; the text offers the nearest name.
+        PairingError: If the rule has no such option.
     """
     kind = PAIRING_RULES.get(DEFAULT_RULE if name == "default" else name)
     if kind is None:

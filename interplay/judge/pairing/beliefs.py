@@ -1,9 +1,10 @@
-"""A joint belief about the strengths of all agents: their means, and how errors of one go with errors of another.
+"""A joint belief about the strengths of all agents: the means, and the covariance of the errors.
 
-TrueSkill keeps a sigma for each agent and ignores that two agents who met are uncertain together: whether a whole group is
-strong or weak matters to no order, who leads inside it does. Here the covariance of all strengths is kept: Bradley-Terry with a
-normal prior, its posterior approximated by a normal distribution at its peak (Laplace's method; MacKay, "Information Theory,
-Inference, and Learning Algorithms", chapter 27). It needs only the counts of answers, so their order does not matter.
+TrueSkill keeps one sigma for each agent. It ignores that the errors of two compared agents depend on each other: how strong a
+whole group is does not change the order inside the group. This module therefore keeps the covariance of all strengths. The
+model is Bradley-Terry with a normal prior; its posterior is approximated by a normal distribution at its peak (Laplace's
+method; MacKay, "Information Theory, Inference, and Learning Algorithms", chapter 27). The result depends only on the counts of
+answers, not on their order.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ class Beliefs(NamedTuple):
     """A normal distribution over the strengths of n agents.
 
     Attributes:
-        mean: float64, shape (n,); logits, about 0.
+        mean: float64, shape (n,); logits, centred on 0.
         covariance: float64, shape (n, n); logits squared.
     """
 
@@ -39,7 +40,7 @@ class Beliefs(NamedTuple):
 
     @property
     def difference_variance(self) -> Array:
-        """Variance of the difference of i and j, shape (n, n); 1 on the diagonal, so that it can be divided by."""
+        """Variance of the difference of i and j, shape (n, n). The diagonal is 1, so that one can divide by the matrix."""
         diagonal = np.diag(self.covariance)
         variance = diagonal[:, None] + diagonal - 2 * self.covariance
         np.fill_diagonal(variance, 1.0)
@@ -47,13 +48,13 @@ class Beliefs(NamedTuple):
 
 
 def beliefs(won: Array, awaited: tuple[NDArray[np.intp], NDArray[np.intp]], prior_sd: float = PRIOR_SD) -> Beliefs:
-    """Strengths after the answers, their uncertainty as it will be when the awaited answers have come.
+    """Estimate the strengths after the answers, with the uncertainty that will be left when the awaited answers have come.
 
     Args:
         won: Shape (n, n); entry (i, j) is how often i was better than j, draws counting half for each.
-        awaited: Rows and columns of the matches that judges have open. Their outcomes are unknown, so means stay; the average
-            information of an answer is counted.
-        prior_sd: Of strengths, logits, positive.
+        awaited: Rows and columns of the matches that judges have open. Their outcomes are unknown, so they change no mean; they
+            lower the uncertainty by the average information of an answer.
+        prior_sd: Standard deviation of strengths before any answer; logits, positive.
     """
     mean, precision = _peak(won, prior_sd)
     rows, columns = awaited
@@ -68,9 +69,9 @@ def beliefs(won: Array, awaited: tuple[NDArray[np.intp], NDArray[np.intp]], prio
 
 
 def information(known: Beliefs) -> Array:
-    """Fisher information p (1 - p) of one answer about i and j on their difference, shape (n, n), in (0, 0.25].
+    """Fisher information p (1 - p) that one answer about i and j gives on their difference, shape (n, n), in (0, 0.25].
 
-    The uncertainty of the difference widens the logistic curve (MacKay, section 41.4).
+    The uncertainty of the difference makes the logistic curve wider (MacKay, section 41.4).
     """
     widened = known.difference / np.sqrt(1 + np.pi / 8 * known.difference_variance)
     fade = np.exp(-np.abs(widened))

@@ -1,4 +1,4 @@
-"""Candidates: agents' episodes on held-out seeds, by version of the task they were recorded under."""
+"""Candidates: agents' episodes on held-out seeds, grouped by the version of the task in which they were recorded."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from interplay.tasks import Suite, Task, builtin_suites, index
 
 
 class Candidates:
-    """Tasks and candidates; caches task versions, which never change, and candidates until one comes or goes."""
+    """Reads tasks and candidates. Versions of tasks never change and stay cached; candidates are read again after a change."""
 
     def __init__(self, suites: Iterable[Suite] | None = None) -> None:
         self._tasks = index(builtin_suites() if suites is None else suites)
@@ -23,7 +23,7 @@ class Candidates:
         self._candidates: dict[str, tuple[store.CandidatesState, tuple[Candidate, ...]]] = {}
 
     def of_task(self, session: Session, task: str) -> tuple[Candidate, ...]:
-        """Episodes on held-out seeds of agents that may be judged, under every known version of the task."""
+        """Return the held-out episodes of all agents that may be judged, of every known version of the task."""
         # Asked of the database every time: other processes let agents in, withdraw them, and add their episodes.
         state = store.candidates_state(session, task)
         known_state, candidates = self._candidates.get(task, (None, ()))
@@ -46,13 +46,13 @@ class Candidates:
         return found
 
     def in_episode(self, session: Session, task: str, episode_id: str) -> list[Candidate]:
-        """Candidates of one episode, on any seed: one for each entrant and each seat it held."""
+        """Return the candidates of one episode on any seed: one for each entrant and each seat that it held."""
         found = store.candidates_in(session, task, episode_id)
         version = self.task(session, task, found[0].task_hash) if found else None
         return [] if version is None else _in_seats(version, found)
 
     def task(self, session: Session, task: str, task_hash: str) -> Task | None:
-        """One version of a task, from the database or from those on offer; None if unknown."""
+        """Return one version of a task, from the database or from the tasks on offer; None if it is unknown."""
         if task_hash not in self._versions:
             definition = store.task_definition(session, task_hash)
             version = Task.from_json(definition) if definition is not None else self._tasks.get(task)
@@ -71,6 +71,6 @@ class Candidates:
 
 
 def _in_seats(version: Task, rows: Iterable[store.CandidateRow]) -> list[Candidate]:
-    """Candidates of rows. A video whose seats were not recorded counts as one of the first seat."""
+    """Make candidates from rows. A video without recorded seats counts as a video of the first seat."""
     known = (row if row.seat in version.seats else row._replace(seat=version.seats[0]) for row in rows)
     return [Candidate(*row) for row in known]

@@ -17,7 +17,7 @@ _FIRST_CAPACITY = 32
 
 
 class Counts(NamedTuple):
-    """Answers about n agents.
+    """Counts of the answers about n agents.
 
     Attributes:
         won: float64, shape (n, n): entry (i, j) is how often i was better than j, draws counting half for each.
@@ -34,10 +34,10 @@ class Counts(NamedTuple):
 class Evidence:
     """The answers of one task, in the order of the log. Not safe to share between threads.
 
-    Answers are only ever added; to leave some out (of a banned judge), make new evidence from the others.
+    Answers can only be added. To leave out answers (those of a banned judge), make new evidence from all other answers.
 
     Args:
-        standings: The ratings after the same answers, where the caller has them; computed here if None.
+        standings: Returns the ratings after the same answers, if the caller has these ratings; None to compute them here.
 
     >>> evidence = Evidence([("ada", "bob", "left"), ("bob", "cyd", "draw")])
     >>> print(evidence.counts(["ada", "bob"]).won)
@@ -58,7 +58,7 @@ class Evidence:
             self.add(*answer)
 
     def add(self, left: str, right: str, outcome: Outcome) -> None:
-        """Add one answer (ValueError for one agent on both sides, or an `outcome` other than `left`, `right` and `draw`)."""
+        """Add one answer (ValueError if both sides are one agent, or if `outcome` is not `left`, `right` or `draw`)."""
         if left == right:
             raise ValueError(f"an agent cannot be compared with itself, got {left!r} on both sides")
         if outcome not in OUTCOMES:
@@ -72,7 +72,7 @@ class Evidence:
 
     @property
     def standings(self) -> Standings:
-        """TrueSkill's ratings after these answers; computed when first asked for, then continued."""
+        """TrueSkill ratings after these answers. They are computed at the first request and then updated by each answer."""
         if self._others is not None:
             return self._others()
         for answer in self._unrated:
@@ -81,7 +81,7 @@ class Evidence:
         return self._standings
 
     def counts(self, agents: Sequence[str]) -> Counts:
-        """Counts of these agents, followed by every other one in the log, by name."""
+        """Return the counts of these agents, followed by all other agents of the log in the order of their names."""
         names = (*agents, *sorted(self._places.keys() - set(agents)))
         known = [(place, self._places[name]) for place, name in enumerate(names) if name in self._places]
         won = np.zeros((len(names), len(names)))

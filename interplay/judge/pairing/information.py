@@ -1,6 +1,6 @@
 """Information: the pair whose answer is expected to lower the uncertainty of the two TrueSkill ratings most.
 
-Two rules: as it should be counted (`Information`), and as the published platform counts it (`PublishedInformation`).
+Two rules: `Information` counts the expected change correctly, `PublishedInformation` counts it as the published platform does.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Information:
-    """The published platform's idea with draws counted: worth is `rank.expected_drop`, skill points squared."""
+    """The idea of the published platform, but draws are counted: the worth is `rank.expected_drop`, in skill points squared."""
 
     name: ClassVar[str] = "information"
 
     def order(self, agents: Sequence[str], evidence: Evidence, awaited: Awaited, rng: np.random.Generator) -> list[AgentPair]:
-        """See `PairingRule`. An awaited match leaves both means and shrinks both variances, as answers do on average."""
+        """See `PairingRule`. An awaited match lowers both variances, as answers do on average, and changes no mean."""
         names = sorted(agents)
         mu, sigma = _expected_ratings(names, evidence.standings, awaited)
         return most_worthy_first(names, expected_drops(mu, sigma, evidence.standings.settings), rng)
@@ -36,7 +36,7 @@ class Information:
 
 @dataclass(frozen=True)
 class PublishedInformation:
-    """The rule of the published platform (BEDD's evaluation server): worth is `published_drops`.
+    """The rule of the published platform (BEDD's evaluation server): the worth is `published_drops`.
 
     Differences: open matches count, as in `Information`.
     """
@@ -61,10 +61,10 @@ def _expected_ratings(names: Sequence[str], standings: Standings, awaited: Await
 
 
 def expected_drops(mu: Array, sigma: Array, settings: Settings) -> Array:
-    """`rank.expected_drop` of every two of n agents at once, shape (n, n), symmetric; the diagonal means nothing.
+    """Return `rank.expected_drop` of every two of n agents, shape (n, n), symmetric; the diagonal has no meaning.
 
-    The expectation of W over the outcomes equals that of V squared, because the outcomes' probabilities sum to 1 whatever the
-    difference of skills is, so that their second derivatives sum to 0.
+    The expectation of W over the outcomes equals the expectation of V squared. The reason: for every difference of skills the
+    probabilities of the outcomes sum to 1, so their second derivatives sum to 0.
     """
     variance = sigma**2 + settings.tau**2
     c_squared = variance[:, None] + variance + 2 * settings.beta**2
@@ -80,9 +80,9 @@ def expected_drops(mu: Array, sigma: Array, settings: Settings) -> Array:
 def published_drops(mu: Array, sigma: Array, settings: Settings) -> Array:
     """Expected fall of sigma_i**2 + sigma_j**2 of every two of n agents as BEDD's server computes it, shape (n, n), symmetric.
 
-    A draw cannot happen, a win has the probability cdf((mu_i - mu_j) / sqrt(beta**2 + sigma_i**2 + sigma_j**2)), with one
-    beta**2 where there are two performances, and the fall is counted from the sigmas before they drift by tau: it is below 0
-    where sigmas are that small. The diagonal means nothing.
+    The server excludes draws. It gives a win the probability cdf((mu_i - mu_j) / sqrt(beta**2 + sigma_i**2 + sigma_j**2)), with
+    one beta**2 although two performances are compared. It counts the fall from the sigmas before their drift by tau, so the
+    fall is negative if the sigmas are small enough. The diagonal has no meaning.
     """
     before, variance = sigma**2, sigma**2 + settings.tau**2
     c_squared = variance[:, None] + variance + 2 * settings.beta**2

@@ -1,4 +1,4 @@
-"""Choice of the next two episodes, given a rule's order of pairs of agents. Pure rules; no database."""
+"""Choose the next two episodes from a rule's order of pairs of agents. Pure rules; no database."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ EpisodePair = frozenset[str]
 
 
 class Candidate(NamedTuple):
-    """An episode that may be shown, for one seat of it.
+    """One seat of an episode that may be shown.
 
     Attributes:
-        was_cut: The time limit ended it, so its length is the limit it was played under.
-        has_people: A person held a seat of it; judges never see their own game.
+        was_cut: Whether the time limit ended the episode, so that its length is that limit.
+        has_people: Whether a person held a seat of the episode; judges never see their own game.
     """
 
     agent: str
@@ -34,14 +34,14 @@ class Candidate(NamedTuple):
 
 
 class ChosenEpisodes(NamedTuple):
-    """Two episodes of one task version and one seed, in which the same seat is compared; sides drawn."""
+    """Two episodes of one task version and one seed, in which the same seat is compared. Their sides were drawn by chance."""
 
     left: Candidate
     right: Candidate
 
 
 class JudgeHistory(NamedTuple):
-    """Matches of one judge in one task."""
+    """The matches that one judge was served in one task."""
 
     pairs: frozenset[EpisodePair]
     times_seed: Mapping[int, int]
@@ -62,14 +62,14 @@ def choose(
     can_show: Callable[[Candidate], bool],
     rng: np.random.Generator,
 ) -> ChosenEpisodes | None:
-    """The next two episodes for one judge, or None when nothing is left to show.
+    """Choose the next two episodes for one judge; return None when nothing is left to show.
 
-    Pairs of agents are tried in the order given; the first one with episodes this judge has not seen together wins. Only a
-    judge who has seen everything is shown something again. Among the episode pairs of the chosen agents, seeds this judge has
-    met least come first, then pairs shown least to anyone, then chance.
+    Pairs of agents are tried in the given order. The first pair of agents with two episodes that this judge has not seen
+    together is taken. Only a judge who has seen all episode pairs sees one again. Among the episode pairs of the two agents,
+    seeds that this judge has seen least come first, then pairs shown least to anyone; chance decides the rest.
 
     Args:
-        candidates: May mix task versions, which are never paired.
+        candidates: Candidates of any task versions; two versions are never compared.
         pairs: From `PairingRule.order`.
         taken: Episode pairs that another judge has open.
         times_shown: Two agents -> how often each of their episode pairs was served.
@@ -113,7 +113,7 @@ def _by_agent(candidates: Iterable[Candidate]) -> dict[str, dict[tuple[str, int]
 def _options(
     a: Mapping[tuple[str, int], list[Candidate]], b: Mapping[tuple[str, int], list[Candidate]]
 ) -> list[ChosenEpisodes]:
-    """All comparable pairs of episodes of two entrants, of one task version and seed. One game may be of both."""
+    """Return all comparable pairs of two entrants' episodes, of one task version and seed. No episode is paired with itself."""
     return [
         ChosenEpisodes(one, other)
         for key in sorted(a.keys() & b.keys())
@@ -123,10 +123,10 @@ def _options(
 
 
 def comparable(one: Candidate, other: Candidate) -> bool:
-    """Whether one time limit explains how both episodes ended.
+    """Whether both episodes could have been played under one time limit.
 
-    Rollouts may be cut short (`interplay play --max-seconds`). An episode that was cut had its own length as its limit; any
-    other would have ended the same under every limit it stayed within.
+    A rollout may be cut short (`interplay play --max-seconds`). The limit of an episode that was cut is its own length. Any
+    other episode would have ended in the same way under every limit that is not shorter than the episode.
 
     >>> cut, game = Candidate("a", "", 1, "x", 1800, True), Candidate("b", "", 1, "y", 5000, False)
     >>> comparable(cut, cut), comparable(game, game), comparable(cut, game), comparable(cut, game._replace(num_steps=900))

@@ -1,4 +1,4 @@
-"""Order: the pair whose answer is expected to settle most about the order of the leaderboard. Focus: about some of it."""
+"""`OrderUncertainty` prefers pairs that tell most about the order of the leaderboard; `Focus` does so for some agents only."""
 
 from __future__ import annotations
 
@@ -18,21 +18,22 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class OrderUncertainty:
-    """Worth of a pair: by how much its answer is expected to lower the uncertainty of everybody's place, in places squared.
+    """Worth of a pair: the expected fall of the uncertainty of all agents' places through its answer, in places squared.
 
-    An agent's place is 1 + the number of agents better than it. Under what is believed (`beliefs`) each place has a variance,
-    and the sum of these variances is what the rank correlation with the truth falls short by (Spearman's coefficient is
-    1 - 6 sum d**2 / (n**3 - n), d being errors of places). An answer about i and j moves the expected place of every agent k
-    that is uncertain together with them; by the law of total variance the expected fall of the sum of variances is the
-    variance of those moves, and it is linearised:
+    An agent's place is 1 + the number of better agents. Under the present belief (`beliefs`) each place has a variance. The sum
+    of these variances determines how far the rank correlation with the truth stays below 1 (Spearman's coefficient is
+    1 - 6 sum d**2 / (n**3 - n); d are the errors of places). An answer about i and j moves the expected place of every agent k
+    whose error depends on theirs. By the law of total variance, the expected fall of the sum is the variance of these moves.
+    A linear approximation gives:
 
         u = covariance (e_i - e_j)               how strengths move with the difference of i and j
         g_kl = density of "k and l are equal"     how easily their order is swapped
         move of place k = sum over l of g_kl (u_k - u_l)
         worth = I / (1 + v I) * sum over k of (move of place k)**2
 
-    v is the variance of the difference of i and j and I the information of one answer. So far-apart agents are worth little
-    (I and g are small), settled ones too (u is small), and a pair that sits in a crowd is worth most.
+    v is the variance of the difference of i and j; I is the information of one answer. Therefore a pair of very different
+    agents is worth little (I and g are small), and so is a pair of well-known agents (u is small). A pair that has many agents
+    close to it is worth most.
     """
 
     prior_sd: float = PRIOR_SD
@@ -47,11 +48,11 @@ class OrderUncertainty:
 
 @dataclass(frozen=True)
 class Focus:
-    """Pairs with one of `agents` come first, by what their answer tells about the places of `agents`; then all others.
+    """Put pairs with one of `agents` first. The worth of a pair is what its answer tells about the places of `agents`.
 
-    A new agent so meets those it may be next to, not those it surely beats. Pairs of two others stay in the list, so that a
-    judge who has seen every video of the new agent can continue; their worth counts what they tell about its place. Names in
-    `agents` that are not candidates are ignored; if none is one, every place matters, as under `order`.
+    A new agent thus meets agents of similar strength, not agents that it surely beats. Pairs of two other agents follow, so
+    that a judge who has seen every video of the new agent can continue; their worth, too, is what they tell about its place.
+    Names in `agents` that are not candidates are ignored. If no name is a candidate, all places matter, as under `order`.
     """
 
     agents: tuple[str, ...]
@@ -94,12 +95,12 @@ def _ordered(
 
 
 def worth_for_places(known: Beliefs, whose: NDArray[np.intp], num_shown: int) -> Array:
-    """Expected fall of the variance of some agents' places, for an answer about each two; shape (num_shown, num_shown).
+    """Expected fall of the variance of some agents' places, for an answer about each pair; shape (num_shown, num_shown).
 
     Args:
-        known: About n agents, candidates first.
-        whose: Candidates whose places matter.
-        num_shown: Number of candidates; only they have places.
+        known: The belief about n agents, candidates first.
+        whose: Indices of the candidates whose places matter.
+        num_shown: Number of candidates; only candidates have places.
     """
     variance = known.difference_variance[:num_shown, :num_shown]
     deviation = np.sqrt(variance)

@@ -1,4 +1,4 @@
-"""The interface of pairing rules (agents, evidence and open matches in, pairs of agents out), and the simplest one."""
+"""The interface of pairing rules (agents, evidence and open matches in, pairs of agents out), and the simplest rule."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Awaited = Iterable[tuple[str, str]]
 
 
 class AgentPair(NamedTuple):
-    """Two agents to ask about; `worth` of an answer is in a unit of the rule, comparable within one order only."""
+    """Two agents to ask about, and the `worth` of an answer. Its unit depends on the rule: compare it within one order only."""
 
     a: str
     b: str
@@ -24,26 +24,26 @@ class AgentPair(NamedTuple):
 
 
 class PairingRule(Protocol):
-    """Decides which pair of agents is asked about next. Has no state: everything comes in as `evidence`."""
+    """Decides which pair of agents is asked about next. A rule has no state; it knows only its arguments."""
 
     name: ClassVar[str]
     """By which `pairing_rule(name)` finds it."""
 
     def order(self, agents: Sequence[str], evidence: Evidence, awaited: Awaited, rng: np.random.Generator) -> list[AgentPair]:
-        """Every pair of `agents` that may be shown, the most wanted first.
+        """Return every pair of `agents`, the most wanted first.
 
         Args:
-            agents: Names of candidates, each once; fewer than two make no pair.
+            agents: Names of candidates, each once; fewer than two names make no pair.
             evidence: Answers so far, also about former candidates.
-            awaited: Agents of open matches, candidates or not. Their answers are expected.
+            awaited: The two agents of each open match, candidates or not. An answer about these two is expected.
             rng: Decides between pairs of equal worth.
         """
         ...
 
 
 def places_of(names: Sequence[str], awaited: Awaited) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Awaited pairs as rows and columns of a table of `names`; pairs with unknown agents, or of an agent with itself, are left
-    out."""
+    """Return the awaited pairs as rows and columns of a table of `names`.
+    Pairs with an unknown agent, and pairs of an agent with itself, are left out."""
     place = {name: index for index, name in enumerate(names)}
     known = [(place[a], place[b]) for a, b in awaited if a in place and b in place and a != b]
     rows, columns = np.array(known, dtype=np.intp).reshape(-1, 2).T
@@ -51,9 +51,9 @@ def places_of(names: Sequence[str], awaited: Awaited) -> tuple[NDArray[np.intp],
 
 
 def most_worthy_first(names: Sequence[str], worth: NDArray[np.float64], rng: np.random.Generator) -> list[AgentPair]:
-    """Every pair by falling worth, equals in an order drawn from `rng`.
+    """Return all pairs, the highest worth first; `rng` draws the order of pairs of equal worth.
 
-    `worth` has shape (n, n); only values above the diagonal are read. Differences in the last bits count as equal.
+    `worth` has shape (n, n); only values above the diagonal are read. Values that differ only by rounding count as equal.
     """
     rows, columns = np.triu_indices(len(names), 1)
     values = worth[rows, columns]
@@ -69,9 +69,9 @@ def most_worthy_first(names: Sequence[str], worth: NDArray[np.float64], rng: np.
 
 @dataclass(frozen=True)
 class RoundRobin:
-    """The pair that was asked about least comes first, chance decides between equals; a pair's worth is minus that number.
+    """The pair that was asked about least often comes first; chance decides between equals. Its worth is minus that number.
 
-    The reference for other rules: it holds no beliefs, so none can mislead it.
+    This is the reference for other rules: it assumes nothing about agents, so no wrong assumption can mislead it.
     """
 
     name: ClassVar[str] = "round-robin"

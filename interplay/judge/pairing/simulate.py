@@ -1,7 +1,7 @@
-"""How many answers a pairing rule needs: judges who answer by chance around known skills, ranked again and again.
+"""Simulate how many answers a pairing rule needs before the ranking is right.
 
-Skills are drawn from a profile, judges see performances scattered around them, a rule asks, a rating method ranks, and the rank
-correlation with the truth is computed every few answers.
+Skills are drawn from a profile. A rule chooses the pairs; simulated judges compare performances that vary around the skills. A
+rating method ranks the agents, and the rank correlation with the true skills is computed after every few answers.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ PUBLISHED_SCORES = (2.43, 2.17, 0.73, 0.13, -0.32, -1.35)
 
 
 class SimulationError(InterplayError):
-    """Settings that cannot be simulated; the text names the one at fault."""
+    """The settings cannot be simulated; the text names the wrong one."""
 
 
 @dataclass(frozen=True)
@@ -43,14 +43,14 @@ class Simulation:
     """Settings of a simulation.
 
     Attributes:
-        max_answers: Where a run ends, even before its target.
-        target: Rank correlation (Spearman) with the truth to reach, between 0 and 1.
+        max_answers: Number of answers after which a run ends, even if it has not reached its target.
+        target: Rank correlation (Spearman) with the truth that a run should reach, between 0 and 1.
         profile: Distribution of skills: `normal`, or `bedd` for the published scores of six agents and others around them.
-        spread: Standard deviation of skills as a multiple of `NOISE`: at 1 the better of two agents drawn by chance gets 80 %
-            of the answers that are no draw, at 0.5 70 %, at 2 90 %.
-        draws: Share of draws among the answers if every pair were asked alike; close pairs are drawn more often than others.
+        spread: Standard deviation of skills as a multiple of `NOISE`. At 1, the better of two random agents gets 80 % of the
+            answers that are no draw; at 0.5 it gets 70 %, at 2 it gets 90 %.
+        draws: Share of draws if every pair were asked equally often. Agents of similar skill draw more often than others.
         num_judges: Number of open matches at any time; any of them may be answered next.
-        every: Answers between two looks at the ranking.
+        every: Number of answers between two computations of the ranking.
     Raises:
         SimulationError: If a value is outside its range.
     """
@@ -84,8 +84,8 @@ class Run(NamedTuple):
     """One run of one rule and seed.
 
     Attributes:
-        answers: Number of answers at each look.
-        correlation: Method -> rank correlation with the truth at each look.
+        answers: Number of answers at each computation of the ranking.
+        correlation: Method -> rank correlation with the truth at each of these numbers.
     """
 
     policy: str
@@ -95,14 +95,14 @@ class Run(NamedTuple):
 
 
 class Needed(NamedTuple):
-    """Answers until the target was first reached, and until it was kept to the end; None if not in time."""
+    """Number of answers after which the target was reached once (`first`), or for the rest of the run (`lasting`); or None."""
 
     first: int | None
     lasting: int | None
 
 
 class Quartiles(NamedTuple):
-    """Over seeds; None where it lies beyond the last answer of the runs. `num_reached` seeds of `num` reached the target."""
+    """Quartiles over seeds; None for a value beyond the end of the runs. `num_reached` of `num` seeds reached the target."""
 
     q1: float | None
     median: float | None
@@ -112,10 +112,10 @@ class Quartiles(NamedTuple):
 
 
 def true_skills(settings: Simulation, rng: np.random.Generator) -> Array:
-    """Skills of mean 0, skill points, shape (num_agents,), in random places.
+    """Draw the true skills: skill points, mean 0, shape (num_agents,), in random order.
 
-    `bedd`: six agents have the published scores, the others are drawn and shifted so that all have mean 0 and standard
-    deviation 1 if there are 17: 14 agents stand close together, two far above, one below.
+    With `bedd`, six agents have the published scores. The others are drawn and then adjusted so that 17 agents have mean 0 and
+    standard deviation 1 (before scaling): 14 agents are close together, two are far above and one is below.
     """
     scores = rng.normal(size=settings.num_agents)
     if settings.profile == "bedd":
@@ -131,7 +131,7 @@ def true_skills(settings: Simulation, rng: np.random.Generator) -> Array:
 
 
 def draw_margin(skills: Array, draws: float) -> float:
-    """The largest difference of performances that is a draw, skill points: over all pairs the share of draws is `draws`."""
+    """Return the largest difference of performances that is a draw, so that `draws` is the share of draws over all pairs."""
     rows, columns = np.triu_indices(len(skills), 1)
     differences = (np.abs(skills[rows] - skills[columns]) / NOISE).tolist()
     low, high = 0.0, 1.0
@@ -148,13 +148,13 @@ def _share_of_draws(differences: Sequence[float], margin: float) -> float:
 
 
 def simulate(settings: Simulation, policy_name: str, seed: int, methods: Sequence[str] = METHODS[:2]) -> Run:
-    """One run. Truth and judges' chance depend only on the seed, so that rules face the same agents.
+    """Simulate one run. The true skills and the judges' errors depend only on the seed, so all rules get the same agents.
 
     Args:
-        policy_name: As for `pairing_rule`. `focus` is simulated with one agent, drawn by chance.
-        methods: Some of `METHODS`.
+        policy_name: Name of the rule, as in `pairing_rule`. `focus` is simulated with one random agent.
+        methods: Rating methods, from `METHODS`.
     Raises:
-        NotFoundError: If there is no such rule or method.
+        NotFoundError: If the rule or a method is unknown.
     """
     for method in methods:
         if method not in METHODS:
@@ -191,7 +191,7 @@ def estimates(evidence: Evidence, names: Sequence[str], method: str) -> Array:
 
 
 def needed(answers: Sequence[int], correlation: Sequence[float], target: float) -> Needed:
-    """Number of answers at which one run reached its target.
+    """Return the numbers of answers at which one run reached its target.
 
     >>> needed([5, 10, 15, 20], [0.8, 0.96, 0.94, 0.97], 0.95)
     Needed(first=10, lasting=20)
@@ -203,7 +203,7 @@ def needed(answers: Sequence[int], correlation: Sequence[float], target: float) 
 
 
 def quartiles(values: Sequence[int | None]) -> Quartiles:
-    """Quartiles of numbers of answers; runs that missed the target count as longer than all others.
+    """Return the quartiles of numbers of answers. A run that missed its target (None) counts as longer than all others.
 
     >>> quartiles([10, 20, None, 30])
     Quartiles(q1=17.5, median=25.0, q3=None, num_reached=3, num=4)
@@ -224,11 +224,11 @@ def _quantile(numbers: Sequence[float], share: float) -> float | None:
 
 
 def summary(runs: Sequence[Run], target: float) -> list[dict[str, Any]]:
-    """One row for each policy and rating method: answers needed, and their medians as shares of round-robin's.
+    """Return one row for each rule and rating method: the needed answers, and their medians relative to round-robin.
 
-    Rows have `policy`, `method`, `first` and `lasting` (`Quartiles`), `first_ratio` and `lasting_ratio` (None without
-    round-robin, or where a median lies beyond the runs' end), and `median_curve`: answers after which the median run is at the
-    target (its ratio: `median_curve_ratio`).
+    Each row has `policy` (the rule), `method`, `first` and `lasting` (`Quartiles`), and `median_curve`: the number of answers
+    after which the median of the runs' correlations reaches the target. `first_ratio`, `lasting_ratio` and `median_curve_ratio`
+    divide by the number of round-robin; they equal None without round-robin, or if a number lies beyond the runs' end.
     """
     rows: list[dict[str, Any]] = []
     for name in dict.fromkeys(run.policy for run in runs):
@@ -259,7 +259,7 @@ def _ratio(one: float | None, other: float | None) -> float | None:
 
 
 def curves(runs: Sequence[Run]) -> list[dict[str, Any]]:
-    """The tidy table of the plot: rows of `policy`, `method`, `answers`, and over seeds `q1`, `median`, `q3` and `num`."""
+    """Return the rows of the plot: `policy`, `method`, `answers`, and over seeds `q1`, `median`, `q3` and `num`."""
     rows: list[dict[str, Any]] = []
     for name in dict.fromkeys(run.policy for run in runs):
         of_policy = [run for run in runs if run.policy == name]
@@ -275,5 +275,5 @@ def curves(runs: Sequence[Run]) -> list[dict[str, Any]]:
 
 
 def fingerprint(settings: Simulation, methods: Sequence[str]) -> Mapping[str, Any]:
-    """Settings that must be equal for a stored run to be used again; `target` changes no run."""
+    """Return the settings that must be equal if a stored run is to be used again. `target` is not one: it changes no run."""
     return {**asdict(settings), "methods": sorted(methods), "target": None}

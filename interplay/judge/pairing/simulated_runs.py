@@ -1,4 +1,4 @@
-"""Runs of a simulation in a file, a JSON document a line, so that a stopped simulation can continue."""
+"""Store runs of a simulation in a file, one JSON document on each line, so that a stopped simulation can continue."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from interplay.judge.pairing.simulate import Run, Simulation, SimulationError, f
 
 
 class SimulatedRuns:
-    """The runs of one simulation in a file, which may also hold runs of other settings (SimulationError if it holds something
-    else).
+    """The runs of one simulation, stored in a file that may also hold runs with other settings.
 
     Args:
-        path: Created with the first run; None stores nothing.
+        path: File of the runs, created with the first run; None to store nothing.
+    Raises:
+        SimulationError: If the file holds anything but runs.
     """
 
     def __init__(self, path: Path | None, settings: Simulation, methods: Sequence[str]) -> None:
@@ -47,7 +48,7 @@ class SimulatedRuns:
         self._ends_in_line = True
 
     def _documents(self) -> list[dict[str, Any]]:
-        """Every complete line; one torn by a crash is left out."""
+        """Return the document of every complete line. A line that a crash cut off is left out."""
         if self._path is None or not self._path.exists():
             return []
         try:

@@ -1,7 +1,7 @@
-"""Published evaluation sets: the answers of another study, banned workers and videos, imported whole and exported again.
+"""Import and export published evaluation sets: the answers of a study, its banned workers and its videos.
 
-The format is that of BEDD (Milani et al. 2023), see docs/dataset.md. `import_answers` enters a file, `export_file` writes the
-answers of this server: in the same format (`export_answers`), or as one row an answer (`flat_table`).
+The format is that of BEDD (Milani et al. 2023), see docs/dataset.md. `import_answers` enters a file. `export_file` writes the
+answers of this server, in the same format (`export_answers`) or as a table with one row for each answer (`flat_table`).
 """
 
 from interplay.judge.published.dataset_export import Selection, export_answers

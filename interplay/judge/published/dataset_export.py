@@ -1,4 +1,4 @@
-"""Answers in the published format, newest first: imported ones equal to what was imported, our own in the same words."""
+"""Write answers in the published format, newest first. Imported answers equal the imported rows; ours get the same form."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class Selection:
     """Answers to write.
 
     Attributes:
-        name: Only those imported under this name; all if None.
-        pseudonyms: Instead of the names of judges and of people who played, or None.
+        name: Name of an imported set, to write only its answers; None for all answers.
+        pseudonyms: Replace the names of judges and of people who played; None to keep the names.
     """
 
     name: str | None = None
@@ -42,10 +42,10 @@ class Selection:
 
 
 def export_answers(session: Session, selection: Selection) -> list[dict[str, Any]]:
-    """Answers that can move ratings, in the published format, newest first (DatasetError without any, NotFoundError for an
-    unknown set).
+    """Return the answers that can change ratings, in the published format, newest first.
 
-    If all are of one imported set they have the order of their file; answers to checks and of model judges are left out.
+    Answers to checks, and answers of model judges, are left out. If all answers are from one imported set, they keep the order
+    of its file. Raises DatasetError if there is no answer, NotFoundError for an unknown set.
     """
     tasks = Tasks(session)
     counted = [one for one in selected(session, selection) if one.purpose == "rating" and one.judge_kind != "model"]
@@ -63,7 +63,7 @@ def export_answers(session: Session, selection: Selection) -> list[dict[str, Any
 
 
 def selected(session: Session, selection: Selection) -> Iterator[store.ExportedAnswer]:
-    """The answers of a selection, in the order of the log, with checks and model judges (NotFoundError for an unknown set)."""
+    """Yield a selection's answers in the order of the log, checks and model judges included (NotFoundError for no such set)."""
     if selection.name is not None and selection.name not in (there := store.datasets(session)):
         raise unknown_name("imported set", selection.name, there, hint="Leave --name out for every answer that is here.")
     banned = frozenset() if selection.include_banned else ban_store.banned(session)
@@ -73,7 +73,7 @@ def selected(session: Session, selection: Selection) -> Iterator[store.ExportedA
 
 
 class Tasks:
-    """Versions of tasks that answers are about, read once each."""
+    """The versions of tasks that answers are about. Each is read once."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -183,7 +183,7 @@ def _stamp(time: datetime) -> str:
 
 
 def write_items(items: Iterable[dict[str, Any]], path: Path) -> None:
-    """Write a JSON list, an item a line; the file appears whole or not at all."""
+    """Write a JSON list, one item on each line. The file appears complete or not at all."""
     with replacing(path) as part, part.open("w", encoding="utf-8") as file:
         separator = "[\n"
         for item in items:
@@ -199,7 +199,7 @@ _LONG_ENOUGH = 6
 
 
 def without_worker(item: Any, worker: str, pseudonym: str, name: str = "") -> Any:
-    """A row with the pseudonym in place of the worker's id, and without fields that lead to their work on a platform."""
+    """Return a row with a pseudonym for the worker's id, and "N/A" in fields that identify work on a recruiting platform."""
     if isinstance(item, dict):
         return {
             _without(key, worker, pseudonym): without_worker(value, worker, pseudonym, str(key).lower())

@@ -1,4 +1,4 @@
-"""Import of a published evaluation set: all valid rows or nothing, and a report of every row that was dropped."""
+"""Import a published evaluation set: all of its valid rows or nothing, with a report of every row that was dropped."""
 
 from __future__ import annotations
 
@@ -65,19 +65,20 @@ def import_answers(
     suites: Iterable[Suite] | None = None,
     on_progress: Progress = lambda what, done, total: None,
 ) -> dict[str, Any]:
-    """Enter the answers of a published file, and its agents, into the log; again with the same file adds nothing.
+    """Enter the answers of a published file into the log, and its agents. A second import of the same file adds nothing.
 
     Args:
         file: A JSON list, newest first, see docs/dataset.md.
-        name: Name of the set here; judges become `name/worker`.
-        banned: JSON list of `{"workerId": ...}`: their answers are stored and do not count.
-        videos: `videos/<agent>/<task>/seed_<n>.mp4`, as in `uploads.add_agent`; without them nothing new can be shown.
+        name: Name of the set on this server; the names of its judges become `name/worker`.
+        banned: File with a JSON list of `{"workerId": ...}`. The answers of these workers are stored but do not count.
+        videos: Folder with `<agent>/<task>/seed_<n>.mp4`, as in `uploads.add_agent`. Without videos the new agents cannot be
+            shown to judges.
     Returns:
-        The report, as written to `imports/<name>-report.json` of the data folder; see `report.import_report`.
+        The report, which is also written to `imports/<name>-report.json` in the data folder; see `report.import_report`.
     Raises:
         DatasetError: If the file cannot be read, or the name is invalid.
         BanFileError: If the file of banned workers is invalid.
-        UploadError: If a video cannot be used; lists all that are wrong. Nothing was stored.
+        UploadError: If a video cannot be used; lists all faults. Nothing was stored.
     """
     check_name(name)
     names = task_names(known_tasks(archive.database, suites).values())
@@ -137,7 +138,7 @@ def import_answers(
 
 
 def kind_of(agent: str) -> str:
-    """The kind of an agent of the published set, by its name.
+    """Return the kind of an agent of the published set, which follows from its name.
 
     >>> kind_of("Human2"), kind_of("BC-Baseline"), kind_of("Random"), kind_of("GoUp")
     ('human', 'bc', 'random', 'agent')
@@ -146,7 +147,7 @@ def kind_of(agent: str) -> str:
 
 
 class _Import:
-    """One import, inside its transaction."""
+    """One import, which does all its work inside one transaction."""
 
     def __init__(self, session: Session, archive: Archive, dataset: str, num_rows: int, now: datetime) -> None:
         self._session, self._archive, self._dataset, self._num_rows, self._now = session, archive, dataset, num_rows, now
@@ -156,13 +157,13 @@ class _Import:
         self.order = ""
 
     def joined(self, agents: set[str]) -> set[str]:
-        """Agents that were here before and did not come with this set: they get the imported answers as well."""
+        """Return agents of the set that were here before and came from elsewhere; the imported answers count for them, too."""
         others = agents - store.imported_agents(self._session, self._dataset)
         named = {agent.name for agent in entrant_store.entrants(self._session)}
         return {agent for agent in others if agent in named or store.episodes_of_agent(self._session, agent)}
 
     def agents(self, answers: Sequence[PublishedAnswer], staged: Mapping[str, Sequence[StagedVideo]]) -> None:
-        """Enter tasks, agents, and an episode for each agent, task and seed; existing ones stay as they are."""
+        """Enter tasks, agents, and one episode for each agent, task and seed. Existing entries stay as they are."""
         tasks = {answer.task.id: answer.task for answer in answers}
         wanted = {(agent, answer.task.id, answer.seed) for answer in answers for agent in (answer.left, answer.right)}
         shown = {(agent, video.task.id) for agent, here in staged.items() for video in here}
@@ -214,7 +215,7 @@ class _Import:
         self.num_imported = len(answers)
 
     def _oldest_first(self, answers: Sequence[PublishedAnswer]) -> list[PublishedAnswer]:
-        """The file backwards, if it is newest first by the time of matches or answers; else by the time of answers."""
+        """Return the answers, oldest first: the file backwards if it is newest first, else sorted by the time of answers."""
         backwards = list(reversed(answers))
         created = [str(answer.item.get("created_at")) for answer in backwards]
         for times in (created, [answer.answered_at.isoformat() for answer in backwards]):
@@ -225,7 +226,7 @@ class _Import:
         return sorted(backwards, key=lambda answer: answer.answered_at)
 
     def _of_both(self, answer: PublishedAnswer) -> dict[str, Any]:
-        """Columns that a match and its answer share."""
+        """Return the columns that a match and its answer share."""
         return {
             "task": answer.task.id,
             "seed": answer.seed,
@@ -261,7 +262,7 @@ class _Import:
         }
 
     def bans(self, workers: Sequence[str]) -> int:
-        """Ban the banned workers, except those whose ban was lifted here; returns how many are new."""
+        """Ban these workers, except workers whose ban was lifted here. Return the number of new bans."""
         reason = f"banned in {self._dataset}"
         before = store.bans_for(self._session, reason)
         judges = [judge_of(self._dataset, worker) for worker in workers]
@@ -280,7 +281,7 @@ def match_id_of(dataset: str, key: str) -> str:
 
 
 def _videos(folder: Path | None, names: Mapping[str, Any], agents: set[str]) -> tuple[dict[str, list[FoundVideo]], list[str]]:
-    """Agent -> its videos; and notes. Case does not matter in names of folders (`BC-baseline`)."""
+    """Return the videos of each agent, and notes. The case of folder names does not matter (`BC-baseline`)."""
     if folder is None:
         return {}, []
     if not folder.is_dir():
@@ -315,7 +316,7 @@ def _checked(agent: str, videos: Sequence[FoundVideo], on_progress: Progress) ->
 
 
 def _joined_before(path: Path) -> list[str]:
-    """Joined agents in the report of an earlier import, so that a new report lists them, too."""
+    """Return the joined agents of an earlier import's report, so that the new report lists these agents, too."""
     try:
         return list(json.loads(path.read_bytes())["joined_agents"])
     except (OSError, ValueError, KeyError, TypeError):

@@ -1,4 +1,4 @@
-"""Answers as a table, one row each and a column for each factor, for statistics programs."""
+"""Write answers as a table for statistics programs: one row for each answer, and columns for each factor."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ COLUMNS = {
 
 
 def factor_columns(question: Question) -> tuple[str, ...]:
-    """Columns of a question: one for a comparison, one for each side of a direct question, none for the overall one.
+    """Return the columns of a question: one for a comparison, two for a direct question (one a side), none if overall.
 
     >>> factor_columns(Question("found", "Found Cave", "direct", "Is there a cave?"))
     ('factor_found_cave_left', 'factor_found_cave_right')
@@ -95,11 +95,11 @@ def _columns_of(task: Task) -> list[tuple[Question, tuple[str, ...]]]:
 
 
 def flat_table(session: Session, selection: Selection) -> pa.Table:
-    """One row an answer, in the order of the log; also answers to checks (`purpose`) and of model judges (`judge_kind`).
+    """Return one row for each answer, in the order of the log, checks (`purpose`) and model judges (`judge_kind`) included.
 
     Raises:
         DatasetError: If there is no answer, or two questions of a task would share a column.
-        NotFoundError: If nothing was imported under that name.
+        NotFoundError: If nothing was imported under the selection's name.
     """
     import pyarrow as pa
 
@@ -169,10 +169,10 @@ ENDINGS = (".json", ".parquet", ".csv")
 
 
 def export_file(database: Database, selection: Selection, path: Path, *, segments: bool = False) -> int:
-    """Write answers as of one moment and return their number; the file's ending, one of `ENDINGS`, says the format.
+    """Write the answers as of one moment and return their number. The file's ending, one of `ENDINGS`, sets the format.
 
     Args:
-        segments: Write only answers about segments, to a file of their own; a table holds both kinds.
+        segments: Write only the answers about segments, which have a format of their own. A table holds both kinds.
     Raises:
         DatasetError: If there are no answers, or the file cannot be written.
     """

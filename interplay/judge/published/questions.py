@@ -1,7 +1,7 @@
-"""Match published answers to our questions: by their place in the form, and by wordings learnt from the file.
+"""Match published answers to our questions: by the place in the form, and by wordings learnt from the file.
 
-Published questions have no ids, only sentences. But a form asks them in one order, so rows with the right number of answers say
-which sentence stands in which place; rows that lack some are read by those sentences.
+Published questions have no ids, only sentences. A form asks its questions in a fixed order, so every row with the right number
+of answers shows which sentence stands in which place. In rows that lack answers, these sentences identify the questions.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ _YES_NO = {"true": True, "false": False, True: True, False: False}
 
 
 class Wordings:
-    """Sentence -> question id, per task and kind, as learnt from the rows of a file.
+    """Learns from the rows of a file which sentence belongs to which question id, for each task and kind of question.
 
     Args:
-        rows: Task, and `responses` of its metadata, of every row.
+        rows: For every row, its task and the `responses` of its metadata.
     """
 
     def __init__(self, rows: Iterable[tuple[Task, Mapping[str, Any]]]) -> None:
@@ -59,7 +59,7 @@ def questions(task: Task, kind: Kind) -> list[Question]:
 
 
 def entries_of(responses: Mapping[str, Any], kind: Kind) -> list[Mapping[str, Any]]:
-    """The answers of one kind; an entry that is not an object counts as an empty one."""
+    """Return the answers to one kind of question. An entry that is not an object counts as an empty object."""
     entries = responses.get(_LISTS[kind])
     return [entry if isinstance(entry, dict) else {} for entry in entries] if isinstance(entries, list) else []
 
@@ -67,9 +67,9 @@ def entries_of(responses: Mapping[str, Any], kind: Kind) -> list[Mapping[str, An
 def read_responses(
     task: Task, responses: Mapping[str, Any], winner: str, wordings: Wordings
 ) -> tuple[dict[str, Any], list[str]]:
-    """A published form as ours: question id -> answer; and notes on irregularities.
+    """Convert a published form to ours. Return the answers by question id, and notes on irregularities.
 
-    `winner` is `p1`, `p2` or `draw`: the answer to the overall question, which some forms repeat among the comparisons.
+    `winner` (`p1`, `p2` or `draw`) is the answer to the overall question, which some forms repeat among the comparisons.
     """
     answers: dict[str, Any] = {}
     notes: list[str] = []
@@ -93,7 +93,7 @@ def read_responses(
 
 
 def _both_sides(entry: Mapping[str, Any], notes: list[str]) -> dict[str, bool]:
-    """Yes or no for each side; the published form does not distinguish an unticked box from an unanswered one."""
+    """Return yes or no for each side. A missing answer counts as no: the published format cannot tell the two apart."""
     sides = {}
     for side, player in (("left", "player_1"), ("right", "player_2")):
         value = entry.get(player)

@@ -1,4 +1,4 @@
-"""Report of an import: counts, dropped rows with reasons, and notes on rows that needed interpretation."""
+"""Make the report of an import: counts, dropped rows with reasons, and notes on rows that needed interpretation."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ def import_report(
     order: str,
     joined: Sequence[str],
 ) -> dict[str, Any]:
-    """The report as JSON values; docs/dataset.md describes its keys.
+    """Return the report as JSON values; docs/dataset.md describes its keys.
 
     Args:
-        conflicts: Rows that were imported before with another content: row, hash, reason.
+        conflicts: (row, hash, reason) of each row that was imported before with another content.
         videos: Agent -> task and seed of each of its videos.
-        joined: Agents that were here before the set was.
+        joined: Agents of the set that were on this server before the set.
     """
     in_conflict = {row for row, _, _ in conflicts}
     answers = [answer for answer in read.answers if answer.row not in in_conflict]

@@ -1,4 +1,4 @@
-"""A row of a published evaluation set: missing values are tolerated, contradictions are not."""
+"""Read rows of a published evaluation set. Missing values are accepted; rows that contradict themselves are dropped."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ _LONGEST = timedelta(days=30)
 
 
 class DatasetError(InterplayError):
-    """A file that cannot be imported or written."""
+    """A file of answers cannot be read or written."""
 
 
 class DroppedRowError(Exception):
-    """Reason why one row does not count."""
+    """One row is dropped; the text says the reason."""
 
 
 @dataclass(frozen=True)
 class PublishedAnswer:
-    """A valid row.
+    """A valid row of a published file.
 
     Attributes:
-        row: Its place in the file, from 1.
+        row: Number of the row in the file, from 1.
         key: Identifies the answer in every version of the file.
         responses: Question id -> answer, as in our forms.
-        notes: Irregularities, and how they were interpreted.
-        item: The row as in the file.
+        notes: Irregularities of the row, and how they were interpreted.
+        item: The row as it is in the file.
     """
 
     row: int
@@ -65,7 +65,7 @@ class PublishedAnswer:
 
 @dataclass(frozen=True)
 class ReadItems:
-    """Valid rows of a file, in its order, and the dropped ones: row (from 1), its hash, reason."""
+    """The valid rows of a file in its order, and for each dropped row its number (from 1), hash and reason."""
 
     answers: list[PublishedAnswer]
     dropped: list[tuple[int, str, str]]
@@ -88,7 +88,7 @@ def load_json(path: Path) -> Any:
 
 
 def read_items(document: Any, names: Mapping[str, Task], source: str = "the file") -> ReadItems:
-    """Read a published list, newest first (DatasetError if it is no list); `names` as in `video_folder.task_names`."""
+    """Read a published list, newest first (DatasetError if it is no list); `names` is from `video_folder.task_names`."""
     if not isinstance(document, list):
         raise DatasetError(
             f"{source}: holds no list of answers but {'an object' if isinstance(document, dict) else type(document).__name__}\n"
@@ -117,7 +117,7 @@ def read_items(document: Any, names: Mapping[str, Task], source: str = "the file
 
 
 def metadata_of(item: Mapping[str, Any]) -> dict[str, Any]:
-    """Data that the judge's page sent, an object or a text that holds one; empty without one."""
+    """Return the data that the judge's page sent, which a row holds as an object or as JSON text; empty without such data."""
     result = item.get("result")
     found = result.get("eval_metadata") if isinstance(result, dict) else None
     if isinstance(found, str):
@@ -226,7 +226,7 @@ def _seed(episodes: Sequence[Mapping[str, Any]]) -> int:
 
 
 def _winner(metadata: Mapping[str, Any], result: Mapping[str, Any], episodes: Sequence[Mapping[str, Any]]) -> str:
-    """`p1`, `p2` or `draw`; all statements about it must agree."""
+    """Return the outcome of a row: `p1`, `p2` or `draw`. All values of the row that state an outcome must agree."""
     is_draw = result.get("is_draw", metadata.get("is_draw"))
     order = _order(result.get("ranks", metadata.get("ranks")), episodes)
     winner = metadata.get("win_player")
@@ -246,7 +246,7 @@ def _winner(metadata: Mapping[str, Any], result: Mapping[str, Any], episodes: Se
 
 
 def _order(ranks: Any, episodes: Sequence[Mapping[str, Any]]) -> str | None:
-    """The winner by `ranks`: hashes of the videos, best first, or two numbers; None without ranks."""
+    """Return the winner by `ranks`, which holds the hashes of the videos, best first, or two numbers; None if it is empty."""
     if isinstance(ranks, str):
         try:
             ranks = json.loads(ranks)
@@ -269,7 +269,7 @@ def _order(ranks: Any, episodes: Sequence[Mapping[str, Any]]) -> str | None:
 def _times(
     item: Mapping[str, Any], result: Mapping[str, Any], metadata: Mapping[str, Any], notes: list[str]
 ) -> tuple[datetime, datetime]:
-    """Time of the answer and of its start, from the server's clock; the judge's page says how long it took."""
+    """Return when the judge answered and began. The server's clock gives the end, the judge's page the time in between."""
     start, end = _instant(metadata, "start_time"), _instant(metadata, "end_time")
     created, updated = _instant(item, "created_at"), _instant(item, "updated_at")
     answered = _instant(result, "created_at") or updated or end or created
@@ -291,7 +291,7 @@ def _times(
 
 
 def _instant(place: Mapping[str, Any], key: str) -> datetime | None:
-    """A time: ISO 8601, in UTC if it names no zone, or milliseconds or seconds since 1970."""
+    """Read a time: ISO 8601 (UTC if it names no zone), or milliseconds or seconds since 1970. None if it is empty."""
     value = place.get(key)
     if value in (None, "", "N/A"):
         return None
@@ -336,10 +336,10 @@ def _responses(metadata: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def source_of(answer: PublishedAnswer, dataset: str, num_rows: int) -> dict[str, Any]:
-    """A row without the two large parts that have their own columns.
+    """Return the row to store, without the two large parts that have their own columns.
 
-    `num_rows` are the rows of the file: places are counted from its end, because newer versions of a file grow at its
-    beginning.
+    `num_rows` is the number of rows of the file. The row's place is counted from the end, because newer versions of a file get
+    new rows at the beginning.
     """
     item = deepcopy(answer.item)
     moved = []

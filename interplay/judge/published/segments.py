@@ -1,6 +1,6 @@
-"""Export and import of answers about segments, in a file of their own; their games are exported as episodes.
+"""Export and import answers about segments, in a file format of their own. Their games are exported as episodes.
 
-The published format has one seed for both videos and ranks agents by every row, so it cannot hold answers about segments.
+The published format cannot hold these answers: each of its rows has one seed for both videos and ranks two agents.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def is_of_segments(document: Any) -> bool:
 
 
 def export_segments(session: Session, selection: Selection) -> dict[str, Any]:
-    """The answers about segments of a selection, oldest first, without checks and model judges; errors as `export_answers`."""
+    """Return a selection's answers about segments, oldest first, without checks and model judges; errors: `export_answers`."""
     answers = [one for one in selected(session, selection) if one.purpose == "segment" and one.judge_kind != "model"]
     if not answers:
         raise DatasetError("there are no answers about segments to write\nOpen a study of segments: docs/rewards.md says how.")
@@ -67,14 +67,17 @@ def export_segments(session: Session, selection: Selection) -> dict[str, Any]:
 
 
 def import_segments(archive: Archive, document: Mapping[str, Any], name: str, source: str) -> dict[str, Any]:
-    """Enter the answers of such a file; again with the same file adds nothing. Their games must be here, under the same ids.
+    """Enter the answers of a file of segments. A second import of the same file adds nothing.
+
+    The games must be on this server already, under the same ids.
 
     Args:
-        name: Name of the set here, like that of a study: `interplay learn reward --study NAME`; judges become `NAME/judge`.
+        name: Name of the set, used like the name of a study (`interplay learn reward --study NAME`). The names of its judges
+            become `NAME/judge`.
     Returns:
-        `imported`, `there_before`, and `dropped`, reason -> how many.
+        Number of answers `imported`, number that was `there_before`, and `dropped`: reason -> number.
     Raises:
-        DatasetError: If the file is of another version, none of its answers can be used, or the name is that of a study here.
+        DatasetError: If the file has another version, if no answer can be used, or if a study here has this name.
     """
     check_name(name)
     if document.get("version") != VERSION or not isinstance(document.get("answers"), list):
@@ -100,7 +103,7 @@ def import_segments(archive: Archive, document: Mapping[str, Any], name: str, so
 
 
 class _UnusableError(InterplayError):
-    """Reason why one answer is dropped."""
+    """One answer is dropped; the text says the reason."""
 
 
 def _enter(session: Session, row: Any, name: str, version: str) -> str:

@@ -1,1 +1,1 @@
-"""Ratings and leaderboards, from the append-only log of answers."""
+"""Ratings and leaderboards, computed from the append-only log of answers."""

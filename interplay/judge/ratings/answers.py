@@ -1,4 +1,4 @@
-"""Answers read whole from a database: for rankings, for agreement and bias, and which tasks can be judged."""
+"""Read all answers of a database (for rankings, agreement and bias), and find the tasks that can be judged."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def comparisons(database: Database) -> list[Comparison]:
 
 
 def partner_comparisons(database: Database, question: str) -> list[Comparison]:
-    """Answers of people to one question about two partners in studies of play, in the order of the answers; the first partner
-    is left (NotFoundError with the nearest question if it was never answered)."""
+    """Return people's answers to one question that compares two partners, from studies of play, oldest first.
+    The first partner is `left`. Raises NotFoundError, with the nearest question, if the question was never answered."""
     with database.read() as session:
         answers = partners_compared(session)
     found = [one for one in answers if one.question == question]

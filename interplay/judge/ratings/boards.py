@@ -1,4 +1,4 @@
-"""Leaderboards by every rating method, of people's answers or model judges', cached until the log changes."""
+"""Leaderboards by every rating method, from the answers of people or of model judges, cached until the log changes."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ _UNKNOWN = {"kind": "agent", "withdrawn": False, "num_checked": 0, "num_passed":
 
 
 class Boards:
-    """Leaderboards over one judging room; safe to share between threads. Nothing is computed twice until the log or bans
-    change.
+    """The leaderboards of one judging room. Safe to share between threads; boards are cached until the log or bans change.
 
     Args:
-        publish_every: People's answers are shown in steps of so many, in the order of the log. Judges who look before and after
-            an answer of their own then learn nothing about it: neither which agents it was about, nor whether it was a check.
+        publish_every: Boards change only after this number of new answers of people, in the order of the log. Judges who look
+            before and after one answer of theirs then cannot see its effect, so they learn neither the two agents nor whether
+            it was a check.
 
     Attributes:
-        live: The same boards without this delay.
+        live: The same boards, which change with every answer.
     """
 
     def __init__(self, judging: Judging, publish_every: int = 1) -> None:
@@ -49,19 +49,19 @@ class Boards:
         self._cache: dict[Judges, _Cache] = {}
 
     def board(self, task: str | None = None, method: str = "trueskill", judges: Judges = "people") -> dict[str, Any]:
-        """Agents by score, of one task or over all tasks.
+        """Return the agents by score, of one task or over all tasks.
 
         Returns:
-            The document of `Judging.leaderboard`, and: `publish_every`, `method`, `judges`, `notes` (what a reader must know
-            about this fit), and in each row `low` and `high`, the 95 % interval of mu; `beats_next`, the probability that
-            the next answer about this agent and the one in the row below names this one, if it names any (None where the
-            method cannot say); `above_next`, the probability that its skill is higher than that one's. The last row of a
-            group has None in both: agents of two groups (`group`, from 1 on) were never compared, directly or through third
-            ones, and are ranked apart. For Bradley-Terry and Davidson `mu` is a log strength, `score` the same; for
-            `normalised` it is the mean z-score.
+            The document of `Judging.leaderboard`, and: `publish_every`, `method`, `judges`, `notes` (facts that a reader needs
+            about this fit). Each row also has `low` and `high`, the 95 % interval of mu; `beats_next`, the probability that an
+            answer about this agent and the agent in the row below prefers this one, if it is no draw (None if the method
+            gives no probability); `above_next`, the probability that this agent's skill is the higher one; and `group`, from
+            1. Agents of two groups were never compared, not even through other agents, so each group is ranked apart; its
+            last row has None in `beats_next` and `above_next`. For Bradley-Terry and Davidson, `mu` is a log strength and
+            equals `score`; for `normalised`, `mu` is the mean z-score.
         Raises:
-            NotFoundError: If no such task is known.
-            ValueError: If there is no such method.
+            NotFoundError: If the task is unknown.
+            ValueError: If the method is unknown.
         """
         if method not in BOARD_METHODS:
             raise ValueError(f"method must be one of {', '.join(BOARD_METHODS)}, got {method!r}")
@@ -105,7 +105,7 @@ class Boards:
         }
 
     def published_sequence(self) -> int | None:
-        """Sequence number of the last answer of people that is shown; None if all are."""
+        """Return the sequence number of the last answer of people that is shown; None if all answers are shown."""
         if self.publish_every == 1:
             return None
         with self._judging.database.read() as session, self._judging.ratings.history(session) as history:
@@ -113,7 +113,7 @@ class Boards:
             return history.sequences[num_published - 1] if num_published else 0
 
     def tracks(self, task: str | None = None, judges: Judges = "people") -> dict[str, Track]:
-        """Ratings after each answer: agent -> its track, by TrueSkill in the order of the log."""
+        """Return each agent's track: its TrueSkill ratings after each answer, in the order of the log."""
         with self._judging.database.read() as session, self._judging.ratings.history(session, judges) as history:
             num_answers = history.num_answers(task, self._num_published(history, judges))
             tracks = {agent: track.first(num_answers) for agent, track in history.tracks.get(task, {}).items()}
@@ -126,7 +126,7 @@ class Boards:
 
 @dataclass(frozen=True)
 class _Cache:
-    """The boards of the first answers of a history, made or being made."""
+    """The boards after the first `num_published` answers of a history, made or being made."""
 
     history: History
     num_published: int
@@ -134,7 +134,7 @@ class _Cache:
 
 
 def _fit(history: History, num_published: int, task: str | None, method: str) -> Callable[[], _Rows]:
-    """A function that makes the rows of a board of the first answers, even if more are added meanwhile."""
+    """Return a function that makes the rows of a board after `num_published` answers, even if answers are added meanwhile."""
     num_answers = history.num_answers(task, num_published)
     answers = history.answers.get(task, [])[:num_answers]
     if not answers:
@@ -150,7 +150,7 @@ def _fit(history: History, num_published: int, task: str | None, method: str) ->
 
 
 def rows_of(answers: Iterable[Comparison], task: str | None, method: str) -> list[dict[str, Any]]:
-    """The rows of a board of answers outside the log, as in `Boards.board`."""
+    """Return the rows of a board of answers that are not in the log, as in `Boards.board`."""
     history = History()
     for answer in answers:
         history.add(answer)

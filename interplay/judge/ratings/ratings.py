@@ -1,4 +1,4 @@
-"""Ratings as of now and as they were, from one reading of the log of answers that continues after the last answer seen."""
+"""Present and earlier ratings, from the log of answers. The log is read once; later reads continue after the last answer."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class Track:
     """History of one agent's rating.
 
     Attributes:
-        num_answers: The board's answers so far, after each answer about this agent.
-        mu, sigma: TrueSkill after it.
+        num_answers: Number of answers on the whole board after each answer about this agent.
+        mu, sigma: The agent's TrueSkill rating after each answer about it.
     """
 
     num_answers: list[int] = field(default_factory=list)
@@ -42,11 +42,11 @@ class Track:
 
 
 class History:
-    """Answers in the order of the log, overall and by task, and TrueSkill after each, so that boards can be shown as they were.
+    """Answers in the order of the log, overall and by task, with the TrueSkill ratings after each, to show earlier boards.
 
     Attributes:
-        answers: Task, or None for all -> its answers.
-        tracks: Task, or None for all -> agent -> its track, in the order in which agents were first judged.
+        answers: Task (None for all tasks) -> its answers.
+        tracks: Task (None for all tasks) -> agent -> its track, in the order in which agents were first judged.
         sequences: Sequence number of each answer.
     """
 
@@ -81,18 +81,18 @@ class History:
 
 
 class News(NamedTuple):
-    """Answers after the last one a value was made from, and the state of the log they were read at."""
+    """New answers, which a value does not contain yet, and the state of the log when they were read."""
 
     state: store.LogState
     answers: tuple[store.LoggedAnswer, ...]
 
 
 class Incremental(Generic[Value]):
-    """A value made from the answers that count. Only `news` may be called by several threads at once.
+    """A value computed from the answers that count, and updated with new ones. Only `news` is safe in several threads at once.
 
-    The log alone is truth. Answers are only ever added and become visible in the order of their sequence numbers
-    (`store.judging.lock`), so continuing after the last number seen gives the same as a new start. Where earlier answers start
-    or stop counting, in this process or another, the log's revision changes and the value is computed again.
+    The log determines the value. Answers are only added, and become visible in the order of their sequence numbers
+    (`store.judging.lock`); therefore reading on after the last number gives the same value as a new start. If earlier answers
+    begin or cease to count, in any process, the log's revision changes and the value is computed again.
 
     Args:
         new: Makes the value of an empty log.
@@ -107,9 +107,9 @@ class Incremental(Generic[Value]):
         self._value, self._state = self._new(), store.LogState(0, (0, 0, 0))
 
     def news(self, session: Session) -> News | None:
-        """Answers to continue with, for `take`. Another thread may change the value meanwhile, so that nobody waits for the
-        database. None if there is much to read, or the value must be computed again: `current` does that, for one thread at a
-        time."""
+        """Return the new answers, for `take`; None if there are too many, or if the value must be computed again.
+        If None, call `current` instead, in one thread at a time. Other threads may change the value during this call, so that
+        no thread waits for the database."""
         known = self._state
         if known.last_sequence == 0:
             return None
@@ -122,7 +122,7 @@ class Incremental(Generic[Value]):
         return self._value
 
     def current(self, session: Session) -> Value:
-        """The value after the last answer `session` can see, or after later ones."""
+        """Return the value after the last answer that `session` can see, or after a later answer."""
         known, state = self._state, store.log_state(session)
         if state.revision < known.revision:  # an older look at the database; revisions only grow
             return self._value
@@ -138,7 +138,7 @@ class Incremental(Generic[Value]):
         return self._value
 
     def _continue(self, answers: Iterable[store.LoggedAnswer], state: store.LogState) -> None:
-        """Add answers that were not added before; `state` is the log's, read before them."""
+        """Add the answers that the value lacks. `state` is the state of the log, which was read before the answers."""
         for answer in answers:
             if answer.sequence > self._state.last_sequence:
                 self._add(self._value, answer)
@@ -148,7 +148,7 @@ class Incremental(Generic[Value]):
 
 
 class _EvidenceByTask(defaultdict[str, Evidence]):
-    """Evidence of each task, with ratings from the history's standings."""
+    """The evidence of each task, which takes its ratings from the history's standings."""
 
     def __init__(self, standings: TaskStandings) -> None:
         super().__init__()
@@ -179,7 +179,7 @@ class _Rated:
 
 
 class Ratings:
-    """A cache of values that follow from the counting answers of the log; safe to share between threads."""
+    """Caches the values that are computed from the answers that count. Safe to share between threads."""
 
     def __init__(self) -> None:
         self._lock, self._models_lock = threading.Lock(), threading.Lock()
@@ -188,19 +188,19 @@ class Ratings:
 
     @contextmanager
     def current(self, session: Session) -> Iterator[TaskStandings]:
-        """The standings after the last answer `session` can see; no other thread changes them inside the block."""
+        """Give the standings after the last answer that `session` can see. No other thread changes them inside the block."""
         with self._now(session) as rated:
             yield rated.history.standings
 
     @contextmanager
     def evidence(self, session: Session) -> Iterator[defaultdict[str, Evidence]]:
-        """The same answers by task, for matchmaking; no other thread changes them inside the block."""
+        """Give the evidence of these answers by task, for matchmaking. No other thread changes it inside the block."""
         with self._now(session) as rated:
             yield rated.evidence
 
     @contextmanager
     def history(self, session: Session, judges: Judges = "people") -> Iterator[History]:
-        """The answers of people, or of model judges; no other thread changes them inside the block."""
+        """Give the history of the answers of people or of model judges. No other thread changes it inside the block."""
         if judges == "people":
             with self._now(session) as rated:
                 yield rated.history

@@ -19,12 +19,13 @@ class Segments:
     """Settings of a study of segments.
 
     Attributes:
-        seconds: Length of a segment; None: 90 frames, but from 1.5 to 3 seconds.
-        entrants: Players of the games; empty for everybody.
+        seconds: Length of a segment; None for 90 frames, but at least 1.5 and at most 3 seconds.
+        entrants: Players whose games are used; empty for everybody.
         where: Conditions on games, as for `interplay episodes list --where`; all must hold.
-        seat: Seat that is compared, in a task of several seats; empty for the only seat.
-        held_out: Share of the worlds, and of the pairs, that measure rewards and teach none. They are always drawn at random.
-        candidates: Number of pairs drawn, of which the one with the least certain reward is asked.
+        seat: Seat that is compared, in a task with several seats; empty for the only seat.
+        held_out: Share of the worlds, and of the pairs, that serve to measure rewards. No reward is learned from them, and
+            these pairs are always drawn at random.
+        candidates: Number of pairs to draw; the judge is asked about the pair with the least certain reward.
     """
 
     task: str
@@ -39,7 +40,7 @@ class Segments:
     question: str = QUESTION
 
     def num_steps(self, frame_rate_hz: float) -> int:
-        """Steps of a segment, a multiple of `STEPS_OF_A_DECISION`.
+        """Return the number of steps of a segment, a multiple of `STEPS_OF_A_DECISION`.
 
         >>> [Segments("t").num_steps(rate) for rate in (60, 30, 20, 10)], Segments("t", seconds=0.3).num_steps(20)
         ([88, 88, 60, 32], 8)
@@ -48,12 +49,12 @@ class Segments:
         return max(1, round(seconds * frame_rate_hz / STEPS_OF_A_DECISION)) * STEPS_OF_A_DECISION
 
     def questions(self) -> tuple[Question, ...]:
-        """The form: one question, whose answer may also be `na` (cannot tell)."""
+        """Return the form: one question, which may also be answered `na` (cannot tell)."""
         return (Question("overall", "overall", "overall", self.question),)
 
 
 def read_segments(table: Table) -> Segments:
-    """Read the table; its errors name the key, its value, and the values allowed."""
+    """Read the table `[judging.segments]`. Errors name the key, its value, and the allowed values."""
     seconds = None if "seconds" not in table.values else float(table.number("seconds", low=0.1, high=60))
     part = Segments(
         task=table.text("task"),

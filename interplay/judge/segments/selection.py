@@ -1,10 +1,10 @@
-"""Selection of the next two segments: at random, or where a reward's networks disagree most. Pure; no database.
+"""Select the next two segments: at random, or where a reward's networks disagree most. Pure; no database.
 
 Christiano et al. 2017 ("Deep reinforcement learning from human preferences", section 2.2.4) draw many pairs, let every network
 of an ensemble predict the preference, and ask about the pairs whose predictions vary most.
 
-Differences: a share of the pairs is drawn at random, between segments of worlds from which nothing is learned, so that they are
-a fair sample for measuring.
+Differences: a share of the pairs is drawn at random, from segments of held-out worlds. No reward is learned from these pairs;
+they are a fair sample to measure rewards.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Sums = Mapping[str, Sequence[float]]
 
 
 class SegmentPair(NamedTuple):
-    """Two segments; sides drawn."""
+    """Two segments; their sides were drawn by chance."""
 
     left: SegmentRow
     right: SegmentRow
@@ -38,11 +38,11 @@ def next_pair(
     taken: AbstractSet[frozenset[int]],
     rng: np.random.Generator,
 ) -> SegmentPair | None:
-    """The next two segments, or None when nothing is left to show.
+    """Choose the next two segments; return None when nothing is left to show.
 
     Args:
-        segments: Those that can be shown.
-        sums: Of the reward that guides the selection; None before one was learned.
+        segments: Segments that can be shown.
+        sums: Sums of the reward that guides the selection; None before a reward was learned.
         taken: Pairs that were answered, or that a judge has open.
     """
     measuring, teaching = ([one for one in segments if one.is_held_out == held_out] for held_out in (True, False))
@@ -58,10 +58,10 @@ def next_pair(
 
 
 def disagreement(left: Sequence[float] | None, right: Sequence[float] | None) -> float:
-    """Variance over the networks of the chance that the left segment is preferred, without draws.
+    """Return how much the networks disagree: the variance of their probabilities that the left segment is preferred.
 
     Args:
-        left, right: Sum of rewards by each network; None if unknown, which is worth asking about most.
+        left, right: Sum of rewards by each network; None if unknown. A pair with an unknown sum gets the largest value, 1.
 
     >>> disagreement([1, 1], [0, 0]), disagreement([4, 0], [0, 4]) > disagreement([1, 0], [0, 1]) > 0, disagreement(None, [1])
     (0.0, True, 1.0)
@@ -74,7 +74,7 @@ def disagreement(left: Sequence[float] | None, right: Sequence[float] | None) ->
 def _drawn(
     segments: Sequence[SegmentRow], taken: AbstractSet[frozenset[int]], rng: np.random.Generator
 ) -> Iterator[SegmentPair]:
-    """Pairs that are not taken, in random order, each once; segments of one game must not overlap."""
+    """Yield pairs that are not taken, in random order, each at most once. The two segments must not overlap."""
     num = len(segments)
     seen = set(taken)
     if num <= 100:  # all of them are few
@@ -90,6 +90,6 @@ def _drawn(
 
 
 def overlap(one: SegmentRow | NewSegment, other: SegmentRow | NewSegment) -> bool:
-    """Whether two segments share a step of a game."""
+    """Whether two segments have a step of one game in common."""
     is_same = one.episode_id == other.episode_id
     return is_same and one.first_step <= other.last_step and other.first_step <= one.last_step

@@ -1,4 +1,4 @@
-"""`SegmentStudies`: draws the segments of a study when it is opened, and stores them as steps of episodes, never as copies."""
+"""`SegmentStudies` draws the segments of a study when it is opened, and stores their step numbers, not copies of games."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from interplay.wording import amount
 
 
 class Game(NamedTuple):
-    """An episode that segments are drawn from: its id, its world, its steps until the seat's end, and the player."""
+    """An episode from which segments are drawn: its id, its world, the steps until the seat's end, and the player."""
 
     id: str
     seed: int
@@ -33,14 +33,14 @@ class Game(NamedTuple):
 def draw_segments(
     games: Sequence[Game], *, num_steps: int, number: int, held_out: float, rng: np.random.Generator
 ) -> list[NewSegment]:
-    """Different segments of equal length, in the order they were drawn.
+    """Draw different segments of equal length. Return them in random order.
 
-    A share of the worlds is held out, at least one where there are two, and the same share of the segments is of these. Within
-    the held-out worlds, and within the others, each place where a segment can begin is equally likely.
+    A share of the worlds is held out (at least one if there are two worlds), and the same share of the segments comes from
+    these worlds. Within the held-out worlds, and within all others, every possible beginning of a segment is equally likely.
 
     Args:
-        games: In a fixed order, which the result depends on.
-        number: How many; fewer are drawn where there are not so many places.
+        games: Games in a fixed order; the result depends on this order.
+        number: Number of segments. Fewer are drawn if the games have fewer possible beginnings.
     """
     games = [game for game in games if game.num_steps >= num_steps]
     worlds = sorted({game.seed for game in games})
@@ -62,7 +62,7 @@ def draw_segments(
 
 
 class SegmentError(InterplayError):
-    """Segments that cannot be drawn; the text says the reason and the remedy."""
+    """Segments cannot be drawn; the text says the reason and the remedy."""
 
 
 class SegmentStudies:
@@ -72,18 +72,19 @@ class SegmentStudies:
         self._archive = archive
 
     def keep(self, study: str, study_hash: str, drawn: Sequence[NewSegment]) -> int:
-        """Store the drawn segments for a version of a study; returns how many of its segments may be shown."""
+        """Store the drawn segments for a version of a study. Return the number of its segments that may be shown."""
         with self._archive.database.write() as session:
             if drawn and not store.segments_of(session, study_hash):
                 store.add_segments(session, study, study_hash, drawn)
             return len(store.segments_of(session, study_hash))
 
     def draw(self, part: Segments, task: Task, study_hash: str = "") -> list[NewSegment]:
-        """The segments for a table, the same for the same games; nothing is stored. A version of a study that has its segments
-        gets no others.
+        """Draw the segments for a table, without storing them; the same games give the same segments.
+        If this version of a study has segments already, return no new ones.
 
         Raises:
-            SegmentError: If there is no game to draw from, every game is shorter than a segment, or the task shows no pictures.
+            SegmentError: If no game fits, every game is shorter than a segment, no two segments can be compared, or the task
+                shows no pictures.
             NotFoundError: If an entrant, or a name in `where`, is unknown.
             ConditionError: If a condition cannot be read.
         """
@@ -120,8 +121,8 @@ class SegmentStudies:
         return drawn
 
     def _games(self, part: Segments, task: Task, seat: str) -> list[Game]:
-        """The games to draw from, in an order that does not depend on when they were recorded: the same games played again give
-        the same segments."""
+        """Return the games from which segments are drawn, ordered by seed, then by player.
+        Because of this order, the same games give the same segments when they are played again."""
         found = self._archive.episodes(task=task, where=part.where)
         left_out: Counter[str] = Counter()
         with self._archive.database.read() as session:
@@ -151,10 +152,10 @@ class SegmentStudies:
 
 
 def check_segments(part: Segments, task: Task) -> str:
-    """Return the seat that is compared; checks all that can be checked before there are games.
+    """Check everything that can be checked before games exist. Return the seat that is compared.
 
     Raises:
-        NotFoundError, SegmentError: If the task has no such seat, or has several and none is named.
+        NotFoundError, SegmentError: If the task has no such seat, or has several seats and the table names no seat.
         ConditionError: If a condition on games cannot be read.
     """
     for condition in part.where:

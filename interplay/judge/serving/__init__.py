@@ -1,2 +1,2 @@
-"""Serving: the next match of a judge, how long it is reserved, and the answer. `judging.py` is the service, `matchmaker.py`
-chooses."""
+"""Serving: choose the next match of a judge, reserve it, and take the answer.
+`judging.py` is the service; `matchmaker.py` chooses matches."""

@@ -1,4 +1,4 @@
-"""Access of judges: the rules of their study or the open room, who may answer, and which matches still accept an answer."""
+"""Access of judges: find the rules that hold for them, and check whether they may answer a match."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from interplay.tasks import Suite
 
 
 class RulesOfStudy(NamedTuple):
-    """The rules of a study, or of the open room, when it was closed, and the hash of its version; empty in the open room."""
+    """The rules of a study, the time when it was closed, and the hash of its version (empty for the open room)."""
 
     rules: Rules
     closed_at: datetime | None
@@ -34,17 +34,17 @@ class RulesOfStudy(NamedTuple):
 
 
 class StudyRules:
-    """Rules by study; caches those of each version, which never change. `open_room` are the rules without a study."""
+    """Finds the rules of a study. Versions of studies never change, so their rules are cached. `open_room`: without a study."""
 
     def __init__(self, open_room: Rules) -> None:
         self._open_room = open_room
         self._by_hash: dict[str, Rules] = {}
 
     def of(self, session: Session, study: str | None) -> RulesOfStudy:
-        """The current rules of a study.
+        """Return the current rules of a study, or of the open room for `study` None.
 
         Raises:
-            NotFoundError: If no such study was opened here.
+            NotFoundError: If no such study was opened on this server.
             RulesError: If its rules are invalid.
         """
         if study is None:
@@ -60,8 +60,8 @@ class StudyRules:
 
 
 def judges_at_once(database: Database, suites: Sequence[Suite], kind: str, judging: Mapping[str, Any] | None) -> int | None:
-    """How many people can judge whole games of a study at the same time; None for studies of other things. `judging` is its
-    table [judging]."""
+    """Return how many people can judge a study's whole games at once; None for every other kind of study.
+    `judging` is the study's table [judging]."""
     rules = Rules.from_mapping(judging)
     if kind != "comparisons" or rules.segments is not None:
         return None
@@ -74,8 +74,8 @@ def check_not_banned(is_banned: bool) -> None:
 
 
 def check_judge(state: store.JudgeState, rules: Rules) -> None:
-    """Refuse a judge who may not answer (BannedError, QuotaReachedError). Closed studies still accept answers to served
-    matches."""
+    """Refuse a judge who may not answer (BannedError, QuotaReachedError).
+    Whether the study is closed does not matter here: it still accepts answers to matches that it has served."""
     check_not_banned(state.is_banned)
     limit = rules.max_answers_per_judge
     if limit is not None and state.num_answers >= limit:
@@ -122,7 +122,7 @@ def check_not_superseded(session: Session, match: Match) -> None:
 
 
 def check_study(match: Match, study: str | None) -> None:
-    """Refuse people another study than their current one, for which consent, quiz and end were checked."""
+    """Refuse people a match of another study than `study`, the one for which consent, quiz and end were checked."""
     if match.judge_kind == "person" and match.study != study:
         where = "the open room" if match.study is None else f"the study {match.study}"
         raise ForeignMatchError(f"match {match.id} belongs to {where}; continue with it there, by the link you came with")

@@ -1,7 +1,7 @@
-"""Checks on judges: when one is due, and a summary of a judge's care. Pure rules; no database.
+"""Checks on judges: decide when a check is due, and summarise each judge's care. Pure rules; no database.
 
-A check looks like any other match. `attention` shows a pair with an obvious answer, `repeat` a pair this judge has answered
-before with sides swapped. Answers to checks are in the log and affect no rating.
+A check looks like any other match. `attention` shows a pair with an obvious answer; `repeat` shows a pair that this judge has
+answered before, with sides swapped. Answers to checks are in the log and affect no rating.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ minimum is less."""
 def checks_due(
     attention_every: int | None, repeat_every: int | None, answered: Sequence[str], rng: np.random.Generator
 ) -> tuple[Purpose, ...]:
-    """Checks that the next match should be, the most urgent first; empty for a match that rates.
+    """Return the kinds of check that are due for the next match, the most urgent first; empty if the match should rate.
 
-    A judge's answers fall into blocks of so many, for each kind of check; each block has one check, at a place drawn evenly, so
-    that counting tells a judge nothing but that there is one in each block. Where both kinds fall on one place, the one with
-    fewer places left in its block is taken, and the other one is drawn again.
+    For each kind of check, a judge's answers form blocks of fixed length. Each block has one check, at a place drawn evenly:
+    a judge who counts learns only that each block has a check. If both kinds fall on one place, the kind with fewer places
+    left in its block is taken, and the other kind is drawn again.
 
     Args:
-        attention_every, repeat_every: Length of a block, 2 or more; None for no checks.
+        attention_every, repeat_every: Length of a block, 2 or more; None for no checks of this kind.
         answered: Purposes of this judge's answers, oldest first.
     """
     left: dict[Purpose, int] = {}
@@ -58,7 +58,7 @@ def _in_random_order(*entries: _Entry, rng: np.random.Generator) -> list[_Entry]
 
 
 class CheckedAnswer(NamedTuple):
-    """Values of one answer of the log that a summary needs."""
+    """The values of one answer of the log that a summary needs."""
 
     judge: str
     judge_kind: str
@@ -74,7 +74,7 @@ class CheckedAnswer(NamedTuple):
 
     @property
     def watched_share(self) -> float | None:
-        """Share of the video that was played less, by the page's report; None without a report."""
+        """Played share (0 to 1) of the less played of the two videos, by the page's report; None without a report."""
         shares = []
         for watched, length in ((self.left_watched_s, self.left_length_s), (self.right_watched_s, self.right_length_s)):
             try:
@@ -92,12 +92,12 @@ class JudgeSummary:
     """Summary of one judge's work.
 
     Attributes:
-        num_attention, attention_passed: Attention checks answered, and answered right.
-        num_repeats, repeats_consistent: Repeated pairs, and those answered the same way again.
-        left_share: Share of left among answers that name a side, without checks; None without such answers.
-        median_duration_s: From serving to answering, seconds; None if unknown.
-        minimum_time_share: Share of answers within `HURRY_S` of the first moment allowed; None without a minimum.
-        watched_share: Mean over answers of the share played of the video that was played less; None without reports.
+        num_attention, attention_passed: Number of answered attention checks, and number of right answers to them.
+        num_repeats, repeats_consistent: Number of repeated pairs, and number of them that got the same answer again.
+        left_share: Share of left among the answers that prefer a side, without checks; None without such answers.
+        median_duration_s: Median time from serving to answering in seconds; None if unknown.
+        minimum_time_share: Share of answers within `HURRY_S` after the first moment allowed; None without a minimum time.
+        watched_share: Played share of the less played of the two videos, as a mean over answers; None without reports.
     """
 
     judge: str
@@ -117,11 +117,11 @@ class JudgeSummary:
 def summarise(
     answers: Iterable[CheckedAnswer], *, banned: AbstractSet[str], min_viewing_s: Callable[[str | None], float]
 ) -> list[JudgeSummary]:
-    """One summary a judge, those with most answers first.
+    """Return one summary for each judge, the judges with most answers first.
 
     Args:
         banned: Judges whose answers do not count at present.
-        min_viewing_s: Study, or None for the open room -> the minimum viewing time of people there, seconds.
+        min_viewing_s: Study (None for the open room) -> minimum viewing time of people in it, in seconds.
     """
     by_judge: dict[str, list[CheckedAnswer]] = {}
     for answer in answers:

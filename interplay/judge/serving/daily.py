@@ -1,4 +1,4 @@
-"""Limits of answers per person, and per network address, in 24 hours."""
+"""Limit the answers of one person, and of one network address, in 24 hours."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MOST_ADDRESSES = 100_000
 
 
 class DailyLimits:
-    """Limits of answers per day; those of an address are counted in memory, for this process. Safe to share between threads."""
+    """Limits of answers per day. Answers of an address are counted in this process only. Safe to share between threads."""
 
     def __init__(self, clock: Callable[[], datetime], monotonic: Callable[[], float]) -> None:
         self._clock, self._monotonic = clock, monotonic
@@ -44,7 +44,7 @@ class DailyLimits:
             return 0.0 if len(recent) < limit else recent[len(recent) - limit] + DAY_S - now
 
     def check(self, session: Session, judge: str, study: str | None, judge_kind: str, address: str, rules: Rules) -> None:
-        """Refuse a person who has reached a limit (DailyLimitError with the limit, and when they may continue)."""
+        """Refuse a person who has reached a limit (DailyLimitError with the limit, and the time when the person may return)."""
         if judge_kind != "person":
             return
         limit, where = rules.max_answers_per_day, "in the open room" if study is None else "in this study"
@@ -69,7 +69,7 @@ class DailyLimits:
 
 
 def _in_words(seconds: float) -> str:
-    """A time to wait.
+    """Return a time to wait in words.
 
     >>> _in_words(50), _in_words(3700), _in_words(86_000)
     ('1 minute', '1 hour', '23 hours')

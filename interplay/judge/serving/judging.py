@@ -1,4 +1,4 @@
-"""`Judging`: serve matches, reserve them while they are watched, take answers, and show the leaderboard."""
+"""`Judging`: serve matches, reserve each match while its judge watches, take answers, and show the leaderboard."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ JudgeKind = Literal["person", "program", "model"]
 
 
 class Preview(NamedTuple):
-    """A pair to look at that was served to nobody: its match has no id; and the paths of the videos."""
+    """A pair to look at, with the paths of its videos. It was served to nobody, so its match has no id."""
 
     match: ServedMatch
     left: Path
@@ -56,24 +56,24 @@ class Preview(NamedTuple):
 
 
 class AcceptedAnswer(NamedTuple):
-    """The place of an answer in the log, and the number of this judge's answers."""
+    """The sequence number of an answer in the log, and the number of this judge's answers so far."""
 
     sequence: int
     num_by_judge: int
 
 
 class Judging:
-    """The judging room over one archive; safe to share between threads, and with other processes on the same database.
+    """The judging room over one archive. Safe to share between threads, and with other processes on the same database.
 
     Args:
-        monotonic: Seconds that never go back, which time judges; those of `clock` if only that is given.
-        release_after_s: A match whose page has been silent for so long is released.
-        suites: Tasks on offer, known even before anyone has played them; the built-in ones when not given.
-        rules: Of the open room, `OPEN_ROOM` if not given; studies have their own.
-        want_video: Called, maybe often, with the id of each episode, and the name of each clip, that might be shown next and
-            has no video yet; returns whether it is being made.
-        is_held: Whether no video is made now, because people play.
-        length_s: Length of a video in seconds; None if unknown, then the page's value is used.
+        monotonic: Clock to time judges, in seconds that never go back; `clock` is used if only `clock` is given.
+        release_after_s: A match is released after its page has been silent for this number of seconds.
+        suites: Tasks on offer, which are known even before anyone has played them; None for the built-in suites.
+        rules: Rules of the open room; None for `OPEN_ROOM`. Studies have rules of their own.
+        want_video: Called, maybe often, with the id of each episode (or name of each clip) that may be shown next and has no
+            video yet. Returns whether this video is being made.
+        is_held: Returns whether no video is made at present, because people play.
+        length_s: Returns the length of a video in seconds. If it returns None, the length that the page reports is used.
     """
 
     def __init__(
@@ -115,8 +115,8 @@ class Judging:
         self._open = OpenMatches(self._candidates, self._videos.has_both, self._clock, release_after_s=release_after_s)
 
     def warm_up(self) -> None:
-        """Read what every match needs (ratings, candidates), so that the first judges do not wait for it. Tasks that cannot be
-        judged are logged; requests for them are told why."""
+        """Read the data that every match needs (ratings, candidates), so that the first judges do not wait.
+        Tasks that cannot be judged are logged; a request for such a task is refused with the reason."""
         with self.database.read() as session:
             for task in store.judged_tasks(session):
                 try:
@@ -138,17 +138,17 @@ class Judging:
         judge_kind: JudgeKind = "person",
         address: str = "",
     ) -> ServedMatch:
-        """The match this judge has open, the one they last wrote something for if its pair is free, or a new one.
+        """Return the judge's open match; else the match of the judge's last draft, if its pair is free; else a new match.
 
         Args:
-            task: Drawn among tasks with something to show when not given. A request for another task or study releases the open
-                match. People in a study cannot choose: its rules draw the task.
-            study: Study id, whose rules then hold; None for the open room.
-            address: Network address of the request; empty where that does not matter.
+            task: Task to judge; None to draw a task that has something to show. A request for another task or study releases
+                the open match. People in a study cannot choose: the study's rules draw the task.
+            study: Id of the study whose rules hold; None for the open room.
+            address: Network address of the request; empty if it does not matter.
         Raises:
-            NotFoundError: If no such task or study is known.
-            BannedError, StudyClosedError, StudyFullError, QuotaReachedError: If this judge, or nobody, may answer any more.
-            DailyLimitError: If a person, or everybody at their address, has reached the limit of one day.
+            NotFoundError: If the task or the study is unknown.
+            BannedError, StudyClosedError, StudyFullError, QuotaReachedError: If this judge, or any judge, may not answer.
+            DailyLimitError: If the person, or the network address, has reached the limit of one day.
             NothingToJudgeError: If nothing can be shown now.
         """
         if judge_kind == "person" and study is not None:
@@ -178,7 +178,7 @@ class Judging:
             return self._served(session, match, rules, state.num_answers)
 
     def _plan(self, session: Session, request: Request, closed_at: datetime | None) -> NextMatch:
-        """Plan a new match as far as possible without the lock; errors as `serve`."""
+        """Plan a new match as far as possible without the lock. Errors as in `serve`."""
         if closed_at is not None:
             raise StudyClosedError("this study is closed and needs no more answers; thank you for your interest")
         if self._is_full(session, request.study, request.rules):
@@ -209,21 +209,21 @@ class Judging:
         return self.ratings.num_in_study(session, study) >= rules.target_answers
 
     def prepare(self, study: str) -> None:
-        """Request the first videos of a study of segments, before somebody waits for them; none if its rules are invalid."""
+        """Request the first videos of a study of segments before a judge waits for one. Do nothing if its rules are invalid."""
         with self.database.read() as session, suppress(InterplayError):
             rules, closed_at, version = self._study_rules.of(session, study)
             if rules.segments is not None and closed_at is None:
                 self.clips.want(store.segments_of(session, version))
 
     def preview(self, task: str | None = None, study: str | None = None, *, but: Collection[str] = ()) -> Preview:
-        """A pair to look at before judging, the same at every look; nothing is reserved or stored.
+        """Return a pair to look at before judging, the same one every time. Nothing is reserved or stored.
 
         Args:
-            task: By default the first that has a pair.
-            study: Study whose tasks are used.
-            but: Tasks that are skipped when none is named.
+            task: Task of the pair; None for the first task that has a pair.
+            study: Study whose tasks are used; None for all tasks.
+            but: Tasks to skip. They matter only without `task`.
         Raises:
-            NotFoundError: If no such task or study is known.
+            NotFoundError: If the task or the study is unknown.
             NothingToJudgeError: If there are no two videos to show.
         """
         with self.database.read() as session:
@@ -244,11 +244,11 @@ class Judging:
     # A match and its judge
 
     def get(self, match_id: str, judge: str) -> ServedMatch:
-        """The judge's own match again.
+        """Return a match of this judge again.
 
         Raises:
-            UnknownMatchError, ForeignMatchError: If the id is unknown, or it is another judge's.
-            WithdrawnError: If it has no answer, and shows a game that its player does not let judges see any more.
+            UnknownMatchError, ForeignMatchError: If the id is unknown, or is the id of another judge's match.
+            WithdrawnError: If the match has no answer, and the player of one of its games has withdrawn consent.
         """
         with self.database.read() as session:
             match = access.own(session, match_id, judge)
@@ -257,11 +257,11 @@ class Judging:
             return self._served(session, match, rules, store.num_answers_by(session, judge, match.study))
 
     def video(self, match_id: str, side: Side, judge: str) -> tuple[Path, datetime]:
-        """Path of the video of one side of the judge's own match (the file may be gone), and when the match was served, UTC.
+        """Return the path of one side's video (the file may be gone), and when the match was served (UTC).
 
         Raises:
-            UnknownMatchError, ForeignMatchError, WithdrawnError: As `get`.
-            BannedError: If the judge was banned since it was served.
+            UnknownMatchError, ForeignMatchError, WithdrawnError: As in `get`.
+            BannedError: If the judge is banned.
         """
         videos = self._videos.of_match(match_id)
         access.check_owner(match_id, videos.judge, judge)
@@ -271,17 +271,20 @@ class Judging:
         return (videos.left if side == "left" else videos.right), videos.served_at
 
     def heartbeat(self, match_id: str, judge: str, draft: Any = None, *, study: str | None = None) -> MatchState:
-        """Keep a match open, or open it again if its pair is still free and the judge has no other and has not answered about
-        its videos since. A match its judge gave back stays released and stores no late draft.
+        """Keep a match open, or open it again after a release.
+
+        It opens again only if its pair is free, the judge has no other open match, and the judge has not answered about the two
+        videos since. A match that its judge released stays released and stores no late draft.
 
         Args:
-            draft: The form and the viewing so far, any JSON object, stored with the match. None keeps the stored one.
-            study: The study a person works in, as in `answer`.
+            draft: The form and the viewing so far, any JSON object, which is stored with the match; None to keep the stored
+                draft.
+            study: The study in which a person works, as in `answer`.
         Returns:
-            `open`, or `released` when others may be shown the pair; an answer is welcome in both.
+            `open`, or `released` if other judges may be shown the pair. The match may be answered in both states.
         Raises:
-            UnknownMatchError, ForeignMatchError: As `get`.
-            AlreadyAnsweredError: If the match has its answer.
+            UnknownMatchError, ForeignMatchError: As in `get`.
+            AlreadyAnsweredError: If the match was answered.
             InvalidAnswerError: If the draft cannot be stored.
         """
         checked = None if draft is None else check_draft(draft)
@@ -313,12 +316,12 @@ class Judging:
             return "open"
 
     def release(self, match_id: str, judge: str, problem: Any = None) -> None:
-        """Release a match; its pair may be shown to others at once. Twice has the same effect as once.
+        """Release a match, so that its pair may be shown to other judges at once. A second release changes nothing.
 
         Args:
-            problem: A problem with the pair, stored with the match: `{"kind", "words"}`, see `check_problem`; None without one.
+            problem: A problem with the pair, `{"kind", "words"}` as in `check_problem`, stored with the match; or None.
         Raises:
-            UnknownMatchError, ForeignMatchError, AlreadyAnsweredError: As `heartbeat`.
+            UnknownMatchError, ForeignMatchError, AlreadyAnsweredError: As in `heartbeat`.
             InvalidAnswerError: If the problem is invalid.
         """
         reported = None if problem is None else check_problem(problem)
@@ -347,23 +350,23 @@ class Judging:
     ) -> AcceptedAnswer:
         """Check an answer and add it to the log.
 
-        A match that was released in the meantime still takes its answer: a judge's work is not thrown away because a page was
-        silent. Only when the same judge has answered about the same two videos since the match was served is it refused, or one
-        opinion would count twice.
+        A match that was released in the meantime still accepts its answer, so that no judge loses work because a page was
+        silent. The answer is refused only if the same judge has answered about the same two videos since the match was served;
+        otherwise one opinion would count twice.
 
         Args:
-            outcome, responses, reason, viewing: The form as it came in, see `form.check_form`.
-            study: The study a person works in, None for the open room; the caller has checked that they may. A match of another
-                one takes no answer. Programs need not give it.
+            outcome, responses, reason, viewing: The form as the page sent it, see `form.check_form`.
+            study: The study in which a person works (the caller has checked that the person may); None for the open room. A
+                match of another study is refused. Programs need not give a study.
             address: As in `serve`.
         Raises:
-            UnknownMatchError, ForeignMatchError, AlreadyAnsweredError: As `heartbeat`.
-            BannedError, QuotaReachedError: If this judge may not answer any more. A study that was closed since still takes the
-                answers to what it served.
+            UnknownMatchError, ForeignMatchError, AlreadyAnsweredError: As in `heartbeat`.
+            BannedError, QuotaReachedError: If this judge may not answer any more. A study that was closed still accepts answers
+                to matches that it has served.
             SupersededError: If this judge has answered about these two videos since the match was served.
-            DailyLimitError: As `serve`.
+            DailyLimitError: As in `serve`.
             TooEarlyError: If a person cannot have watched the videos yet. The stored draft stays.
-            InvalidAnswerError: If the form has faults; lists every one.
+            InvalidAnswerError: If the form has faults; lists all of them.
         """
         with self.database.look() as session:
             match = access.unanswered(session, match_id, judge)
@@ -407,15 +410,15 @@ class Judging:
             return AcceptedAnswer(sequence, state.num_answers + 1)
 
     def undo(self, judge: str, *, study: str | None = None) -> ServedMatch:
-        """Take a judge's last answer back, and serve its two videos again. The answer stays in the log and counts nowhere. The
-        judge's open match is released.
+        """Take back a judge's last answer, and serve its two videos again.
+        The answer stays in the log but does not count. The judge's open match is released.
 
         Args:
-            study: The study a person works in; None for the open room.
+            study: The study in which a person works; None for the open room.
         Raises:
-            NothingToUndoError: If the judge has given no answer, or the last one was longer ago than `UNDO_WITHIN_S`.
-            BannedError: If the judge was banned.
-            WithdrawnError: If a player no longer lets judges see one of the games.
+            NothingToUndoError: If the judge has given no answer, or gave the last one more than `UNDO_WITHIN_S` ago.
+            BannedError: If the judge is banned.
+            WithdrawnError: If the player of one of the games has withdrawn consent.
         """
         with self.database.write() as session:
             store.lock(session)
@@ -455,7 +458,7 @@ class Judging:
     # The judges
 
     def judges(self, study: str | None = None) -> list[JudgeSummary]:
-        """Summaries of all judges, in one study or in all; for operators (NotFoundError if no such study was opened here)."""
+        """Return summaries of all judges, for operators, in one study or everywhere (NotFoundError for an unknown study)."""
         with self.database.read() as session:
             self._study_rules.of(session, study)
             known = set(store.studies(session))

@@ -1,4 +1,4 @@
-"""A match as its judge may see it."""
+"""A match as its judge may see it, and the time since it was served."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class Elapsed(NamedTuple):
     """Time since a match was served.
 
     Attributes:
-        seconds: Zero or more; since this process first heard of the match if `is_known` is false.
-        is_known: Whether that is the whole time.
+        seconds: Zero or more. If `is_known` is false, the time since this process first heard of the match.
+        is_known: Whether `seconds` is the whole time since serving.
     """
 
     seconds: float
@@ -30,10 +30,11 @@ class Elapsed(NamedTuple):
 
 
 class Stopwatch:
-    """Times matches; safe to share between threads.
+    """Times matches. Safe to share between threads.
 
-    A match that this process has served is timed by a source that never goes back, so setting the clock changes nothing. For
-    one that was served before (by another process, or before a restart) the clock says how long ago, if that is possible.
+    Matches that this process has served are timed by a clock that never goes back, so setting the system's clock has no
+    effect. Matches that were served by another process, or before a restart, are timed by the system's clock if its time is
+    possible.
     """
 
     def __init__(self, monotonic: Callable[[], float]) -> None:
@@ -45,7 +46,7 @@ class Stopwatch:
         self._remember(match_id, self._monotonic(), True)
 
     def elapsed(self, match_id: str, served_at: datetime, now: datetime) -> Elapsed:
-        """Time since a match was served; `served_at` and `now` are by the clock."""
+        """Return the time since a match was served. `served_at` and `now` are times of the system's clock."""
         here = self._monotonic()
         began = self._began.get(match_id)
         if began is None:
@@ -67,19 +68,18 @@ MatchState = Literal["open", "released", "answered"]
 
 @dataclass(frozen=True)
 class ServedMatch:
-    """A match as its judge may see it: no agent, episode, seed or hash, and nothing that tells a check from other matches.
+    """A match as its judge may see it: no agent, episode, seed or hash, and nothing that shows whether it is a check.
 
     Attributes:
-        id: Random; says nothing about the episodes.
-        seat: Seat that is compared, in a game of several; None in a game of one player.
-        is_of_segments: Whether the videos are a few seconds of any two games, and the judge may say that they cannot tell
-            (`na`).
-        elapsed_s: From serving until now, by the server's clock, seconds.
-        state: `open`, `released` (still answerable, but others may be shown the pair) or `answered`.
+        id: Random; tells nothing about the episodes.
+        seat: Seat that is compared, in a game with several seats; None in a game of one player.
+        is_of_segments: Whether the videos are a few seconds of any two games; the judge may then answer `na` (cannot tell).
+        elapsed_s: Seconds from serving until now, by the server's clock.
+        state: `open`, `released` (may be answered, but other judges may be shown the pair) or `answered`.
         num_wanted: Limit of answers of one judge; None for no limit.
-        min_viewing_s: Time from serving until an answer is accepted, seconds.
+        min_viewing_s: Seconds from serving until an answer is accepted.
         min_watched_share: Share of each video that must be played, from 0 to 1.
-        draft: The form as the judge's page last stored it; None if it did not.
+        draft: The form as the judge's page last stored it; None if the page has stored no form.
     """
 
     id: str
@@ -104,7 +104,7 @@ class ServedMatch:
 
     @classmethod
     def of(cls, match: Match, task: Task | None, rules: Rules, *, num_answered: int, elapsed_s: float) -> ServedMatch:
-        """View of `match` under these rules; `task` is the version it was recorded under, None if unknown."""
+        """Make the view of `match` under these rules. `task` is the version that was played; None if it is unknown."""
         is_person = match.judge_kind == "person"
         return cls(
             id=match.id,

@@ -1,4 +1,4 @@
-"""`Matchmaker`: the next match for one judge; an informative pair, or a check that looks like one."""
+"""`Matchmaker` chooses the next match for one judge: an informative pair, or a check that looks like such a pair."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ NUM_BETWEEN = 2
 
 @dataclass(frozen=True)
 class Request:
-    """A judge's request for a match, and the rules that hold.
+    """A judge's request for a match, and the rules that hold for it.
 
     Attributes:
-        judge, kind: As `Match.judge` and `Match.judge_kind`.
-        task: None for any that the rules allow.
+        judge, kind: As in `Match.judge` and `Match.judge_kind`.
+        task: Task to judge; None for any task that the rules allow.
     """
 
     judge: str
@@ -50,7 +50,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Shown:
-    """Contents of a match, and its purpose; `expected` and `repeat_of` as in `Match`."""
+    """The contents and the purpose of a match; `expected` and `repeat_of` as in `Match`."""
 
     task: str
     left: Candidate
@@ -61,11 +61,11 @@ class Shown:
 
 
 class Offer(NamedTuple):
-    """Pairs of one task for one judge.
+    """The pairs of one task that one judge may be shown.
 
     Attributes:
         pairs: Agents to compare, the most informative pair first.
-        shown: Seed and episodes of every match this judge was served in this task.
+        shown: Seed and episodes of every match that this judge was served in this task.
     """
 
     task: str
@@ -80,9 +80,9 @@ class Plan:
     """A judge's next match, as far as it can be planned while other judges are served.
 
     Attributes:
-        checks_due: Purposes of the checks to try before any of them.
+        checks_due: Purposes of the checks to try before any pair of these tasks.
         must_check: Whether a due check must come now, because its block ends.
-        offer: Of the first task; None if it has nothing to compare, or was not looked at because a check is due.
+        offer: Pairs of the first task; None if that task has nothing to compare, or if a check is due.
     """
 
     request: Request
@@ -94,12 +94,12 @@ class Plan:
 
 
 class Matchmaker:
-    """Chooses matches; safe to share between threads.
+    """Chooses matches. Safe to share between threads.
 
     Args:
-        is_being_made: Episode id -> whether its missing video is being made.
+        is_being_made: Episode id -> whether the episode's missing video is being made.
         twins: Makes the second encodes that some checks show.
-        is_held: Whether no video is made now, because people play.
+        is_held: Returns whether no video is made at present, because people play.
     """
 
     def __init__(
@@ -124,11 +124,11 @@ class Matchmaker:
         self._is_held = is_held
 
     def plan(self, session: Session, request: Request) -> Plan:
-        """The part of `next_match` that needs no lock.
+        """Do the part of `next_match` that needs no lock.
 
         Raises:
-            NotFoundError: If no such task is known.
-            NothingToJudgeError: If the rules leave out the task asked for.
+            NotFoundError: If the task is unknown.
+            NothingToJudgeError: If the rules leave out the requested task.
         """
         rng = self.own_rng()
         tasks = self._tasks_to_try(session, request, rng)
@@ -139,7 +139,7 @@ class Matchmaker:
         return Plan(request, tasks, due, must_check, offer, rng)
 
     def next_match(self, session: Session, plan: Plan, now: datetime) -> Match:
-        """A new match, not stored yet (NothingToJudgeError if nothing can be shown). The transaction must hold `store.lock`."""
+        """Make a new match, without storing it (NothingToJudgeError if nothing can be shown). The caller holds `store.lock`."""
         shown = self._check(session, plan)
         if shown is not None:
             return match_showing(plan.request, shown, now)
@@ -152,12 +152,12 @@ class Matchmaker:
         raise self._nothing(session, plan)
 
     def own_rng(self) -> np.random.Generator:
-        """A generator for one request alone: they must not be shared between threads."""
+        """Return a generator for one request only, because threads must not share a generator."""
         with self._rng_lock:
             return self._rng.spawn(1)[0]
 
     def _tasks_to_try(self, session: Session, request: Request, rng: np.random.Generator) -> list[str]:
-        """The requested task, or those with agents to compare that the rules allow, in random order."""
+        """Return the requested task; if no task is requested, all allowed tasks with agents to compare, in random order."""
         rules = request.rules
         if request.task is not None:
             self._candidates.check_task(session, request.task)
@@ -184,7 +184,7 @@ class Matchmaker:
         return Offer(task, candidates, awaited, pairs, store.pairs_shown_to(session, request.judge, task))
 
     def _not_own(self, session: Session, task: str, judge: str) -> tuple[Candidate, ...]:
-        """Candidates of a task for a judge: nobody compares a game of their own."""
+        """Return the candidates of a task without the judge's own games."""
         candidates = self._candidates.of_task(session, task)
         person = participant_number(judge)
         if person is None or not any(one.has_people for one in candidates):
@@ -217,7 +217,7 @@ class Matchmaker:
         awaited: Awaited,
         rng: np.random.Generator,
     ) -> list[AgentPair]:
-        """Pairs of agents in the order of the rules, without those about which the judge has answered often enough."""
+        """Return pairs of agents in the order of the rules, without pairs about which this judge has answered often enough."""
         rule, limit = pairing_rule(request.rules.policy, **request.rules.policy_options), request.rules.max_answers_of_agents
         agents = {candidate.agent for candidate in candidates}
         with self._ratings.evidence(session) as evidence:
@@ -228,8 +228,8 @@ class Matchmaker:
         return [pair for pair in pairs if times[frozenset((pair.a, pair.b))] < limit]
 
     def example_pair(self, session: Session, request: Request, *, but: Collection[str] = ()) -> ChosenEpisodes:
-        """Two episodes to look at, always the same ones, chosen without regard to quality (errors as `next_match`); `but` are
-        tasks to skip."""
+        """Return two episodes to look at, always the same two (errors as in `next_match`).
+        They are chosen without regard to quality. `but` are tasks to skip."""
         for task in sorted(set(self._tasks_to_try(session, request, self.own_rng())) - set(but)):
             shown = [one for one in self._in_fixed_order(session, task) if self._has_video(one.episode_id)]
             for left, right in itertools.combinations(shown, 2):
@@ -255,7 +255,7 @@ class Matchmaker:
         return None
 
     def _attention(self, session: Session, plan: Plan) -> Shown | None:
-        """A pair with an obvious answer: a known one this judge has not seen, or one video on both sides."""
+        """Make an attention check: a pair of the rules that this judge has not seen, or one video on both sides."""
         request, rng = plan.request, plan.rng
         for task in plan.tasks:
             seen = {pair for _, pair in store.pairs_shown_to(session, request.judge, task)}
@@ -289,7 +289,7 @@ class Matchmaker:
         return None
 
     def _seen_in(self, session: Session, task: str, episode_id: str) -> list[Candidate]:
-        """Candidates of an episode if it can be shown; none for an agent that waits or was withdrawn."""
+        """Return an episode's candidates if it can be shown, without agents that wait for a moderator or were withdrawn."""
         found = self._candidates.in_episode(session, task, episode_id)
         return found if found and self._has_video(episode_id) else []
 
@@ -332,7 +332,7 @@ class Matchmaker:
 
 
 def checks_of(session: Session, request: Request, rng: np.random.Generator) -> tuple[Sequence[Purpose], bool]:
-    """Checks that are due, the first to try first, and whether one must come now. Only studies have checks."""
+    """Return the due checks in the order to try them, and whether one of them must come now. Only studies have checks."""
     rules, study = request.rules, request.study
     if study is None or (rules.attention_every is None and rules.repeat_every is None):
         return (), False

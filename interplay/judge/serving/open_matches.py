@@ -1,4 +1,4 @@
-"""Matches without an answer: when others may have their pair, and when their judge gets them again."""
+"""Matches without an answer: decide when other judges may get the pair, and when the match's own judge gets it again."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ send one each half minute."""
 
 
 class OpenMatches:
-    """Releases matches, and finds the one with which a judge continues. Call its methods in a transaction with the lock.
+    """Releases matches, and finds the match with which a judge continues. Call all methods in a transaction with the lock.
 
     Args:
-        has_videos: Whether both videos of a match can be shown now.
+        has_videos: Returns whether both videos of a match can be shown now.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class OpenMatches:
         self._last_release: datetime | None = None
 
     def release_unseen_at_times(self, session: Session) -> None:
-        """Call `release_unseen`, but only about fifty times in the period of silence."""
+        """Call `release_unseen`, unless it was called shortly before: at most about 50 times in `release_after_s`."""
         since = None if self._last_release is None else self._clock() - self._last_release
         if since is None or not timedelta(0) <= since < timedelta(seconds=self._release_after_s) / 50:
             self.release_unseen(session)
@@ -50,12 +50,12 @@ class OpenMatches:
         return store.release_unseen(session, seen_before=now - timedelta(seconds=self._release_after_s), now=now)
 
     def release_untouched(self, session: Session) -> int:
-        """Release matches that, it seems, were never looked at; returns how many."""
+        """Release matches that probably were never looked at. Return their number."""
         now = self._clock()
         return store.release_untouched(session, served_before=now - timedelta(seconds=UNTOUCHED_AFTER_S), now=now)
 
     def again(self, session: Session, judge: str, task: str | None, study: str | None) -> Match | None:
-        """The judge's own match to continue with: the open one, or a released one with a draft."""
+        """Return the match with which a judge continues: the open match, or a released one with a draft; or None."""
         now = self._clock()
         match = store.open_match_of(session, judge)
         if match is not None:
@@ -82,7 +82,7 @@ class OpenMatches:
         return has_form and self._has_videos(session, match)
 
     def _are_candidates(self, session: Session, match: Match) -> bool:
-        """Whether both sides of a match may still be shown; an open match is finished in any case."""
+        """Whether both sides of a released match may still be shown. (An open match may be finished in any case.)"""
         if match.left_segment_id is not None:
             episodes = {match.left_episode_id, match.right_episode_id}
             return store.agreed_to(session, sorted(episodes)) == episodes

@@ -1,4 +1,4 @@
-"""`SegmentMatchmaker`: the next two segments for one judge of a study of segments, or a check that looks like them."""
+"""`SegmentMatchmaker` chooses the next two segments for a judge in a study of segments, or a check that looks the same."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ class SegmentPlan:
     """A judge's next match, as far as it can be planned while other judges are served.
 
     Attributes:
-        segments: Those this judge may see whose videos exist.
-        num_missing: Number of others, whose videos are missing.
-        is_making: Whether videos of others are being made.
-        sums: Of the reward that guides the selection; None before one was learned.
+        segments: Segments that this judge may see and whose videos exist.
+        num_missing: Number of segments that this judge may see but whose videos are missing.
+        is_making: Whether some of the missing videos are being made.
+        sums: Sums of the reward that guides the selection; None before a reward was learned.
         must_check: Whether a due check must come now, because its block ends.
     """
 
@@ -48,7 +48,7 @@ class SegmentPlan:
 
 
 class SegmentMatchmaker:
-    """Chooses matches of segments; safe to share between threads. Arguments as of `Matchmaker`."""
+    """Chooses matches of segments. Safe to share between threads. Arguments as in `Matchmaker`."""
 
     def __init__(self, clips: Clips, twins: Twins, is_held: Callable[[], bool]) -> None:
         self._clips = clips
@@ -57,11 +57,11 @@ class SegmentMatchmaker:
         self._sums: dict[str, tuple[store.Guide, Sums]] = {}
 
     def plan(self, session: Session, request: Request, study_hash: str, rng: np.random.Generator) -> SegmentPlan:
-        """The part of `next_match` that needs no lock (NothingToJudgeError if the study has no segments that may be shown).
+        """Do the part of `next_match` that needs no lock (NothingToJudgeError if no segment of the study may be shown).
 
         Args:
-            study_hash: The study's version.
-            rng: For this match alone.
+            study_hash: Hash of the study's version.
+            rng: Generator for this match only.
         """
         part = request.rules.segments
         assert part is not None
@@ -83,7 +83,7 @@ class SegmentMatchmaker:
         return SegmentPlan(request, part, shown, len(segments) - len(shown), is_making, sums, due, must_check, rng)
 
     def next_match(self, session: Session, plan: SegmentPlan, now: datetime) -> Match:
-        """A new match, not stored yet (NothingToJudgeError if nothing can be shown). The transaction must hold `store.lock`."""
+        """Make a new match, without storing it (NothingToJudgeError if nothing can be shown). The caller holds `store.lock`."""
         request = plan.request
         assert request.study is not None
         for purpose in plan.due:
@@ -106,7 +106,7 @@ class SegmentMatchmaker:
         raise NothingToJudgeError("there are no two segments of games to compare")
 
     def example_pair(self, session: Session, study_hash: str) -> SegmentPair:
-        """Two segments to look at, always the same ones (NothingToJudgeError if there are no videos yet)."""
+        """Return two segments to look at, always the same two (NothingToJudgeError if too few videos exist)."""
         segments = store.segments_of(session, study_hash)
         self._clips.want(segments)
         shown = sorted((one for one in segments if self._has(one)), key=lambda one: sha256(one.key.encode()).digest())
@@ -130,8 +130,9 @@ class SegmentMatchmaker:
     # Checks
 
     def _attention(self, session: Session, plan: SegmentPlan, now: datetime) -> Match | None:
-        """One segment on both sides, which is a draw; preferably one this judge has not had in a check. Waits for one with a
-        second encode while its block has room."""
+        """Make an attention check: one segment on both sides, so that the right answer is a draw.
+        A segment that this judge has not had in a check is preferred. Return None, to try again at the judge's next match,
+        while second encodes are being made and the block has room."""
         request = plan.request
         had = store.segments_in_attention(session, request.study or "", request.judge)
         shown = [plan.segments[place] for place in plan.rng.permutation(len(plan.segments))]

@@ -1,5 +1,5 @@
-"""The videos of matches: their paths, whether they can be shown now, and their lengths. Of segments, these are clips of their
-recordings, made by the process that films episodes."""
+"""The videos of matches: their paths, their lengths, and whether they can be shown now.
+The video of a segment is a clip of its recording, made by the process that films episodes."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ Side = Literal["left", "right"]
 
 
 class VideoArchive(Protocol):
-    """Part of `record.Archive` that judging needs."""
+    """The part of `record.Archive` that judging needs."""
 
     @property
     def database(self) -> Database: ...
 
     def video_path(self, episode_id: str) -> Path:
-        """Path of the mp4 of an episode or clip, made or not."""
+        """Return the path of the mp4 of an episode or clip, whether it is made or not."""
         ...
 
 
 class MatchVideos(NamedTuple):
-    """Facts of a match that never change: its judge, the paths of its videos, made or not, and when it was served."""
+    """Facts of a match that never change: its judge, when it was served, and the paths of its videos (made or not)."""
 
     judge: str
     left: Path
@@ -50,7 +50,7 @@ class MatchVideos(NamedTuple):
 
 
 def video_length_s(path: Path) -> float | None:
-    """Length of an mp4 by its index, seconds; None if the file is gone, or states nothing."""
+    """Return the length of an mp4 in seconds, as its index states it; None if the file is gone or states no length."""
     try:
         return stated_length_s(path)
     except OSError:
@@ -58,10 +58,10 @@ def video_length_s(path: Path) -> float | None:
 
 
 class Clips:
-    """Finds the videos of segments, and asks for missing ones.
+    """Finds the videos of segments, and requests missing videos.
 
     Args:
-        want: Called with the name of each missing clip; returns whether it is being made.
+        want: Called with the name of each missing clip; returns whether this clip is being made.
     """
 
     def __init__(self, archive: VideoArchive, want: Callable[[str], bool]) -> None:
@@ -72,8 +72,8 @@ class Clips:
         return self._archive.video_path(clip_of_segment(segment).name)
 
     def want(self, segments: Iterable[SegmentRow]) -> bool:
-        """Ask for the missing videos of these, at most `MOST_AT_ONCE`, so that others are made, too; returns whether any is
-        being made."""
+        """Request missing videos of these segments. Return whether any of them is being made.
+        At most `MOST_AT_ONCE` are requested, so that other videos are made, too."""
         missing = (clip_of_segment(one).name for one in segments if not self.path(one).exists())
         return any(list(islice((True for name in missing if self._want(name)), MOST_AT_ONCE)))
 
@@ -83,8 +83,8 @@ def clip_of_segment(segment: SegmentRow) -> Clip:
 
 
 class Videos:
-    """Finds the videos of matches; safe to share between threads. `want` is called with the id of each episode whose video is
-    missing."""
+    """Finds the videos of matches. Safe to share between threads.
+    `want` is called with the id of each episode whose video is missing."""
 
     def __init__(self, archive: VideoArchive, want: Callable[[str], bool], clips: Clips) -> None:
         self._archive = archive
@@ -94,7 +94,7 @@ class Videos:
         self.of_match = functools.lru_cache(MATCHES_REMEMBERED)(self._read)
 
     def has(self, episode_id: str) -> bool:
-        """Whether a video can be shown now; a missing one is requested."""
+        """Whether a video can be shown now. A missing video is requested."""
         if self._archive.video_path(episode_id).exists():
             return True
         self._want(episode_id)

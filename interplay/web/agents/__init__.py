@@ -1,1 +1,1 @@
-"""Agents over HTTP and as pages: who may know of which, proposing one, its videos, and the answers of judges about it."""
+"""Agents over HTTP and as pages: access to agents, proposals, uploads of videos, and judges' answers about an agent."""

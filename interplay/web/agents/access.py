@@ -1,4 +1,4 @@
-"""Access to agents and episodes: which ones a visitor may see, and which agents a token may change."""
+"""Access to agents and episodes: what a visitor may see, and which agents a token may change."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from interplay.web.studies.enrolments import part_here, part_of
 
 
 def holder(request: Request) -> str | None:
-    """Name of the token of scope `agents` of a request; None for the operator (HTTPException 401 or 403 for everybody else)."""
+    """Return the name of the request's token of scope `agents`; None for the operator (others: HTTPException 401 or 403)."""
     if current_operator(request):
         return None
     token = api_token(request)
@@ -37,7 +37,7 @@ Holder = Annotated[str | None, Depends(holder)]
 
 
 def require_operator(request: Request) -> None:
-    """Refuse everybody but the operator, by token or signed in (HTTPException 401 without a token, 403 with another one)."""
+    """Let only the operator pass, by token or signed in (HTTPException 401 without a token, 403 with another token)."""
     if current_operator(request):
         return
     if api_token(request) is None:
@@ -53,7 +53,7 @@ def viewer_of(request: Request) -> Viewer:
 
 
 def visible_episodes(request: Request) -> EpisodeQuery:
-    """Every episode that the visitor may ever see; `hidden_tasks` are hidden just now."""
+    """Return a query for all episodes that the visitor may see at any time. (`hidden_tasks` are hidden only at present.)"""
     return EpisodeQuery(
         with_waiting=viewer_of(request).sees_all,
         own=_here(request),
@@ -63,12 +63,12 @@ def visible_episodes(request: Request) -> EpisodeQuery:
 
 
 def check_shown(request: Request, episode: Episode) -> None:
-    """Refuse an episode that the visitor must not see, or not now.
+    """Refuse an episode that the visitor must not see, or must not see now.
 
     Raises:
-        HTTPException: 404, as if there were no such episode, for a video that waits for a moderator, unless they brought it or
-            decide about it. 403 for the episodes of others while they have an open pair of its task, of tasks of `explore` that
-            they may still play, and of people who did not agree to a release.
+        HTTPException: 404, as for an unknown episode, if it is a video that waits for a moderator and the visitor is neither
+            its uploader nor the operator. 403 for an episode of others if the visitor has an open pair of its task, if the
+            visitor may still play its task of `explore`, or if its players have not agreed to a release.
     """
     check_not_judged(request, episode)
     if not _is_own(request, episode):
@@ -83,7 +83,7 @@ def check_shown(request: Request, episode: Episode) -> None:
 
 
 def withheld_here(request: Request, ids: Sequence[str]) -> set[str]:
-    """Those of these episodes that the visitor must not see, because people in them have not agreed to a release."""
+    """Return the ids of episodes that the visitor must not see because their players have not agreed to a release."""
     if current_operator(request):
         return set()
     return withheld(services(request).archive.database, ids, own=_here(request))
@@ -122,12 +122,12 @@ def _is_own(request: Request, episode: Episode) -> bool:
 
 
 def judged_now(request: Request) -> set[str]:
-    """Tasks of which this visitor has an open pair (docs/judging.md): they must not learn which of the two videos is whose."""
+    """Return the tasks of which this visitor has an open pair (docs/judging.md); judges must not learn who made the videos."""
     return services(request).roster.watched_by(_here(request))
 
 
 def hidden_tasks(request: Request) -> set[str]:
-    """Tasks of which others' episodes and reasons are hidden from this visitor: `judged_now`, and `unplayed_tasks`."""
+    """Return the tasks whose episodes and reasons (of others) this visitor must not see: `judged_now`, `unplayed_tasks`."""
     return judged_now(request) | unplayed_tasks(request)
 
 
@@ -136,10 +136,10 @@ def unplayed_tasks(request: Request) -> set[str]:
 
 
 def may_know(request: Request, task_id: str) -> bool:
-    """Whether the visitor may know what a task is made of and how others play it.
+    """Whether the visitor may know the contents of a task and how others play it.
 
-    Tasks of `explore` test people too. Those on offer are told to people who have played or judged them or asked to see them;
-    and to operators, whose look is recorded.
+    Tasks of `explore` test people, too. A task on offer is shown only to people who have played it, judged it or asked to see
+    it, and to operators. It is recorded that an operator has seen it.
     """
     if task_id not in _tasks_of_explore(request):
         return True
@@ -153,7 +153,7 @@ def may_know(request: Request, task_id: str) -> bool:
 
 
 def check_may_know(request: Request, task_id: str) -> None:
-    """Refuse (403) to show a task to people who may still play it: see `may_know`."""
+    """Refuse (403) to show a task to people who may still play it; see `may_know`."""
     if not may_know(request, task_id):
         text = f"episodes of {task_id} are shown to those who have played it: play it yourself first, or ask to see it"
         raise refusal(403, f"{text} at /{task_id.replace('/', '/tasks/')}", code="not_played_yet")
@@ -169,7 +169,7 @@ def _known_tasks(request: Request) -> set[str]:
 
 
 def _here(request: Request) -> set[int]:
-    """Numbers of the participants of this browser: the visitor, and the person who works in a study here."""
+    """Return the numbers of this browser's participants: the visitor, and the person who works in a study in it."""
     part = part_of(request)
     numbers = known_participant(request), part_here(request), None if part is None else part.participant_id
     return {number for number in numbers if number is not None}
@@ -183,7 +183,7 @@ def task_on_offer(request: Request, task_id: str) -> Task:
 
 
 def check_own(rows: list[Entrant], token: str | None) -> None:
-    """Refuse (403) a token that did not propose this agent; the operator has no token and may always."""
+    """Refuse (403) a token that did not propose this agent. `token` None is the operator, who may change every agent."""
     if token is not None and rows[0].proposed_by != token:
         raise refusal(
             403, f"{rows[0].name} was proposed by somebody else; you can change only agents proposed with your own token"

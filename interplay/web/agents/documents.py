@@ -1,4 +1,4 @@
-"""Bodies of requests and answers about agents, as the API description shows them, made from the rows of an agent."""
+"""Bodies of requests and answers about agents, as in the API description. Answers are made from the rows of an agent."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NAME_WORDS = "1 to 60 letters, digits or . _ + -, the first a letter or digit"
 
 
 def _matching(pattern: str, message: LiteralString) -> AfterValidator:
-    """A check that refuses in words; pydantic's own shows the pattern."""
+    """Make a check of a pattern that refuses with `message`; pydantic's own check would show the pattern."""
 
     def check(value: str) -> str:
         if re.fullmatch(pattern, value) is None:

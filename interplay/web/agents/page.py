@@ -1,4 +1,4 @@
-"""Pages of agents: all of them, and one with its ratings, judges' answers about it, and its videos."""
+"""Pages of agents: the list of all agents, and the page of one agent with its ratings, judges' answers and videos."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Agents over HTTP: propose one, upload its videos, approve, decline, withdraw and restore it. docs/agents-api.md explains.
+"""Agents over HTTP: propose an agent, upload its videos, approve, decline, withdraw or restore it. See docs/agents-api.md.
 
-A token of scope `agents` speaks for the agents it proposed and for no others. Callers without a token see approved agents.
+A token of scope `agents` may change only the agents that it proposed. Callers without a token see approved agents only.
 """
 
 from __future__ import annotations

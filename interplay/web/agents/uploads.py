@@ -1,4 +1,4 @@
-"""An uploaded video: whether it may be sent, received into a file within bounds, and added to its agent."""
+"""Uploads of videos: check whether a video may be sent, receive it into a file of limited size, and add it to its agent."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _NO_ROOM = "the server has no space for this video; please tell its operator"
 
 
 def check(request: Request, name: str, task_id: str, seed: int) -> tuple[Task, str | None]:
-    """The task and the sender, if this video may be sent; everything is checked before the first byte is read."""
+    """Return the task and the sender if this video may be sent. All checks are made before the first byte is read."""
     token = holder(request)
     task = task_on_offer(request, task_id)
     if seed not in task.held_out_seeds:
@@ -50,9 +50,12 @@ def check(request: Request, name: str, task_id: str, seed: int) -> tuple[Task, s
 
 @asynccontextmanager
 async def received(request: Request, token: str | None) -> AsyncIterator[Path]:
-    """The request's body in a file, deleted when the block ends (HTTPException 413 if too large, 429, 503 without room).
+    """Receive the request's body into a file, which is deleted when the block ends.
 
-    One at a time of each token, so that one cannot fill the disk; not of the operator.
+    A token may send only one video at a time, so that it cannot fill the disk; this does not hold for the operator.
+
+    Raises:
+        HTTPException: 413 if the video is too large, 429 during another upload of this token, 503 if the disk has no room.
     """
     receiving, own = services(request).receiving, set() if token is None else {token}
     if token in receiving:
@@ -112,7 +115,7 @@ async def _in_a_file(request: Request) -> AsyncIterator[Path]:
 
 
 def add(request: Request, task: Task, name: str, seed: int, path: Path) -> Uploaded:
-    """Make the video in a file an episode of this agent; an existing one is refused (409), an invalid one too (422)."""
+    """Make the video in a file an episode of this agent. Refuse it if its seed has a video (409) or if it is invalid (422)."""
     archive = services(request).archive
     try:
         episode = uploads.add_video(archive, task=task, agent=name, seed=seed, path=path)

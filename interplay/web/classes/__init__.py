@@ -1,1 +1,1 @@
-"""Classes: pages for teachers (making a class, its results) and for pupils (joining, playing, own results)."""
+"""Classes: pages for teachers (make a class, see its results) and for pupils (join, play, see their own results)."""

@@ -1,4 +1,4 @@
-"""Pages of classes for pupils: the code, the nickname, the games, and the pupil's results."""
+"""Pages of classes for pupils: enter the code and a nickname, choose a game, see one's results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pupils of classes: who sends a request, what they may begin, and where each of them is just now."""
+"""Pupils of classes: find the pupil who sends a request, the games that they may begin, and the activity of each pupil."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ READS_S = 180.0
 
 
 def pupil_of(request: Request, *, where: str = "") -> tuple[SchoolClass, Pupil] | None:
-    """The class and the pupil of a request; None if the visitor is in no class.
+    """Return the class and the pupil of a request; None if the visitor is in no class.
 
     Args:
-        where: Id of the task whose rules they are shown; noted for their teacher.
+        where: Id of the task whose rules the pupil is shown. It is noted for the teacher.
     """
     if PUPIL_COOKIE not in request.cookies:
         return None
@@ -37,10 +37,10 @@ def pupil_of(request: Request, *, where: str = "") -> tuple[SchoolClass, Pupil] 
 
 
 def class_of_game(request: Request, task: str) -> str | None:
-    """The name under which the games of this pupil's class find each other; None if the visitor is in no class.
+    """Return the name that lets pupils of one class play with each other; None if the visitor is in no class.
 
     Raises:
-        HTTPException: 410 once the class has ended; 409 for a task that it does not play.
+        HTTPException: 410 if the class has ended; 409 for a task that the class does not play.
     """
     found = pupil_of(request, where=task)
     if found is None:
@@ -55,12 +55,12 @@ def class_of_game(request: Request, task: str) -> str | None:
 
 @dataclass(frozen=True)
 class Now:
-    """Current activity of a pupil.
+    """The current activity of a pupil.
 
     Attributes:
         state: `playing`, `waiting`, `here` or `away`.
-        words: Text over the picture; empty while they play.
-        seconds: Played, waited, or since they were last seen.
+        words: Text over the picture; empty while the pupil plays.
+        seconds: Time played, time waited, or time since the pupil was last seen, depending on the state.
     """
 
     state: str

@@ -1,4 +1,4 @@
-"""Pages of classes for teachers: making one (operators), its page with results, closing it, the table as CSV."""
+"""Pages of classes for teachers: make a class (operators only), see its results, close it, download its table as CSV."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _number(said: dict[str, str], name: str) -> float:
 
 
 def teacher_address(request: Request, school_class: SchoolClass) -> str:
-    """The link for the teacher of a class: everybody who has it sees the class and may close it."""
+    """Return the link for the teacher of a class. Everybody who has this link sees the class and may close it."""
     return f"/classes/{school_class.code}?key={tokens.teacher_key(services(request).secret, school_class.code)}"
 
 
@@ -99,7 +99,7 @@ def _own_class(request: Request, code: str) -> SchoolClass:
 
 @router.get("/classes/{code}")
 def class_page(request: Request, code: str, key: str = "", task: str = "", view: str = "") -> Response:
-    """A class as its teacher sees it; `view=projector` leaves the teacher's buttons out."""
+    """Show a class as its teacher sees it; `view=projector` leaves out the teacher's buttons."""
     if key:
         if not tokens.is_teacher_key(services(request).secret, code, key):
             raise HTTPException(403, "this is not the whole link of a teacher\nCopy it again, to its last letter.")
@@ -129,7 +129,7 @@ def class_page(request: Request, code: str, key: str = "", task: str = "", view:
 
 
 def qr_path(text: str) -> tuple[int, str]:
-    """A QR code: how many modules it is wide, with its border, and an SVG path of the dark ones, one unit each."""
+    """Return a QR code: its width in modules, border included, and an SVG path of the dark modules (one unit each)."""
     rows = segno.make(text, error="m", micro=False).matrix
     dark = [(x, y) for y, row in enumerate(rows) for x, module in enumerate(row) if module]
     path = "".join(f"M{x + QR_BORDER} {y + QR_BORDER}h1v1h-1z" for x, y in dark)

@@ -1,4 +1,4 @@
-"""Access to the desk: the operator gets in; everybody else is sent to sign in, or refused."""
+"""Access to the desk: admit the operator; send everybody else to the sign-in page, or refuse the request."""
 
 from __future__ import annotations
 

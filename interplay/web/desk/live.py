@@ -1,4 +1,4 @@
-"""Live games: who sits where, how they run, watching a seat, and the pause of new games."""
+"""Live games: see the seats and the state of each game, watch a seat, and pause the start of new games."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ router = APIRouter(tags=["play"])
 
 
 def who(name: str, kind: str) -> str:
-    """Name of a player on pages: people have numbers.
+    """Return the name of a player for pages; people have numbers instead of names.
 
     >>> who("participant-7", "human"), who("scripted", "agent"), who("", "")
     ('person 7', 'scripted', '')
@@ -40,7 +40,7 @@ def live(request: Request) -> dict[str, Any]:
 
 @router.get("/desk", include_in_schema=False, dependencies=[Depends(signed_in)])
 def live_page(request: Request) -> Response:
-    """Live and waiting games; the page refreshes itself every two seconds."""
+    """Show live and waiting games. The page refreshes itself every two seconds."""
     games = _games(request)
     play = services(request).play
     return desk(
@@ -72,7 +72,7 @@ def watch_page(request: Request, number: int, seat: str) -> Response:
 
 @router.websocket("/api/watch/{number}/{seat}")
 async def watch(websocket: WebSocket, number: int, seat: str) -> None:
-    """Frames of a seat for the operator, who is no player: docs/protocol.md."""
+    """Send the frames of a seat to the operator, who watches without playing; see docs/protocol.md."""
     play = services(websocket).play
     if play is None or not may_watch(websocket):
         await websocket.close()

@@ -1,7 +1,7 @@
-"""The operator's pages: sign in, approve or decline proposed agents, and stop judges whose answers cannot be trusted.
+"""The operator's pages: sign in, approve or decline proposed agents, and ban judges whose answers cannot be trusted.
 
-Everything here is plain forms. Another site cannot send them in an operator's name: browsers send the cookie only from our own
-pages (SameSite=Strict), and `SecurityMiddleware` refuses changes that come from elsewhere.
+All these pages are plain forms. Another site cannot send a form in the operator's name: browsers send the cookie only from our
+own pages (SameSite=Strict), and `SecurityMiddleware` refuses changes that other sites request.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _own_address(address: str) -> str:
 
 @router.get("/operator")
 def operator(request: Request, next: str = "/moderation") -> Response:
-    """Sign-in form for the operator's token; when signed in, videos and milestones that the server could not make."""
+    """Show the sign-in form for the operator's token; after sign-in, the videos and milestones that could not be made."""
     context: dict[str, Any] = {"signed_in": current_operator(request), "next": _own_address(next), "problem": ""}
     queues = {"video": services(request).films, "milestones": services(request).milestones}
     context["failures"] = [(what, *one) for what, queue in queues.items() for one in queue.failures().items()]
@@ -65,7 +65,7 @@ def leave(request: Request) -> Response:
 
 @router.get("/moderation")
 def moderation(request: Request, judges: Annotated[int, Query(ge=1, le=100_000)] = 1) -> Response:
-    """Waiting agents, all others, and a page of the judges, those with the most failed checks first."""
+    """Show waiting agents, all other agents, and one page of the list of judges (most failed checks first)."""
     if not current_operator(request):
         return see_other("/operator?next=/moderation")
     known = documents(request, services(request).roster.rows(), set())

@@ -136,7 +136,7 @@ def search(
     page: Page = 1,
     saved: Annotated[str, Query(max_length=200)] = "",
 ) -> Response:
-    """Episodes by conditions, as for `interplay episodes list --where`; saved queries; download."""
+    """Search episodes by conditions, as in `interplay episodes list --where`; show saved queries and the download."""
     wanted = [text.strip()[:300] for text in where or [] if text.strip()]
     found, problem = None, ""
     try:
@@ -178,11 +178,11 @@ MAX_PARTS = 10
 
 
 def by_day(hours: Iterable[Hours], name: str, say: Callable[[Hours], str]) -> dict[str, Any] | None:
-    """The plot of the hours of each day, the largest part first; None without hours.
+    """Plot the hours of each day in parts, the largest part first; None without hours.
 
     Args:
         name: Title of the parts.
-        say: The part that some hours belong to.
+        say: Returns the name of the part to which some hours belong.
     """
     hours = list(hours)
     totals: defaultdict[str, float] = defaultdict(float)
@@ -200,7 +200,7 @@ def by_day(hours: Iterable[Hours], name: str, say: Callable[[Hours], str]) -> di
 
 
 def cumulative(hours: Iterable[Hours]) -> dict[str, Any] | None:
-    """The plot of all hours up to each day, of people and of agents; None for fewer than two days."""
+    """Plot the sum of hours up to each day, for people and for agents; None for fewer than two days."""
     days: dict[str, list[float]] = {}
     for one in hours:
         days.setdefault(one.day, [0.0, 0.0])[one.channel == AGENTS] += one.hours

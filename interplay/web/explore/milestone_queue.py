@@ -1,6 +1,6 @@
-"""`Milestones`: milestones reached in episodes of `explore`, found by playing each again in a background process.
+"""`Milestones` finds the milestones reached in episodes of `explore`: a background process plays each episode again.
 
-`main` runs in that process, which gets its requests as `filming` does.
+`main` runs in that process, which gets its requests in the same way as `filming`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from interplay.record import Archive
 
 
 class Milestones(Films):
-    """Judges episodes one after the other in a process of low priority, as films are made."""
+    """Finds the milestones of one episode after the other in a process of low priority, in the same way as films are made."""
 
     module = "interplay.web.explore.milestone_queue"
 

@@ -1,4 +1,4 @@
-"""Milestones reached in episodes of `explore`, only for visitors who may see the episodes: milestones give a task away."""
+"""Show the milestones reached in episodes of `explore`. Milestones reveal a task, so only some visitors may see them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WAIT_S = 1.0
 
 
 def task_document(task: Task) -> dict[str, Any]:
-    """Public facts of a task: for an instance without the options that build its scene, which would give it away."""
+    """Return the public facts of a task. For tasks of `explore`, leave out the options that build (and reveal) the scene."""
     document = task.to_json()
     if task.suite == "explore":
         document["env"]["options"] = {}

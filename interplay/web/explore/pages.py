@@ -1,4 +1,4 @@
-"""The pages of `explore`: scenes with milestones, which people and language models play, and boards of the models."""
+"""The pages of `explore`: scenes with milestones, which people and language models play, and leaderboards of models."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def board_of(request: Request, name: str) -> Board:
 
 @router.get("/leaderboard/explore", include_in_schema=False)
 def ratings_page(request: Request, board: str = "", method: str = METHODS[0]) -> Response:
-    """Models rated by which of two reached more milestones: the pairs of `interplay explore results --answers`."""
+    """Show ratings of models: of two models, the one with more milestones wins (`interplay explore results --answers`)."""
     if method not in METHODS:
         raise HTTPException(422, f"method: expected one of {', '.join(METHODS)}, got {method[:40]!r}")
     text = METHOD_TEXTS[method]
@@ -133,7 +133,7 @@ def _page(request: Request, name: str | None) -> Response:
 
 
 def by_hops(one: Mapping[str, Any]) -> dict[str, Any]:
-    """The plot of a model's shares by hops; the oracle's are by proof, without an interval."""
+    """Plot a model's shares by hops. The oracle's shares come from proofs, so they have no interval."""
     rows = []
     for hops, rates in one["by_hops"].items():
         ends = (None, None) if one["model"] == ORACLE else (rates["tsr"]["low"], rates["tsr"]["high"])

@@ -1,4 +1,4 @@
-"""One run of a language model: its page, and the data of the page's script."""
+"""One run of a language model: its page, and the data for the page's script."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ router = APIRouter(tags=["explore"], dependencies=[Depends(explore_suite)])
 
 
 def find_run(request: Request, run: str) -> Run:
-    """A run by its id (HTTPException 404 if it is unknown or cannot be shown now; RunError if its file is unreadable)."""
+    """Return a run by its id.
+    Raises HTTPException 404 if it is unknown, 403 or 404 if the visitor must not see it now; RunError for a broken file."""
     found = services(request).explore_results.run(run)
     if found is None:
         raise HTTPException(404, f"There is no run {run[:40]!r}. The boards on the page Explore link to all runs.")
@@ -95,7 +96,7 @@ def run_json(request: Request, run: str) -> JSONResponse:
 
 
 def _numbers(run: Run) -> dict[str, int]:
-    """Id of a milestone -> its number, the lowest first; its place if the run's file does not contain the instance."""
+    """Map each milestone's id to its number, lowest first; to its place if the run's file does not contain the instance."""
     ids, instance = [one["id"] for one in run.header["milestones"]], run.instance
     if instance is None:
         return {name: number for number, name in enumerate(ids, 1)}
@@ -104,7 +105,7 @@ def _numbers(run: Run) -> dict[str, int]:
 
 
 def _places(run: Run) -> dict[str, int]:
-    """Id of a milestone -> its place in that order, from 1. Two milestones of one task share a number, but not a place."""
+    """Map each milestone's id to its place in the order of numbers, from 1. Two milestones may share a number, not a place."""
     return {name: place for place, name in enumerate(_numbers(run), 1)}
 
 
@@ -121,7 +122,7 @@ def _milestones(run: Run, result: Result, instance: Instance | None, oracle: Map
 
 
 def _seen(run: Run) -> list[dict[str, Any]] | None:
-    """Changes by tick, as in `Game.seen`, with places of milestones; None for a run of an earlier release."""
+    """Return the changes by tick, as in `Game.seen`, with the places of milestones as keys; None for runs of old releases."""
     seen = (run.end or run.failed or {}).get("seen")
     if seen is None:
         return None
@@ -152,7 +153,7 @@ def _opens_at(milestones: Sequence[Mapping[str, Any]]) -> int:
 
 
 def _targets(instance: Instance, run: Run) -> list[dict[str, Any]]:
-    """Targets of milestones from above, in blocks from the cell where the player began."""
+    """Return the targets of milestones as seen from above, in blocks relative to the cell where the player began."""
     numbers = _numbers(run)
     return [target for one in instance.milestones if one.id in numbers for target in _targets_of(numbers[one.id], one)]
 

@@ -1,4 +1,4 @@
-"""The API description as a page: openapi.json drawn by our own template, so that it needs no other host."""
+"""Show the API description as a page. Our own template draws openapi.json, so the page needs no other host."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _VERBS = ("get", "post", "put", "patch", "delete", "head")
 
 @dataclass(frozen=True)
 class Field:
-    """One parameter, or one field of a body."""
+    """One parameter of an operation, or one field of a body."""
 
     name: str
     kind: str
@@ -29,7 +29,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Answer:
-    """A possible answer of an operation, by status."""
+    """The answer that an operation gives with one status."""
 
     status: str
     text: str
@@ -39,7 +39,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Operation:
-    """One verb on one address."""
+    """One HTTP verb at one address."""
 
     verb: str
     path: str
@@ -101,7 +101,7 @@ def _content(document: Mapping[str, Any], holder: Mapping[str, Any]) -> tuple[st
 
 
 def _fields(document: Mapping[str, Any], schema: Mapping[str, Any], prefix: str = "", depth: int = 0) -> Iterator[Field]:
-    """Fields of an object, with those of inner objects after their names; for a list, those of its entries."""
+    """Yield the fields of an object or of a list's entries. Names of inner fields begin with the name of the outer field."""
     schema = _resolved(document, schema)
     if schema.get("type") == "array" and depth < 4:
         yield from _fields(
@@ -119,7 +119,7 @@ def _fields(document: Mapping[str, Any], schema: Mapping[str, Any], prefix: str 
 
 
 def _resolved(document: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The target of a reference; of alternatives with null, the other one."""
+    """Return the target of a reference. If the alternatives are null and another schema, return the other schema."""
     if "$ref" in schema:
         return _resolved(document, document["components"]["schemas"][schema["$ref"].rsplit("/", 1)[-1]])
     choices = [one for one in schema.get("anyOf", ()) if one.get("type") != "null"]

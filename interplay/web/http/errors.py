@@ -1,4 +1,4 @@
-"""Errors in the house style: a page for people, `{"error", "message"}` for programs (everything under /api)."""
+"""Answer errors in one style: a page for people, and `{"error", "message"}` for programs (every address under /api)."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def _interplay_error(request: Request, error: Exception) -> Response:
 
 
 def _storage_error(request: Request, error: Exception) -> Response:
-    """A file or the database failed: a full disk gets a message, anything else is unexpected."""
+    """Answer a failure of a file or of the database. A full disk gets a message; every other error is unexpected."""
     if not isinstance(request, Request) or not is_disk_full(error):  # a socket has nobody to answer
         raise error
     return _disk_full(request, error)
@@ -123,5 +123,5 @@ def _disk_full(request: Request, error: Exception) -> Response:
 
 
 def _crash(request: Request, _error: Exception) -> Response:
-    """An unexpected error: the log has the traceback, the visitor gets a calm page."""
+    """Answer an unexpected error. The traceback is in the log; the visitor gets a simple page."""
     return _answer(request, 500, _CRASH, dict(HEADERS))  # this answer is made outside of the middleware that adds them

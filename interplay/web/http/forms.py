@@ -1,4 +1,4 @@
-"""Posted forms, and the redirect after one."""
+"""Read posted forms, and redirect after a form."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MAX_FIELDS = 500
 
 
 async def pairs_of(request: Request) -> list[tuple[str, str]]:
-    """The fields of a posted form, in order; names may repeat (HTTPException 400 if invalid, or more than 500 fields)."""
+    """Return the fields of a posted form in order; names may repeat (HTTPException 400 if invalid or over 500 fields)."""
     body = await request.body()
     try:
         return parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=_MAX_FIELDS)
@@ -29,7 +29,7 @@ FormFields = Annotated[dict[str, str], Depends(fields_of)]
 
 
 def is_own_address(address: str) -> bool:
-    """Whether a submitted address leads to a page of ours, and nowhere else.
+    """Whether a submitted address leads to a page of this server.
 
     >>> [is_own_address(one) for one in ("/scores", "//lab.example", "/\\\\lab.example", "/\\t/lab.example")]
     [True, False, False, False]
@@ -38,7 +38,7 @@ def is_own_address(address: str) -> bool:
 
 
 def sentence(text: str) -> str:
-    """The text of an error as a sentence on a page.
+    """Return the text of an error as a sentence for a page.
 
     >>> sentence("please write a few words")
     'Please write a few words.'

@@ -1,8 +1,8 @@
-"""Identity of the sender of a request: a participant by a signed cookie, made only when someone plays or judges; the operator,
-by token or signed in on a page; or a program, by an API token.
+"""Identity of the sender of a request: a participant, the operator, or a program.
 
-Reading pages leaves no trace. The first request that needs a person (`current_participant`) makes one, and the middleware puts
-the cookie on the answer. The cookie holds only a random key, never the participant's number.
+A signed cookie identifies a participant. The operator sends a token or signs in on a page; a program sends an API token. A
+visitor who only reads pages leaves no trace. The first request that needs a person (`current_participant`) makes a participant,
+and the middleware adds the cookie to the answer. The cookie holds a random key, never the participant's number.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ _COOKIES_REMEMBERED = 10_000
 
 @dataclass
 class _Pending:
-    """The cookie to set, if any: the request writes it, the middleware reads it."""
+    """The cookie to set, or None. The handler of the request writes it; the middleware reads it."""
 
     cookie: str | None = None
 
 
 class IdentityMiddleware:
-    """Sets the participant cookie on the answer to the request that made the participant."""
+    """Sets the participant cookie on the answer to the request for which the participant was made."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -68,8 +68,9 @@ class IdentityMiddleware:
 
 
 def participant_numbers(people: People, secret: bytes) -> Callable[[str], int]:
-    """Cookie -> number of its participant, cached, because a page sends many requests. The function raises LookupError for an
-    unknown cookie, and looks again next time."""
+    """Return a function that maps a cookie to the number of its participant.
+    Found numbers are cached, because a page sends many requests. For an unknown cookie the function raises LookupError and
+    searches again next time."""
 
     @functools.lru_cache(_COOKIES_REMEMBERED)
     def number(cookie: str) -> int:
@@ -89,7 +90,7 @@ def network_of(request: HTTPConnection) -> str:
 
 
 def known_participant(request: HTTPConnection) -> int | None:
-    """Number of the participant of this request's cookie, of a pupil's before the browser's own, or None; makes none."""
+    """Return the participant's number from the request's cookies, the pupil's cookie first; None if no cookie is known."""
     for name in (PUPIL_COOKIE, COOKIE):
         with contextlib.suppress(LookupError):
             return services(request).participant_number(request.cookies.get(name, ""))
@@ -97,7 +98,7 @@ def known_participant(request: HTTPConnection) -> int | None:
 
 
 def current_participant(request: HTTPConnection) -> int:
-    """Number of the participant of this request, made on first need. Call it from plain `def` handlers: it may write."""
+    """Return the number of the request's participant, and make one if necessary. It may write: call it from `def` handlers."""
     found = known_participant(request)
     if found is not None:
         return found
@@ -119,7 +120,7 @@ def sign_out_pupil(response: Response) -> None:
 
 
 def is_operator(request: HTTPConnection) -> bool:
-    """Whether the request carries the operator's token; an unknown token is refused (401), not ignored."""
+    """Whether the request carries the operator's token. An unknown token is not ignored but refused (401)."""
     authorization = request.headers.get("authorization")
     if authorization is None:
         return False
@@ -146,12 +147,12 @@ def api_token(request: HTTPConnection) -> ApiToken | None:
 
 
 def current_operator(request: HTTPConnection) -> bool:
-    """Whether the operator sent the request: by token (a wrong one is refused), or signed in on the page `/operator`."""
+    """Whether the operator sent the request, by token (an unknown token is refused) or signed in on the page `/operator`."""
     return is_operator(request) or _is_signed_in(request)
 
 
 def sign_in(request: HTTPConnection, response: Response, token: str) -> bool:
-    """Sign in visitors who know the operator's token, by a cookie for `SIGNED_IN_S`; False if the token is wrong."""
+    """Sign in a visitor who knows the operator's token, with a cookie for `SIGNED_IN_S`; False if the token is wrong."""
     expected = tokens.operator_token(services(request).archive.root)
     if not tokens.is_operator(f"Bearer {token}", expected):
         return False

@@ -1,4 +1,4 @@
-"""Limits of how often one address may do something: counted in memory, by this process."""
+"""Limit how often one address may do something. Requests are counted in the memory of this process."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _MAX_CLIENTS = 10_000
 
 
 class Rate:
-    """At most `most` times in `within_s` seconds for each client.
+    """Allows each client an action at most `most` times in `within_s` seconds.
 
     >>> rate = Rate(2, 60, clock=iter([0.0, 1.0, 2.0, 61.0]).__next__)
     >>> [rate.allows("192.0.2.7") for _ in range(4)]

@@ -31,7 +31,7 @@ def document(code: str, message: str, **more: Any) -> dict[str, Any]:
 def refusal(
     status: int, message: str, *, code: str | None = None, headers: dict[str, str] | None = None, **more: Any
 ) -> HTTPException:
-    """A refusal to raise; `code` replaces the status's general one."""
+    """Make a refusal to raise. `code` replaces the general code of the status."""
     if status == 401:
         headers = {"WWW-Authenticate": "Bearer"} | (headers or {})
     return HTTPException(status, document(code or CODES[status], message, **more), headers)

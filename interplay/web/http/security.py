@@ -1,4 +1,4 @@
-"""Headers that protect pages, and the refusal of requests other sites send in a visitor's name."""
+"""Add headers that protect pages, and refuse requests that other sites send in a visitor's name."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ PLOT_STYLE = "'sha256-zrfVyvY1E/5V+DXZunsRZW8XTqTsuIZzp8dBDThhSn8='"
 
 
 def content_security_policy(*, frame_ancestors: Iterable[str] = (), form_action: Iterable[str] = ()) -> str:
-    """Sources a page may load, pages that may frame it, and targets of its forms.
+    """Return the policy of a page: the sources that it may load, the pages that may frame it, and the targets of its forms.
 
     Args:
-        frame_ancestors: Origins whose pages may show it in a frame; without any: none.
-        form_action: Origins besides our own that receive its forms.
+        frame_ancestors: Origins whose pages may show it in a frame; empty to forbid frames.
+        form_action: Origins, besides our own, that receive its forms.
 
     >>> content_security_policy(form_action=["https://www.mturk.com"]).split("; ")[7]
     "form-action 'self' https://www.mturk.com"
@@ -70,25 +70,25 @@ _SCOPE_KEY = "interplay.security"
 
 @dataclass
 class _Allowed:
-    """Other origins that this answer allows; filled while the request is handled."""
+    """The other origins that one answer allows. `allow` adds them while the request is handled."""
 
     frame_ancestors: list[str] = field(default_factory=list)
     form_action: list[str] = field(default_factory=list)
 
 
 def allow(request: HTTPConnection, *, frame_ancestors: Iterable[str] = (), form_action: Iterable[str] = ()) -> None:
-    """Let these origins frame the answer to this request, and receive its forms; nothing else is loosened."""
+    """Let these origins frame the answer to this request and receive its forms. All other rules stay."""
     allowed: _Allowed = request.scope.setdefault(_SCOPE_KEY, _Allowed())
     for known, new in ((allowed.frame_ancestors, frame_ancestors), (allowed.form_action, form_action)):
         known += [origin for origin in dict.fromkeys(new) if origin not in known]
 
 
 class SecurityMiddleware:
-    """Adds `HEADERS` to every answer, loosened where `allow` was called, and refuses changes requested by other sites' pages.
+    """Adds `HEADERS` to every answer (with the exceptions of `allow`), and refuses changes that other sites' pages request.
 
-    Browsers say where a request comes from: by `Sec-Fetch-Site`, or, for servers without https, by `Origin` alone, where `null`
-    is a page that hides it, such as a sandboxed frame. Programs send neither header and are let through, because they carry no
-    visitor's cookie either.
+    A browser says where a request comes from: by `Sec-Fetch-Site`, or, without https, only by `Origin`. (`Origin: null` is a
+    page that hides its origin, such as a sandboxed frame.) A program sends neither header. Its requests are accepted, because
+    they carry no visitor's cookie.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -120,7 +120,7 @@ class SecurityMiddleware:
 
 
 class HeadMiddleware:
-    """Answers HEAD as GET, without making the body: a file is not read, and a stream ends once it has begun."""
+    """Answers HEAD like GET but without a body: no file is read, and a stream ends as soon as it has begun."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -161,11 +161,11 @@ LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 @dataclass(frozen=True)
 class Hosts:
-    """The host names of a server.
+    """The host names that a server accepts.
 
-    Without such a list, another site could let its own name lead here (DNS rebinding), and browsers would let its page read and
-    play as if it were ours. A bare IP address belongs to no site: where the server listens on every address of its machine, any
-    is accepted.
+    Without this list, another site could let its own name lead to this server (DNS rebinding). Browsers would then let that
+    site's page read and play as if it were ours. A bare IP address belongs to no site; if the server listens on every address
+    of its machine, every IP address is accepted.
 
     Attributes:
         any_address: Whether every IP address is accepted.
@@ -176,7 +176,7 @@ class Hosts:
 
     @classmethod
     def of(cls, listening: str, more: Iterable[str] = ()) -> Hosts:
-        """Loopback, the listening address, and more names, such as that of a proxy (ValueError for an invalid name).
+        """Accept loopback, the listening address, and `more` names, such as a proxy's (ValueError for an invalid name).
 
         >>> sorted(Hosts.of("192.0.2.7", ["https://Lab.example"]).names)
         ['127.0.0.1', '192.0.2.7', '::1', 'lab.example', 'localhost']
@@ -230,7 +230,7 @@ def _is_address(name: str) -> bool:
 
 
 class HostMiddleware:
-    """Answers 421 to requests for another server, over HTTP and before a socket is accepted."""
+    """Answers 421 to requests that name another host: HTTP requests, and web sockets before they are accepted."""
 
     def __init__(self, app: ASGIApp, hosts: Hosts) -> None:
         self.app = app
@@ -253,7 +253,7 @@ class HostMiddleware:
 
 
 class NulMiddleware:
-    """Refuses addresses with the character NUL: nothing here has it in its name, and PostgreSQL accepts it in no text."""
+    """Refuses addresses with the character NUL, which no name on this server holds and PostgreSQL accepts in no text."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -270,14 +270,14 @@ _UPLOAD = re.compile(r"/api/agents/[^/]+/tasks/[^/]+/[^/]+/videos/[^/]+")
 
 
 def is_upload(scope: Scope) -> bool:
-    """Whether a request uploads a video: its handler checks the sender first, and then counts bytes by a limit of its own."""
+    """Whether a request uploads a video. The handler of uploads checks the sender first, and has its own limit of bytes."""
     return scope["method"] == "PUT" and _UPLOAD.fullmatch(scope["path"]) is not None
 
 
 class BodyLimitMiddleware:
-    """Stops reading a request's body after `MAX_BODY_BYTES`, whatever length it claims: 413, in the form of our other errors.
+    """Refuses (413) a request whose body has more than `MAX_BODY_BYTES`, no matter which length the request states.
 
-    Starlette's own middleware answers in plain text before the application's error handlers see anything.
+    Starlette's own middleware would answer in plain text, before the application's error handlers; this one does not.
     """
 
     def __init__(self, app: ASGIApp) -> None:

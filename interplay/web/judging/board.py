@@ -1,4 +1,4 @@
-"""The leaderboard for visitors and programs: by several methods, with bars on one axis, and the history of ratings."""
+"""The leaderboard for visitors and programs: several rating methods, bars on one axis, and the history of ratings."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PRIOR_MEAN = DEFAULTS.mu
 
 @dataclass(frozen=True)
 class MethodText:
-    """Texts about a rating method: its name, its explanation, the name of `mu`, and the line on the axis."""
+    """Texts about a rating method: its name, its explanation, the name of `mu`, and the label of the line on the axis."""
 
     name: str
     does: str
@@ -57,9 +57,9 @@ METHOD_TEXTS = {name: MethodText(method.title, method.does, *_AXES[method.scale]
 
 @dataclass(frozen=True)
 class Bar:
-    """One row's picture: interval from `start` to `start + width`, its middle at `middle`; all per cent of the axis.
+    """The bar of one row: an interval from `start` to `start + width` and its `middle`, all in per cent of the axis.
 
-    `won`, `drew` and `lost` are per cent of its answers. An unknown interval has no width.
+    `won`, `drew` and `lost` are in per cent of the row's answers. An unknown interval has width 0.
     """
 
     start: float
@@ -72,7 +72,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class BoardView:
-    """Rows with their bars, and the place of the centre (the prior mean, or the average) on the axis (per cent)."""
+    """Rows with their bars. `prior` is the place of the centre (prior mean or average) on the axis, in per cent."""
 
     rows: Sequence[tuple[Mapping[str, Any], Bar]]
     prior: float
@@ -81,16 +81,16 @@ class BoardView:
 
 
 def public_board(board: Mapping[str, Any]) -> dict[str, Any]:
-    """A leaderboard without the names of the next pair: a reader may be their judge."""
+    """Return a leaderboard without the two agents of the next pair, because its reader may be the next judge."""
     pair = board["next_pair"]
     return {**board, "next_pair": pair and {"task": pair["task"]}}
 
 
 def board_view(rows: Sequence[Mapping[str, Any]], *, centre: float = PRIOR_MEAN, margin: float = 5.0) -> BoardView:
-    """Place the bars of all rows on one axis that holds every interval, and `margin` on both sides of the centre.
+    """Place the bars of all rows on one axis, which holds every interval and at least `margin` on both sides of the centre.
 
     Args:
-        rows: Each with `mu`, `low` and `high` (None where unknown), `won`, `drew`, `lost`.
+        rows: Rows with `mu`, `low` and `high` (None if unknown), `won`, `drew` and `lost`.
     """
     ends = [row[end] for row in rows for end in ("low", "mu", "high") if row[end] is not None]
     low = math.floor(min([*ends, centre - margin]))
@@ -115,7 +115,7 @@ def board_view(rows: Sequence[Mapping[str, Any]], *, centre: float = PRIOR_MEAN,
 
 
 def hues_of(boards: Boards) -> dict[str, int]:
-    """Agent -> a number for its colour, the same on every page: the order in which agents were first judged."""
+    """Give each agent a number for its colour, the same on all pages, in the order in which agents were first judged."""
     named = list(boards.tracks())
     return {
         agent: number for number, agent in enumerate([*named, *(a for a in boards.tracks(None, "models") if a not in named)])

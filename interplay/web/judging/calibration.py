@@ -1,4 +1,4 @@
-"""The page about model judges: how reliable each is, by its calibration."""
+"""The page about model judges: it shows how reliable each judge is, by its calibration."""
 
 from __future__ import annotations
 
@@ -55,5 +55,5 @@ def savings(curve: Sequence[SavingPoint]) -> dict[str, Any] | None:
 
 
 def best_first(factors: Sequence[FactorAgreement]) -> list[FactorAgreement]:
-    """Factors by how much a judge's agreement exceeds that of the most frequent answer."""
+    """Sort factors by how far a judge's agreement exceeds the agreement of always giving the most frequent answer."""
     return sorted(factors, key=lambda one: (one.commonest - one.agreement, one.factor))

@@ -1,4 +1,4 @@
-"""Judges of requests: the person of an enrolment or of a cookie, a program with a token, or a judge named by the operator."""
+"""Find the judge of a request: a person (by enrolment or cookie), a program (by token), or a judge named by the operator."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class Judge:
     """The judge who sent a request.
 
     Attributes:
-        name: As in matches and answers; empty for an unknown visitor, who owns no match.
-        enrolment: Their part in a study, if they came with its token.
-        facts: State of that part, if it was looked up.
+        name: Name as in matches and answers; empty for an unknown visitor, who owns no match.
+        enrolment: The person's part in a study, if the request has its token.
+        facts: State of this part, if it was looked up.
     """
 
     name: str
@@ -42,15 +42,15 @@ class Judge:
 def judge_of(
     request: Request, named: Any = None, *, make: bool = False, must_work: bool = False, has_begun: bool = False
 ) -> Judge:
-    """The judge who sent a request.
+    """Return the judge who sent a request.
 
     Args:
-        named: Name given by the operator; `operator` if None.
-        make: Whether to make a participant of an unknown visitor.
+        named: Name of a judge, which only the operator may choose (None: `operator`).
+        make: Whether to make a participant for an unknown visitor.
         must_work: Whether to refuse people whose part in a study is over, or waits for its quiz.
-        has_begun: With `must_work`: whether this is about work already begun, see `enrolments.working`.
+        has_begun: With `must_work`, whether the request belongs to work that was begun before; see `enrolments.working`.
     Raises:
-        HTTPException: 401 for a wrong token, 403 if they may not judge in this way, 422 for an invalid name.
+        HTTPException: 401 for a wrong token, 403 if the sender may not judge in this way, 422 for an invalid name.
     """
     if is_operator(request):
         if named is None:

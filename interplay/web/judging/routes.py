@@ -1,7 +1,7 @@
-"""Judging over HTTP: JSON and videos, and the page that uses them.
+"""Judging over HTTP: JSON and videos, and the page that uses both.
 
-Before a match is answered nothing here says whose videos they are: no agent, episode, seed, hash, file name or file date. And
-nothing tells a check from any other match.
+Before a match is answered, no answer of these routes reveals who made its videos: no agent, episode, seed, hash, file name or
+file date. Nor does any answer reveal whether a match is a check.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ async def _match_id(match: str) -> str:
 
 
 def _study(study: str | None) -> str | None:
-    """A valid name of a study; anything else is unknown without asking the database, which does not accept every text."""
+    """Return the study's name if it is valid. Refuse (404) any other text, because the database does not accept every text."""
     if study is not None and not is_name(study):
         raise refusal(404, f"unknown study {study[:100]!r}")
     return study
@@ -131,7 +131,7 @@ _places: RunVar[CapacityLimiter] = RunVar("interplay.judging_places")
 
 
 async def _a_place(_body: Body) -> AsyncIterator[None]:
-    """Wait for one of those places, once the body has come, and keep it until the work is done."""
+    """Wait for one of the `_AT_ONCE` places after the body has arrived, and keep this place until the work is done."""
     try:
         places = _places.get()
     except LookupError:
@@ -341,7 +341,7 @@ def undo(request: Request, body: Body) -> dict[str, Any]:
 
 
 def _preview(request: Request, task: str | None, study: str | None) -> Preview:
-    """The pair to look at: not of tasks of `explore` that the visitor may still play; 403 if they name one."""
+    """Return the pair to look at. Tasks of `explore` that the visitor may still play are skipped, or refused (403) if named."""
     with _refusals():
         shown = services(request).judging.preview(task, _study(study), but=unplayed_tasks(request))
     check_may_know(request, shown.match.task)

@@ -1,1 +1,1 @@
-"""High scores of tasks, and the process that proves them."""
+"""High scores of tasks, and the process that proves these scores."""

@@ -1,4 +1,4 @@
-"""The high scores of a task: the best players, the visitor's place, and the scores of agents."""
+"""Pages of the high scores of a task: the best players, the visitor's place, and the scores of agents."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ FEWEST = 2
 
 
 def compared_tasks(request: Request) -> list[Task]:
-    """Tasks that have high scores: with one seat, and a score or a statistic with a better direction. Tasks of explore have
-    boards of their own."""
+    """Return the tasks with high scores: tasks with one seat that have a score, or a statistic where one direction is better.
+    Tasks of explore have boards of their own."""
     offered = [task for suite in services(request).suites if suite.id != "explore" for task in suite.tasks]
     return [task for task in offered if task.env.is_playable and len(task.seats) == 1 and statistics_of(request, task)]
 
 
 def statistics_of(request: Request, task: Task) -> dict[str, tuple[str, bool, Any]]:
-    """Statistic -> title, whether lower is better, and the format of its values; the score first."""
+    """Map each statistic to its title, whether lower is better, and the format of its values; the score comes first."""
     found: dict[str, tuple[str, bool, Any]] = {}
     known = {one.name: one for one in services(request).archive.collected(task)}
     if has_score(task):
@@ -110,7 +110,7 @@ def board_plot(board: Board, readable: Any) -> dict[str, Any] | None:
 def proved_board(
     request: Request, task: Task, statistic: str, *, is_lower_better: bool, since: datetime | None
 ) -> tuple[Board, set[str]]:
-    """A board without the episodes that are known to differ, and the proved episodes of its lines."""
+    """Return a board without episodes whose replay is known to differ, and the proved episodes of the board."""
     service = services(request).scores
     queue = services(request).proofs
     different: set[str] = set()

@@ -1,4 +1,4 @@
-"""`Proofs`: whether episodes of high scores, played again in a background process, equal their recordings."""
+"""`Proofs` plays episodes of high scores again in a background process, and checks that they equal their recordings."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from interplay.study.scores import Place
 
 
 class Proofs(Films):
-    """Plays episodes again one after the other in a process of low priority, as films are made."""
+    """Plays one episode after the other again in a process of low priority, in the same way as films are made."""
 
     module = "interplay.web.scores.proofs"
 

@@ -1,1 +1,1 @@
-"""A participant's way through a study: arriving, quiz, judging, playing or reviewing, questions, the end."""
+"""A participant's way through a study: arrival, quiz, judging, playing or reviewing, questions, and the end."""

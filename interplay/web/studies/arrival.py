@@ -1,7 +1,7 @@
-"""Arrival at a study: its link, its description, agreeing or declining. The pages need no script and no cookie.
+"""Arrival at a study: its link, its description, and the choice to agree or decline. The pages need no script and no cookie.
 
-Opening a link stores nothing: the person's identity travels in the address until they agree, and from then on as a signed
-token.
+Opening a link stores nothing. Until the person agrees, the address of each page carries their identity; afterwards a signed
+token does.
 """
 
 from __future__ import annotations

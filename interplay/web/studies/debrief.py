@@ -1,4 +1,4 @@
-"""The last page of a study for unpaid people: what the study is about, their results, and a link to share."""
+"""The last page of a study for unpaid people: the study's purpose, the person's results, and a link to share."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FEWEST_OTHERS = 5
 
 @dataclass(frozen=True)
 class ScoreComparison:
-    """One result of a visit beside those of others who played the same variant; with too few others there is no `plot`."""
+    """One result of a visit, compared with others who played the same variant. With too few others, there is no `plot`."""
 
     title: str
     value: str
@@ -35,7 +35,7 @@ class ScoreComparison:
 
 @dataclass(frozen=True)
 class DebriefView:
-    """Contents of the page: `share` is the study's address, `scores` that of the task's high scores, or empty."""
+    """The contents of the page: `share` is the address of the study, `scores` the address of the task's high scores or ""."""
 
     text: Debrief
     compared: tuple[ScoreComparison, ...]

@@ -1,8 +1,8 @@
-"""Enrolments of requests: a person's part in a study, by a signed token in a header or in the address, because cookies do not
-reach into another site's frame.
+"""Enrolments of requests: find a person's part in a study by a signed token.
 
-Use `enrolment_of(request)` (`part_of` where the outcome does not matter); `working(request)` also refuses people who may not
-work now. Pages of a study that is shown inside a platform's frame get headers that let exactly that platform frame them.
+The token stands in a header or in the address, because browsers send no cookies from another site's frame. Use
+`enrolment_of(request)`, or `part_of` if the outcome does not matter. `working(request)` also refuses people who may not work
+now. Pages of a study that a platform shows in a frame get headers that let only that platform frame these pages.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ _REMEMBERED_S = 24 * 3600
 
 
 def part_of(request: HTTPConnection) -> Enrolment | None:
-    """The enrolment of this request, from memory: its `outcome` may be out of date; None without a token (HTTPException 401 for
-    a token of another server, or of a deleted enrolment)."""
+    """Return the enrolment of this request from memory, so that its `outcome` may be out of date; None without a token.
+    Raises HTTPException 401 for a token of another server, or of a deleted enrolment."""
     token = request.headers.get(HEADER) or request.query_params.get(PARAMETER)
     if not token:
         return None
@@ -48,8 +48,8 @@ def part_of(request: HTTPConnection) -> Enrolment | None:
 
 
 def remember_part(request: HTTPConnection, response: Response, enrolment: Enrolment) -> None:
-    """Let this browser remember the person who works in a study, so that they see their own games and no others of an open
-    pair: people who come by a platform's link have no other cookie."""
+    """Set a cookie that identifies the person who works in a study: people from a platform's link have no other cookie.
+    With it, they see their own games, and no games of others of a task of which they have an open pair."""
     response.set_cookie(
         PART_COOKIE, token_of(request, enrolment), max_age=_REMEMBERED_S, httponly=True, samesite="lax",
         secure=request.url.scheme == "https",
@@ -67,7 +67,7 @@ def part_here(request: HTTPConnection) -> int | None:
 
 
 def enrolment_of(request: HTTPConnection) -> Enrolment | None:
-    """The enrolment of this request's token, read now; None without a token. Errors as `part_of`."""
+    """Return the enrolment of this request's token, read from the database; None without a token. Errors as in `part_of`."""
     part = part_of(request)
     return None if part is None else services(request).studies.enrolment(part.id)
 
@@ -77,13 +77,13 @@ def token_of(request: HTTPConnection, enrolment: Enrolment) -> str:
 
 
 def working(request: HTTPConnection, *, has_begun: bool = False) -> tuple[Enrolment, Facts] | None:
-    """The enrolment of somebody who may work now, and its facts; None without a token.
+    """Return the enrolment of a person who may work now, and its facts; None without a token.
 
     Args:
-        has_begun: Whether this is about work already begun, which a study that was closed since still accepts.
+        has_begun: Whether the request belongs to work that was begun before; a closed study still accepts such work.
     Raises:
-        HTTPException: 401 for a bad token; 403 before the quiz, and for a banned person; 409 after the end, and while questions
-            about a partner wait; 410 where the study is closed. The detail names `next`, the page that says more.
+        HTTPException: 401 for a bad token; 403 before the quiz, or for a banned person; 409 after the end, or while questions
+            about a partner are not answered; 410 if the study is closed. Its detail has `next`, the page to continue with.
     """
     enrolment = part_of(request)
     if enrolment is None:
@@ -104,11 +104,12 @@ def working(request: HTTPConnection, *, has_begun: bool = False) -> tuple[Enrolm
 
 
 def may_play(request: HTTPConnection, task: str) -> tuple[Enrolment, ForStudy] | None:
-    """The enrolment of somebody who may begin a game of this task in their study now, and the study's rules for that game; None
-    without a token. Only one game at a time, or parallel games would be paid twice.
+    """Return the enrolment of a person who may begin a game of this task now, and the study's rules for this game.
+
+    None without a token. A person may play only one game at a time; otherwise parallel games would be paid twice.
 
     Raises:
-        HTTPException: As `working`; 409 where another task is to be played, or a game of theirs is running.
+        HTTPException: As in `working`; 409 if the study asks for another task, or if the person has a game open.
     """
     part = working(request)
     if part is None:
@@ -130,7 +131,7 @@ def may_play(request: HTTPConnection, task: str) -> tuple[Enrolment, ForStudy] |
 
 
 def give_seat(request: HTTPConnection, enrolment: Enrolment, session_id: str) -> None:
-    """Note that a seat belongs to a visit (HTTPException 409 if they requested two at once and have the other one)."""
+    """Note that a seat belongs to a visit (HTTPException 409 if the person requested two seats at once and has the other)."""
     if not services(request).visits.bind(enrolment, session_id):
         _refuse_second_game(request, enrolment)
 
@@ -161,7 +162,7 @@ def end_address(request: HTTPConnection, enrolment: Enrolment) -> str:
 
 
 def allow_framing(request: HTTPConnection, study: Study) -> None:
-    """Let the platforms of a study show this answer in their frames, and receive its forms."""
+    """Let the platforms of a study show this answer in a frame and receive its forms."""
     for channel in study.channels.values():
         hosts = getattr(channel, "submit_hosts", ())
         allow(request, frame_ancestors=(*channel.frame_ancestors, *hosts), form_action=hosts)

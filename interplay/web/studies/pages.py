@@ -1,4 +1,4 @@
-"""Shared parts of study pages: their look, and the enrolment they belong to."""
+"""Shared parts of study pages: their look, and the enrolment to which a page belongs."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ templates.env.filters["asked"] = asked
 
 
 def asked_in_all(play: PlayPart) -> list[tuple[str, str]]:
-    """Requirements of all variants, as (label, `at least 100 to 1,000, in some games`)."""
+    """Return the requirements of all variants as (label, text); a text is `at least 100 to 1,000, in some games`."""
     found: dict[str, list[Requirement]] = {}
     for one in (one for variant in play.variants for one in variant.treatment.requirements):
         found.setdefault(one.label, []).append(one)
@@ -85,7 +85,7 @@ Enrolled = Annotated[Enrolment, Depends(own_enrolment)]
 def end_page(
     request: Request, study: Study, departure: Departure, outcome: str, *, again: str = "", status: int = 200, **context: Any
 ) -> Response:
-    """Thanks, and the way back; `again` leads people who declined to the form to agree."""
+    """Show the last page: thanks, and the way back. `again` is a link with which people who declined can still agree."""
     code = departure.url.partition("cc=")[2] if departure.kind == "redirect" else ""
     context = {"visit": None, "debrief": None, "revealed": [], "attempt": None} | context
     return page(

@@ -1,4 +1,4 @@
-"""Playing in a study: choosing a variant, playing it, and progress. Every page needs the person's token."""
+"""Pages for playing in a study: choose a variant, play it, see the progress. Every page needs the person's token."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Reviewing instances in a study: the scene, its text, its proof, and the form. Every page needs the person's token.
+"""Pages for reviewing instances in a study: the scene, its text, its proof, and the form. All need the person's token.
 
-Nothing here says who or what made an instance: pictures and films are addressed by their place in the visit.
+No page reveals who or what made an instance: addresses of pictures and films contain only the place in the visit.
 """
 
 from __future__ import annotations
@@ -123,13 +123,13 @@ def _before(served: Served) -> dict[str, str]:
 
 
 def _instance(served: Served) -> Instance:
-    """Without proofs and source, which pages must not tell: edges look alike, whatever a proof found."""
+    """Return the instance without proofs and source, which pages must hide: all edges look alike, whatever a proof found."""
     return dataclasses.replace(parse(dict(served.document)), source={}, proofs=())
 
 
 def _proof_of(archive: Archive, served: Served) -> tuple[str | None, Mapping[str, Any]]:
-    """The episode of a proof recorded here, and when it reached each milestone; without one, the times of the instance's last
-    proof."""
+    """Return the episode of a proof that was recorded here, and the ticks at which it reached each milestone.
+    Without such an episode, return None and the ticks of the instance's last proof."""
     instance = parse(dict(served.document))
     said = instance.proofs[-1].get("milestones", {}) if instance.proofs else {}
     return recorded_proof(archive, instance) or (None, said)

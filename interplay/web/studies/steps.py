@@ -1,4 +1,4 @@
-"""The way through a study of people who agreed: quiz, work, questions about partners, end. Every page needs their token."""
+"""Pages of a study after consent: quiz, work, questions about partners, end. Every page needs the person's token."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def quiz(request: Request, enrolment: Enrolled) -> Response:
 
 @router.post("/studies/{study}/quiz")
 def take_quiz(request: Request, enrolment: Enrolled, form: FormPairs) -> Response:
-    """One attempt: scored and stored; then the next step. With no box ticked it asks first."""
+    """Score and store one attempt, then lead to the next page. If no box is ticked, ask first whether that is meant."""
     ticked = [(name, value) for name, value in form if name != HAND_IN_EMPTY]
     if not form and next_step(facts_of(request, enrolment)) == "quiz":
         problem = "You have not ticked any box, so this was not counted. "
@@ -196,10 +196,10 @@ def enter_raffle(request: Request, enrolment: Enrolled, form: FormPairs) -> Resp
 
 @router.post("/studies/{study}/finish")
 def finish_early(request: Request, enrolment: Enrolled, form: FormPairs) -> Response:
-    """End a part: as done if no number of answers is required, as `nothing_left` if nothing is left to show.
+    """End a person's part: as `done` if it is complete, as `nothing_left` if nothing is left to show.
 
-    In a study of play a visit whose requirements are met is done. A game that is still being saved is waited for, unless the
-    form says `without_it`.
+    In a study of play, a part is complete when its requirements are met; in other studies, when some answers were given and no
+    number of answers is required. While a game is still being saved, the part does not end unless the form says `without_it`.
     """
     facts = facts_of(request, enrolment)
     if next_step(facts) == "work":
@@ -214,7 +214,7 @@ def finish_early(request: Request, enrolment: Enrolled, form: FormPairs) -> Resp
 
 
 def _has_work(request: Request, enrolment: Enrolment) -> bool:
-    """Whether this person can be shown two videos, or given something to play, now; reserves it for them."""
+    """Whether this person can get work now: two videos, an instance, or a game. Videos and instances are reserved."""
     if _study_of(request, enrolment).play is not None:
         return has_game(request, enrolment)
     if _study_of(request, enrolment).review is not None:
@@ -241,8 +241,8 @@ def ask_to_leave(request: Request, enrolment: Enrolled) -> Response:
 
 @router.post("/studies/{study}/leave")
 def leave(request: Request, enrolment: Enrolled) -> Response:
-    """Withdraw: nothing more is asked, and the open match goes to others. People who have waited long enough for a partner are
-    paid for that."""
+    """Let a person withdraw: they get no more work, and others get the open match.
+    People who have waited long enough for a partner are paid for the wait."""
     if next_step(facts_of(request, enrolment)) != "end":
         services(request).studies.leave(enrolment)
     return see_other(end_address(request, enrolment))
@@ -269,7 +269,7 @@ def questions(request: Request, enrolment: Enrolled) -> Response:
 
 @router.post("/studies/{study}/questions")
 def answer(request: Request, enrolment: Enrolled, given: FormFields) -> Response:
-    """Store the answers, the whole form or nothing; `skip` leaves it empty. With `FINISHING` in the address, then finish."""
+    """Store the answers if the whole form is valid; `skip` leaves it empty. With `FINISHING` in the address, then finish."""
     try:
         services(request).visits.answer(enrolment, given.get("form", ""), None if "skip" in given else given)
     except FormError as error:
