@@ -28,7 +28,7 @@ PROBLEMS = {
     "unpleasant": "I would rather not watch this",
     "other": "Something else",
 }
-"""Kind of problem with a pair -> its words on the page."""
+"""Kind of problem with a pair -> its text on the page."""
 _OUTCOME: dict[str, Outcome] = {outcome: outcome for outcome in OUTCOMES}
 
 

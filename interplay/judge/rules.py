@@ -165,7 +165,7 @@ _WHOLE_GAMES_ONLY = frozenset(
     {"task_choice", "max_shows_of_pair", "max_answers_of_agents", "attention_checks", "policy", "policy_options"}
 )
 _OF_SEGMENTS: Mapping[str, Any] = {"min_viewing_s": 2.0, "min_reason_chars": 0}
-"""Defaults of a study of segments: they are short, and the reason of an answer is visible."""
+"""Defaults of a study of segments: segments are short, and one sees why an answer was given, so no reason is required."""
 _OPEN_ROOM_ONLY = frozenset({"publish_every", "max_answers_per_address"})
 _SMALLEST = {
     "max_answers_per_judge": 1,
@@ -222,7 +222,7 @@ _READERS: dict[str, Callable[[Table, str], Any]] = {
     "segments": lambda table, key: read_segments(table.table(key)),
     "publish_every": _whole,
 }
-"""Setting -> how it is read."""
+"""Setting -> function that reads it."""
 
 OPEN_ROOM = Rules(max_answers_per_day=50, max_answers_per_address=200, publish_every=10)
-"""Of the open room, where anybody may come by: how much one visitor can move, and how much they can see of it."""
+"""Rules of the open room, where anybody may judge. They limit how far one visitor can move ratings and see the effect."""

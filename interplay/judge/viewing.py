@@ -11,14 +11,14 @@ from math import isfinite
 from typing import Any, NamedTuple
 
 FASTEST = 5.0
-"""The highest speed of the page's player."""
+"""The highest speed of the page's video player."""
 SLACK_S = 2.0
-"""Tolerance for rounding (pieces of half a second) and a page's clock, seconds."""
+"""Tolerance in seconds, for rounding (to half seconds) and for errors of a page's clock."""
 PLAYERS = ("player_1", "player_2")
-"""The published names of left and right."""
+"""The published names of the left and the right side."""
 _QUARTERS = ("first-quarter", "second-quarter", "third-quarter", "fourth-quarter")
 MAX_TIME_S = 366 * 86_400.0
-"""An event later than this after serving is ignored."""
+"""Events that come more than this number of seconds after serving are ignored."""
 
 
 class Lengths(NamedTuple):

@@ -26,11 +26,11 @@ router = APIRouter(tags=["episodes"])
 
 MAX_FRAMES = 600
 FILM_WAIT_S = 1.0
-"""A film that is done so soon is sent at once."""
+"""Seconds to wait for a film, so that a film that is made quickly is sent at once."""
 _FOREVER = "private, max-age=31536000, immutable"
-"""A sealed episode never changes."""
+"""Cache-Control of sealed episodes, which never change."""
 _NEVER = "no-store"
-"""Data for drawing in browsers belong to one release, and some of them to the operator alone."""
+"""Cache-Control of data for drawing in browsers, which fit one release only; some are for the operator alone."""
 
 
 @router.get("/api/tasks")
@@ -74,7 +74,7 @@ def _asked(
 
 
 Asked = Annotated[range, Depends(_asked)]
-"""Steps of an episode, perhaps beyond its end."""
+"""Requested steps of an episode, perhaps beyond its end."""
 
 
 def _within(episode: Episode, asked: range) -> range:

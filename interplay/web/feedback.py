@@ -23,7 +23,7 @@ router = APIRouter(include_in_schema=False)
 templates.env.globals["feedback_kinds"] = KINDS  # type: ignore[assignment]
 
 SENT = Rate(60, 3600)
-"""Of one address, which a class shares."""
+"""Limit of feedback from one address. All pupils of a class may share one address."""
 SHOWN = 200
 
 

@@ -9,7 +9,7 @@ from interplay.explore.instance import Instance
 
 _WIDTH, _HEIGHT, _DOWN, _BETWEEN, _EDGE = 184, 62, 40, 20, 4
 _CHARS = 22
-"""Of a line in a box."""
+"""Number of characters of a line in a box."""
 
 
 @dataclass(frozen=True)

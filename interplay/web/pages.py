@@ -52,7 +52,7 @@ _KEY_NAMES = {
 
 
 _LOST = {"gym:FrozenLake-v1": "You fell into a hole in the ice."}
-"""Explanation if a world ends a game without a point, where its picture does not explain it."""
+"""World -> explanation of a game that ended without a point, for worlds whose picture does not show the reason."""
 
 
 @router.get("/healthz")

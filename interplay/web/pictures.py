@@ -23,17 +23,17 @@ from interplay.parallel import begin
 from interplay.tasks import Task
 
 NUM_STEPS = 420
-"""Seven seconds of Atari: long enough that title screens are gone and something happens."""
+"""Number of steps before the picture is taken. In Atari these are seven seconds, enough to pass title screens."""
 _HOLD_STEPS = 12
 
 PAINTER_IDLE_S = 20.0
-"""The process that draws slow worlds ends after so long without a task."""
+"""Seconds without a task after which the process that draws slow worlds ends."""
 
 SHIPPED = Path(__file__).parent / "static" / "tasks"
 """Pictures of the tasks that come with the package, made by `tools/make_starter.py`."""
 
 PLACEHOLDER_SIZE = (333, 251)
-"""Pixels of what stands in for a picture that is being made; `pictures.js` knows it by this size, which no world has."""
+"""Pixels of the placeholder for an unfinished picture. No world has this size, so `pictures.js` recognises the placeholder."""
 
 
 class Pictures:

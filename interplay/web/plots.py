@@ -18,7 +18,7 @@ from interplay.study import scores
 from interplay.wording import amount
 
 MAX_POINTS = 600
-"""Of all lines of a history together; each has at least 20."""
+"""Largest number of points of all lines of a history together; each line may have 20 in any case."""
 _WHOSE = {"people": "people", "models": "model judges", "all": "people and model judges"}
 
 

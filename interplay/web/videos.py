@@ -13,7 +13,7 @@ from fastapi.responses import FileResponse, Response, StreamingResponse
 from interplay.record.films.variation import vary
 
 AT_ONCE_BYTES = 256 * 1024
-"""Bytes to read from the disk at a time."""
+"""Number of bytes to read from the disk at a time."""
 _PART = re.compile(r"bytes=(\d{1,18})-(\d{0,18})")
 _ANY_PART = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 

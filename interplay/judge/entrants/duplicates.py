@@ -18,7 +18,7 @@ from interplay.files import replacing
 log = logging.getLogger("interplay.judge")
 _AGAIN_AFTER_S = 60.0
 NUM_OF_TASK = 3
-"""Episodes of a task that get a second encode before anybody asks for it."""
+"""Number of episodes of a task that get a second encode in advance."""
 
 
 def twin_path(video: Path) -> Path:

@@ -101,7 +101,7 @@ def _count(factor: Factor, verdict: Verdict) -> None:
 
 
 MAX_WAITING = 20
-"""Agents of one token that may wait for a moderator at a time."""
+"""Number of agents of one token that may wait for a moderator at a time."""
 
 Verb = Literal["approve", "decline", "withdraw", "restore"]
 

@@ -32,14 +32,14 @@ from interplay.tasks import Task
 from interplay.wording import amount
 
 NO_WORLD = "video:none"
-"""`EpisodeRow.env` of an upload: nobody here knows in which world it was made."""
+"""`EpisodeRow.env` of an upload, because the world of an uploaded video is unknown."""
 _STALE_S = 3600.0
-"""Parts of copies that are so old belong to nobody any more."""
+"""Age in seconds after which an unfinished copy counts as abandoned and is deleted."""
 
 _MAX_PROBLEMS = 20
 
 Progress = Callable[[str, int, int], None]
-"""Told what is done now, how much of it, and of how much."""
+"""Called with what is being done, how much of it is done, and how much there is in total."""
 
 
 class UploadError(InterplayError):

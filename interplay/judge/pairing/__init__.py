@@ -21,7 +21,7 @@ from interplay.judge.pairing.order import Focus, OrderUncertainty
 from interplay.judge.pairing.rule import AgentPair, Awaited, PairingRule, RoundRobin
 
 PAIRING_RULES = {kind.name: kind for kind in (OrderUncertainty, RoundRobin, Information, PublishedInformation, Focus)}
-"""Name -> class."""
+"""Name of a rule -> its class."""
 DEFAULT_RULE = "order"
 """The rule that needed the fewest answers, see docs/matchmaking.md; also made by `pairing_rule("default")`."""
 

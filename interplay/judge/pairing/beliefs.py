@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 PRIOR_SD = 1.7
-"""Standard deviation of strengths before any answer, in logits; skills about as far apart as two performances of one agent."""
+"""Standard deviation of strengths before any answer, in logits: they differ about as much as two performances of one agent."""
 _MAX_STEPS = 100
 _MAX_STEP = 2.0
-"""Newton moves no strength further at once: far from the peak a full step may overshoot."""
+"""Longest Newton step of any strength, because a full step may overshoot far from the peak."""
 
 
 class Beliefs(NamedTuple):

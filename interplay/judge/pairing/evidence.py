@@ -13,7 +13,7 @@ from interplay.rank import OUTCOMES, Outcome, Standings
 Array = NDArray[np.float64]
 
 _FIRST_CAPACITY = 32
-"""Agents there is room for before the table of counts grows."""
+"""Number of agents for which the table of counts has room at first."""
 
 
 class Counts(NamedTuple):

@@ -12,7 +12,7 @@ import numpy as np
 from interplay.judge.pairing.rule import AgentPair
 
 EpisodePair = frozenset[str]
-"""Ids of two episodes, in no order."""
+"""Ids of two episodes, without an order."""
 
 
 class Candidate(NamedTuple):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from interplay.judge.pairing.evidence import Evidence
 
 Awaited = Iterable[tuple[str, str]]
-"""Agents of the matches that judges have before them."""
+"""The two agents of each open match."""
 
 
 class AgentPair(NamedTuple):
@@ -27,7 +27,7 @@ class PairingRule(Protocol):
     """Decides which pair of agents is asked about next. A rule has no state; it knows only its arguments."""
 
     name: ClassVar[str]
-    """By which `pairing_rule(name)` finds it."""
+    """Name by which `pairing_rule(name)` finds the rule."""
 
     def order(self, agents: Sequence[str], evidence: Evidence, awaited: Awaited, rng: np.random.Generator) -> list[AgentPair]:
         """Return every pair of `agents`, the most wanted first.

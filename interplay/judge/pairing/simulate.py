@@ -24,14 +24,14 @@ from interplay.rank.normal import cumulative
 Array = NDArray[np.float64]
 
 NOISE = math.sqrt(2) * DEFAULTS.beta
-"""Standard deviation of the difference of two performances, skill points: TrueSkill's own."""
+"""Standard deviation of the difference of two performances in skill points, as TrueSkill assumes it."""
 PROFILES = ("normal", "bedd")
 METHODS = ("trueskill", "bradley-terry", "trueskill-score")
-"""Agents are ranked by TrueSkill's mu, by Bradley-Terry's log strength, or by TrueSkill's mu - 3 sigma."""
+"""Values by which agents are ranked: TrueSkill's mu, Bradley-Terry's log strength, TrueSkill's mu - 3 sigma."""
 REFERENCE = "round-robin"
-"""The policy the others are measured against."""
+"""The rule with which all other rules are compared."""
 PUBLISHED_SCORES = (2.43, 2.17, 0.73, 0.13, -0.32, -1.35)
-"""Normalised TrueSkill of six of BEDD's 17 agents (its table 3): two humans, two contestants, behaviour cloning, random."""
+"""Normalised TrueSkill of six of the 17 agents of BEDD (table 3): two humans, two contestants, behaviour cloning, random."""
 
 
 class SimulationError(InterplayError):

@@ -23,7 +23,7 @@ from interplay.tasks.task import published_name
 
 NO_ANSWERS = "there are no such answers to write\nImport some with `interplay judge import`, or judge: interplay serve"
 PLAYERS = {"left": "p1", "right": "p2", "draw": "draw", "na": "na"}
-"""Our answer -> the published one."""
+"""Our word for an answer -> the published word."""
 
 
 @dataclass(frozen=True)
@@ -193,9 +193,9 @@ def write_items(items: Iterable[dict[str, Any]], path: Path) -> None:
 
 
 _TELLING = ("assignment", "hitid", "hit_id", "submitto", "submit_to", "session", "cookie", "referer", "username", "user_id")
-"""Parts of names of fields that lead back to a person, or to their work on a recruiting platform."""
+"""Parts of field names. Such a field identifies a person, or the person's work on a recruiting platform."""
 _LONG_ENOUGH = 6
-"""Ids shorter than this are replaced where they stand alone only: `7` stands in many texts."""
+"""Shorter ids are replaced only if they are the whole text, because an id such as `7` stands in many texts."""
 
 
 def without_worker(item: Any, worker: str, pseudonym: str, name: str = "") -> Any:

@@ -66,7 +66,7 @@ COLUMNS = {
     "right_watched_s": "float64",
     "num_viewing_events": "int64",
 }
-"""Columns that every table has, before those of the factors; docs/dataset.md says what they mean."""
+"""Columns that every table has, before the columns of factors; docs/dataset.md explains them."""
 
 
 def factor_columns(question: Question) -> tuple[str, ...]:

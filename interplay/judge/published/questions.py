@@ -14,7 +14,7 @@ from interplay.tasks import Question, Task
 
 Kind = Literal["direct", "comparative"]
 CHOICES = {"p1": "left", "p2": "right", "left": "left", "right": "right", "draw": "draw", "na": "na"}
-"""Published answer -> ours."""
+"""Published word for an answer -> our word."""
 _LISTS: dict[Kind, str] = {"direct": "direct_question", "comparative": "comparisons"}
 _YES_NO = {"true": True, "false": False, True: True, False: False}
 

@@ -22,10 +22,10 @@ COLUMNS = (
     "rank", "group", "agent", "kind", "mu", "sigma", "low", "high", "score", "beats_next", "above_next",
     "num_answers", "won", "drew", "lost", "num_checked", "num_passed",
 )  # fmt: skip
-"""Fields of a row, in JSON and as the columns of the CSV."""
+"""Fields of a row in JSON, which are also the columns of the CSV."""
 _FACTS = ("kind", "withdrawn", "num_checked", "num_passed")
 _ROW = tuple(name for name in COLUMNS if name not in _FACTS)
-"""Fields from `rank.leaderboard`."""
+"""Fields that come from `rank.leaderboard`."""
 _UNKNOWN = {"kind": "agent", "withdrawn": False, "num_checked": 0, "num_passed": 0}
 
 

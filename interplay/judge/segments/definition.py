@@ -8,8 +8,7 @@ from interplay.tables import Table
 from interplay.tasks import Question
 
 STEPS_OF_A_DECISION = 4
-"""Segments begin at a multiple of so many steps, and are as long: agents that decide once in four steps decide in whole
-segments."""
+"""First step and length of a segment are multiples of this number, because many agents decide once in four steps."""
 MOST_SEGMENTS = 10_000
 QUESTION = "In which of the two does the player do better?"
 

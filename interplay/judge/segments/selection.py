@@ -20,7 +20,7 @@ from interplay.judge.segments.definition import Segments
 from interplay.store.judging import NewSegment, SegmentRow
 
 Sums = Mapping[str, Sequence[float]]
-"""Segment key -> its sum of rewards as each network sees it."""
+"""Segment key -> sum of the segment's rewards, one sum for each network."""
 
 
 class SegmentPair(NamedTuple):

@@ -19,11 +19,10 @@ from interplay.rank import Outcome
 Purpose = Literal["rating", "attention", "repeat"]
 
 SWAPPED: Mapping[str, Outcome] = {"left": "right", "right": "left", "draw": "draw"}
-"""Outcome -> its name when the sides change places."""
+"""Outcome -> the same outcome after the sides are swapped."""
 _Entry = tuple[Purpose, int | None]
 HURRY_S = 5.0
-"""An answer within so many seconds of the first moment it was accepted counts as given at the minimum time; less where the
-minimum is less."""
+"""Seconds after the minimum time (no more than the minimum itself) in which an answer still counts as given at that time."""
 
 
 def checks_due(

@@ -40,11 +40,11 @@ from interplay.tasks import Suite
 
 log = logging.getLogger("interplay.judge")
 UNDO_WITHIN_S = 600.0
-"""How long after an answer its judge may take it back."""
+"""Seconds after an answer in which its judge may take it back."""
 NextMatch = Callable[[Session, datetime], Match]
-"""Makes a planned match at a time; the transaction must hold the lock."""
+"""Makes a planned match at a given time. The transaction must hold the lock."""
 JudgeKind = Literal["person", "program", "model"]
-"""Kind of a judge: a person, a script the operator runs, or a model judge, whose answers are kept apart from the others'."""
+"""Kind of a judge: a person, a script that the operator runs, or a model judge (whose answers are counted apart)."""
 
 
 class Preview(NamedTuple):

@@ -13,7 +13,7 @@ from interplay.store import Match
 from interplay.tasks import Question, Task
 
 LONGEST_S = 30 * 86_400.0
-"""A time that only the clock tells and that is longer is taken for a clock that was set."""
+"""If the system's clock gives a longer time in seconds, the clock is assumed to have been set."""
 _REMEMBERED = 65_536
 
 

@@ -29,7 +29,7 @@ from interplay.store.judging import SegmentRow
 from interplay.store.participants import participant_number
 
 NUM_BETWEEN = 2
-"""A pair is not repeated before its judge has answered about so many others."""
+"""Number of other pairs that a judge answers before a pair is repeated."""
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,10 @@ from interplay.store import Match
 from interplay.store import judging as store
 
 RELEASE_AFTER_S = 600.0
-"""A match is released when its page has been silent for so long."""
+"""Seconds of silence of a match's page after which the match is released."""
 UNTOUCHED_AFTER_S = 90.0
-"""When there is nothing else to show, a match is released if its page has sent no heartbeat for so long after serving; pages
-send one each half minute."""
+"""When nothing else can be shown, a match is released if its page sent no heartbeat in this time (s) after serving.
+A page sends a heartbeat every half minute."""
 
 
 class OpenMatches:

@@ -21,10 +21,10 @@ from interplay.store import judging as store
 from interplay.store.judging import SegmentRow
 
 MATCHES_REMEMBERED = 4096
-"""Matches whose videos' places are kept in memory."""
+"""Number of matches whose video paths are kept in memory."""
 
 MOST_AT_ONCE = 16
-"""Videos of a study that are on their way at once."""
+"""Number of a study's videos that are requested at the same time."""
 
 Side = Literal["left", "right"]
 

@@ -22,10 +22,10 @@ from interplay.web.http.refusals import refusal
 from interplay.web.services import services
 
 MAX_VIDEO_BYTES = 500 * 1024 * 1024
-"""Of one video, unless `create_app` says otherwise."""
+"""Largest size of one video, unless `create_app` sets another size."""
 _WRITE_BYTES = 1024 * 1024
 _COPIES = 2
-"""A video takes room for so many while it is received: what was sent, and what is kept."""
+"""Number of copies of a video on the disk during an upload: the received file and the stored file."""
 _NO_ROOM = "the server has no space for this video; please tell its operator"
 
 

@@ -21,7 +21,7 @@ router = APIRouter(include_in_schema=False)
 
 _NO_STORE = {"Cache-Control": "no-store"}
 WRONG_CODES = Rate(100, 600)
-"""Of one address: a class shares one and mistypes. Somebody who guesses gets nowhere with so few."""
+"""Limit of wrong codes from one address. A class shares one address and makes typing errors; for guessing, this is too few."""
 
 
 @router.get("/join")

@@ -17,9 +17,9 @@ from interplay.web.http.refusals import refusal
 from interplay.web.services import services
 
 HERE_S = 20.0
-"""A page of a pupil asks at least every five seconds; after this silence it is closed or in the background."""
+"""A pupil's page sends a request at least every five seconds. After this silence it is closed or in the background."""
 READS_S = 180.0
-"""How long somebody may read the rules of a task: that page asks nothing."""
+"""Seconds in which a pupil counts as reading a task's rules, because that page sends no requests."""
 
 
 def pupil_of(request: Request, *, where: str = "") -> tuple[SchoolClass, Pupil] | None:

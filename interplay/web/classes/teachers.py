@@ -32,7 +32,7 @@ COOKIE = "interplay_teacher"
 _NO_STORE = {"Cache-Control": "no-store"}
 BEST_SHOWN = 5
 QR_BORDER = 2
-"""Empty modules around the code; two are enough on a card of one colour."""
+"""Width of the empty border around the QR code in modules; two are enough on a card of one colour."""
 FEWEST_SCORES = 3
 
 

@@ -23,7 +23,7 @@ TABS = (
     ("/classes", "Classes"),
     ("/moderation/feedback", "Feedback"),
 )
-"""The pages of the operator: address, and name."""
+"""The operator's pages, as (address, name)."""
 
 
 def signed_in(request: Request) -> None:

@@ -32,7 +32,7 @@ router = APIRouter(include_in_schema=False, dependencies=[Depends(signed_in)])
 ROWS_PER_PAGE = 50
 OUTCOMES = (WORKING, *channels.OUTCOMES)
 SUBMISSIONS = {"planned": "approval sent, no answer yet", "sent": "approved", "failed": "approval refused"}
-"""State of the payment of a reward -> what the platform knows of the submission."""
+"""State of a reward's payment -> what the platform knows about the submission."""
 MEASURES: Mapping[str, tuple[str, str, Callable[[float], str]]] = {
     "latency_ms": (
         "Input latency",
@@ -52,7 +52,7 @@ MEASURES: Mapping[str, tuple[str, str, Callable[[float], str]]] = {
     "score": ("Score", "Of the player, in points of the task.", plain_number),
     "length_s": ("Length", "Of a game, by its recording.", clock),
 }
-"""Measure -> its title, what it is, and how its values are written."""
+"""Measure -> its title, its explanation, and the function that formats its values."""
 
 Page = Annotated[int, Query(ge=1, le=100_000)]
 Study = Annotated[str, Query(max_length=100)]
@@ -174,7 +174,7 @@ def save(request: Request, form: FormFields) -> Response:
 CHANNELS = {AGENTS: "agents", NO_STUDY: "people in no study", "open": "study, open link", "prolific": "study, Prolific",
             "mturk": "study, Mechanical Turk"}  # fmt: skip
 MAX_PARTS = 10
-"""As many as there are colours; the smallest parts beyond share the last, as "others"."""
+"""Largest number of parts (one for each colour). If there are more, the smallest parts are shown together as "others"."""
 
 
 def by_day(hours: Iterable[Hours], name: str, say: Callable[[Hours], str]) -> dict[str, Any] | None:

@@ -19,7 +19,7 @@ from interplay.web.services import services
 router = APIRouter(tags=["episodes"])
 
 WAIT_S = 1.0
-"""Milestones that are known so soon are sent at once."""
+"""Seconds to wait for milestones, so that milestones that are found quickly are sent at once."""
 
 
 def task_document(task: Task) -> dict[str, Any]:

@@ -29,7 +29,7 @@ from interplay.web.services import services
 COOKIE = "interplay_participant"
 ONE_YEAR_S = 365 * 24 * 3600
 PUPIL_COOKIE = "interplay_pupil"
-"""Of a pupil of a class: while it is there, the browser's own participant waits."""
+"""Cookie of a pupil of a class. While the browser has it, the browser's own participant is not used."""
 OPERATOR_COOKIE = "interplay_operator"
 SIGNED_IN_S = 12 * 3600
 """How long an operator stays signed in."""

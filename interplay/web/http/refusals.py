@@ -21,7 +21,7 @@ CODES = {
     429: "busy",
     503: "unavailable",
 }
-"""Status -> the code that programs read, where nothing finer is known."""
+"""Status -> the code for programs, unless a more exact code is known."""
 
 
 def document(code: str, message: str, **more: Any) -> dict[str, Any]:
@@ -61,7 +61,7 @@ _OF_AGENTS = {
     429: "The server is still receiving another video with this token.",
     503: "The server has no space left.",
 }
-"""Status -> what it means where agents are proposed."""
+"""Status -> its meaning in the routes of agents."""
 
 _OF_JUDGING = {
     400: "The body is not JSON, or the address has the character NUL: `bad_request`.",
@@ -77,7 +77,7 @@ _OF_JUDGING = {
     429: "The daily limit of answers is reached: `daily_limit`; `retry_after_s` says how long to wait.",
     425: "Too early: both videos cannot have been watched yet: `too_early`; `retry_after_s` says how long to wait.",
 }
-"""Status -> what it means, and its codes, where people judge."""
+"""Status -> its meaning, and its codes, in the routes of judging."""
 
 _JUDGING_SCHEMA = {
     "type": "object",

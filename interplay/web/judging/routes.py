@@ -125,8 +125,8 @@ def _study(study: str | None) -> str | None:
 MatchId = Annotated[str, Depends(_match_id)]
 
 _AT_ONCE = 4
-"""Serves and answers that are worked on at a time. Python runs one thread at a time: where fifty take turns all end late, while
-those that wait here end one after the other."""
+"""Number of requests (`serve`, `answer`) that are handled at the same time.
+Python runs one thread at a time: if fifty requests took turns, all of them would end late."""
 _places: RunVar[CapacityLimiter] = RunVar("interplay.judging_places")
 
 

@@ -24,7 +24,7 @@ router = APIRouter(include_in_schema=False)
 
 PERIODS = {"all": "All time", "today": "Today"}
 FEWEST = 2
-"""People with whom a histogram says something."""
+"""Least number of people for a histogram."""
 
 
 def compared_tasks(request: Request) -> list[Task]:

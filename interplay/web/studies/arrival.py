@@ -53,7 +53,7 @@ _REFUSALS: dict[Refusal, tuple[int, str, str]] = {
 
 
 SAID = ("decision", "version", "agree", "release")
-"""Fields of the form by which a person says something; a link cannot say it for them."""
+"""Fields of the form that only the person may fill in; values from a link are ignored."""
 
 # Arriving
 

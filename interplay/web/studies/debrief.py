@@ -20,7 +20,7 @@ from interplay.web.services import services
 
 MOST_SHOWN = 3
 FEWEST_OTHERS = 5
-"""With fewer people a percentile says nothing."""
+"""Least number of other people for a comparison; with fewer, a percentile has no meaning."""
 
 
 @dataclass(frozen=True)

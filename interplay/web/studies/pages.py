@@ -21,7 +21,7 @@ from interplay.web.services import services
 from interplay.web.studies.enrolments import allow_framing, enrolment_of
 
 NOBODY_ELSES = {"Cache-Control": "no-store"}
-"""Headers of pages that are nobody else's to keep."""
+"""Headers of personal pages, which no cache may store."""
 
 
 def in_words(requirement: Requirement, value: float) -> str:

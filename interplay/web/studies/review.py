@@ -35,7 +35,7 @@ router = APIRouter(include_in_schema=False)
 
 _VIEW_WORDS = {views.FIRST_PERSON: "First view of the player", views.OVERHEAD: "From above"}
 _VIEWS = {view.replace(" ", "-"): view for view in views.VIEWS}
-"""As addresses have it -> as `views` does."""
+"""Name of a view in addresses -> its name in `views`."""
 _KEEP = {"Cache-Control": "private, max-age=3600"}
 FILM_WAIT_S = 1.0
 

@@ -34,9 +34,9 @@ log = logging.getLogger("interplay.web")
 router = APIRouter(include_in_schema=False)
 
 HAND_IN_EMPTY = "hand-in-empty"
-"""Field of the quiz that says: no box is ticked, and that is meant. No question has such an id."""
+"""Field of the quiz which states that no box is ticked on purpose. No question has this id."""
 FINISHING = "finish"
-"""In the address of questions about a partner: who answers them was about to finish, and then does."""
+"""Parameter in the address of questions about a partner, for a person who wants to finish: the answers then end the visit."""
 
 
 @router.get("/studies/{study}/next")
