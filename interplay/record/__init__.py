@@ -1,4 +1,4 @@
-"""Episodes on disk: journal while they run, sealed Parquet file afterwards, catalogue, replay and proof, export.
+"""Record episodes: write a journal while they run, seal it as a Parquet file, list, replay, prove and export them.
 
 >>> import tempfile, interplay.record
 >>> archive = interplay.record.open(tempfile.mkdtemp())

@@ -1,4 +1,4 @@
-"""The archive: a data folder, its catalogue, and what moves episodes between them."""
+"""The archive: a data folder, its catalogue, and the functions that move episodes between the two."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ MAX_COMPARED = 200
 
 
 def open(data: str | Path = "interplay-data", database: str | None = None) -> Archive:
-    """Open a data folder. A missing folder is made for its owner alone (mode 700); an existing one keeps its mode.
+    """Open a data folder. A new folder gets mode 700 (for its owner alone); an existing folder keeps its mode.
 
     Args:
         database: SQLAlchemy address; SQLite inside the folder by default.
@@ -64,11 +64,12 @@ class Repair:
     """Outcome of `Archive.repair`.
 
     Attributes:
-        sealed, catalogued: Episodes made from abandoned journals, and those whose sealed files were entered into the catalogue.
-        empty: Ids of episodes that ended before their first step: their journals are removed.
-        set_aside: Episode id -> why its journal was renamed: no step in it can be read.
-        failed: Episode id -> why it could not be sealed or entered; its file stays as it is.
-        missing: Ids in the catalogue whose file is gone.
+        sealed: Episodes that were made from abandoned journals.
+        catalogued: Episodes whose sealed files were missing in the catalogue and were entered.
+        empty: Ids of episodes that ended before their first step; their journals were removed.
+        set_aside: Episode id -> why its journal was renamed: no step in the journal can be read.
+        failed: Episode id -> why the episode could not be sealed or entered; its file stays as it is.
+        missing: Ids in the catalogue whose files are gone.
     """
 
     sealed: list[Episode] = field(default_factory=list)
@@ -80,8 +81,8 @@ class Repair:
 
 
 class Released(NamedTuple):
-    """Episodes that may be released, within a limit and an offset; how many there are without a limit; and how many were left
-    out because somebody in them did not agree."""
+    """Episodes that may be released, within a limit and an offset.
+    Also their number without a limit, and the number of episodes left out because a person in them did not agree."""
 
     episodes: list[Episode]
     num_released: int
@@ -89,8 +90,9 @@ class Released(NamedTuple):
 
 
 class Archive:
-    """Episodes on disk and their catalogue; safe to share between threads. `statistics` are computed in every episode that is
-    recorded here, beside those of its world and its task."""
+    """Episodes on disk and their catalogue; safe to share between threads.
+    `statistics` are computed in every episode that is recorded here, in addition to the statistics of its world and its
+    task."""
 
     def __init__(self, root: Path, database: Database) -> None:
         self.root = root
@@ -98,7 +100,7 @@ class Archive:
         self.statistics: tuple[StatisticSpec, ...] = ()
 
     def statistics_of(self, task: Task) -> tuple[StatisticSpec, ...]:
-        """Statistics computed in an episode of a task: by default in its world, by the task, and in this archive."""
+        """Return the statistics computed in a task's episodes: those of its world, of the task, and of this archive."""
         return together(defaults(task.env.id, takes_turns=task.takes_turns), task.statistics, self.statistics)
 
     def collected(self, task: Task) -> list[Statistic]:
@@ -118,17 +120,17 @@ class Archive:
         newest_first: bool = False,
         limit: int | None = None,
     ) -> list[Episode]:
-        """Sealed episodes, oldest first; their files are opened when read.
+        """Return sealed episodes, oldest first; each file is opened only when it is read.
 
         Args:
-            actor: `human`, `agent` or `model` is a kind of actor, anything else a name; of somebody in any seat.
+            actor: A kind of actor (`human`, `agent` or `model`) or an actor's name, in any seat.
             agent: Name of an agent or model in any seat.
-            where: Comparisons over numbers, statistics and seats, `score >= 200`, `seat.left.actor = random`; all must hold.
+            where: Comparisons of numbers, statistics and seats, as `score >= 200`, `seat.left.actor = random`; all must hold.
             task_hash: Only this version of the task.
-            with_uploads: Also those that are a video only and have no steps (`Episode.is_video_only`).
+            with_uploads: Whether to include episodes that are only a video, without steps (`Episode.is_video_only`).
         Raises:
             RecordingError: If a condition cannot be read.
-            NotFoundError: If it names a value that no episode has.
+            NotFoundError: If a condition names a value that no episode has.
         """
         with self.database.read() as session:
             query = queries.EpisodeQuery(
@@ -156,14 +158,14 @@ class Archive:
         limit: int | None = None,
         offset: int = 0,
     ) -> Released:
-        """Episodes that may leave this data folder, oldest first: those whose people agreed, and those without people.
+        """Return the episodes that may leave this data folder, oldest first: all people in them agreed, or there are no people.
 
-        Everything that gives episodes to others asks here. The rule stands in the database; no condition gets round it.
+        All code that gives episodes to others calls this method. The database applies the rule, so no condition can avoid it.
 
         Args:
-            saved: Name and version of a saved query: its episodes only.
+            saved: Name and version of a saved query; only its episodes are returned.
         Raises:
-            RecordingError, NotFoundError: As `episodes`; and for an unknown id.
+            RecordingError, NotFoundError: As `episodes`; NotFoundError also for an unknown id.
         """
         for name in ids or ():
             self.get(name)  # or a mistyped id would look like one that is withheld
@@ -190,7 +192,7 @@ class Archive:
             return bool(task_definitions(session, [task.content_hash]))
 
     def get(self, episode_id: str) -> Episode:
-        """One episode by id, recorded here or a video only; `NotFoundError` with the nearest id of the same day."""
+        """Return the episode of this id, a recording or only a video. `NotFoundError` names the nearest id of the same day."""
         with self.database.read() as session:
             row = queries.get_episode(session, episode_id)
             if row is None:
@@ -200,7 +202,7 @@ class Archive:
             return catalogue.from_row(row, self.root, self._uploaded_tasks(session, [row]).get(row.id))
 
     def _uploaded_tasks(self, session: Session, rows: Sequence[EpisodeRow]) -> dict[str, Task]:
-        """Id -> task, of the rows that are a video only; the files of the others name theirs."""
+        """Map the id of each row that is only a video to its task; the files of other episodes name their task themselves."""
         uploads = [row for row in rows if row.frames == queries.UPLOADED]
         definitions = task_definitions(session, {row.task_hash for row in uploads})
         tasks = {task_hash: Task.from_json(definition) for task_hash, definition in definitions.items()}
@@ -222,14 +224,14 @@ class Archive:
         created_at: datetime | None = None,
         folder: Path | None = None,
     ) -> Recorder:
-        """A recorder for one new episode; call its `start` after `env.reset(seed=seed)`.
+        """Return a recorder for one new episode; call its `start` after `env.reset(seed=seed)`.
 
         Args:
-            actor: Name of the owner of every seat, where they all have the same; with `actor_kind` and `participant_id`.
+            actor: Name of the owner, if one owner holds all seats; `actor_kind` and `participant_id` describe the same owner.
             actor_kind: `human`, `agent` or `model`.
-            owners: Seat -> its owner; instead of `actor`.
-            experts: Seat -> name of an agent that is asked at each step what it would do.
-            created_at: UTC; now when not given.
+            owners: Seat -> its owner; use it instead of `actor`.
+            experts: Seat -> name of an agent that is asked at each step which action it would choose.
+            created_at: Start of the episode, UTC; the current time by default.
             folder: Folder of the journal. `repair` seals only journals in `journal_folder`.
         Raises:
             RecordingError: If the environment plays another task, or a seat has no owner.
@@ -260,7 +262,7 @@ class Archive:
         return recorder
 
     def sittings(self, header: Header) -> dict[str, Sitting]:
-        """Seat -> games of the task that its person has played in this sitting, before this episode."""
+        """Map each seat to the games of the task that its person has played in this sitting before this episode."""
         found = {}
         for seat, owner in header.owners.items():
             if owner.participant_id is not None and header.statistics:
@@ -270,8 +272,8 @@ class Archive:
         return found
 
     def sitting(self, task: Task, participant_id: int, *, at: datetime | None = None) -> Sitting:
-        """Games of a task that a participant has played in the sitting that lasts at this time (now when not given), without
-        `SITTING_GAP` between them. `sitting_values` makes statistics of it."""
+        """Return a participant's games of a task in the sitting that includes the time `at` (now by default).
+        Pauses between these games are not longer than `SITTING_GAP`. `sitting_values` computes statistics of the sitting."""
         with self.database.read() as session:
             games = queries.statistics_of_sitting(
                 session, task=task.id, participant_id=participant_id, before=at or datetime.now(UTC), gap=SITTING_GAP
@@ -294,14 +296,14 @@ class Archive:
         return self.root.joinpath("episodes", *task_id.split("/"), f"{episode_id}.parquet")
 
     def seal(self, path: Path) -> Episode:
-        """Turn a journal into a sealed episode in the catalogue; the journal is removed when both are safe.
+        """Turn a journal into a sealed episode in the catalogue. The journal is removed when the file and the entry are safe.
 
-        Of a damaged one all before the damage is sealed, and its files stay, as `<name>.damaged`.
+        Of a damaged journal, the part before the damage is sealed, and its files are kept as `<name>.damaged`.
 
         Args:
             path: Any segment of the journal.
         Raises:
-            RecordingError: If it holds nothing, or the disk is full; the journal then stays.
+            RecordingError: If the journal holds no observation, or the disk is full; the journal then stays.
         """
         paths = journal.segments(path.parent, journal.episode_of(path))
         if not paths:
@@ -316,7 +318,7 @@ class Archive:
         return episode
 
     def keep(self, path: Path) -> Episode | None:
-        """As `seal`; but return None and remove the journal where no step was made: that is no episode."""
+        """Seal a journal as `seal` does, or remove it and return None if it has no step and so is no episode."""
         paths = journal.segments(path.parent, journal.episode_of(path))
         if paths and journal.holds_observations(paths) and not journal.holds_steps(paths):
             with journal.claim(paths):
@@ -332,12 +334,12 @@ class Archive:
         return self.seal(path)
 
     def catalogue(self, episode: Episode) -> None:
-        """Enter a sealed episode into the database, or bring its entry up to date."""
+        """Enter a sealed episode into the database, or update its entry."""
         with self.database.write() as session:
             self.enter(session, episode)
 
     def enter(self, session: Session, episode: Episode) -> None:
-        """As `catalogue`, in a transaction of the caller."""
+        """Enter a sealed episode as `catalogue` does, but in a transaction of the caller."""
         lock(session)  # or whoever agrees while the game is sealed would be missed
         task = episode.task
         row = TaskRow(
@@ -353,14 +355,14 @@ class Archive:
         entrants.enter_people(session, episode.id, datetime.now(UTC))  # whoever played may have agreed already
 
     def measures(self, episodes: Iterable[Episode | str]) -> dict[str, list[Measure]]:
-        """Episode id -> its statistics by seat and owner, computed live or later; only episodes that have some."""
+        """Map each episode id to its statistics by seat and owner, live or later ones; ids without statistics are left out."""
         ids = [one if isinstance(one, str) else one.id for one in episodes]
         with self.database.read() as session:
             found = queries.measures_of(session, ids)
             return {name: list(map(catalogue.from_measure_row, rows)) for name, rows in found.items()}
 
     def readable_measures(self, episode: Episode) -> list[tuple[str, list[str]]]:
-        """A table of an episode's statistics: title, and the value of each of `episode.seats` as people read it."""
+        """Return an episode's statistics as a table: each row has a title and a readable value for each of `episode.seats`."""
         found = {(one.seat, one.actor, one.name): one.value for one in self.measures([episode]).get(episode.id, [])}
         known = {one.name: one for one in self.collected(episode.task)} if found else {}
         rows = []
@@ -376,15 +378,15 @@ class Archive:
             queries.save_measures(session, episode_id, catalogue.to_measure_rows(episode_id, measures))
 
     def abandoned(self) -> list[str]:
-        """Ids of episodes whose journal no running process writes; files that never became a journal are removed."""
+        """Return the ids of episodes whose journal no running process writes. Files that never became a journal are removed."""
         journal.remove_newborn(self.journal_folder)
         ids = {journal.episode_of(path) for path in self.journal_folder.glob("*.arrows")}
         return sorted(name for name in ids if not any(map(journal.is_live, journal.segments(self.journal_folder, name))))
 
     def repair(self) -> Repair:
-        """Bring the folder in order after a crash: seal abandoned journals, enter files the catalogue does not know.
+        """Put the folder in order after a crash: seal abandoned journals, and enter sealed files that the catalogue lacks.
 
-        Nothing that was played is deleted: a journal in which no step can be read is renamed to `<name>.unreadable`.
+        No recorded step is deleted: a journal in which no step can be read is renamed to `<name>.unreadable`.
         A lost database is rebuilt from the files in `episodes/`.
         """
         result = Repair()
@@ -437,7 +439,7 @@ class Archive:
         result.missing.extend(sorted((known - seen) | lost))
 
     def video_path(self, episode_id: str) -> Path:
-        """Path of the mp4 of an episode, whether it is made yet or not."""
+        """Path of an episode's mp4, whether the file exists yet or not."""
         return self.root / "media" / f"{episode_id}.mp4"
 
     def close(self) -> None:
@@ -450,7 +452,7 @@ def conditions(session: Session, where: Sequence[str]) -> list[queries.Condition
 
 
 def _said(path: Path, error: Exception) -> str:
-    """Why a file could not be repaired, and what to do; the file stays as it is."""
+    """Say why a file could not be repaired and what to do; the file stays as it is."""
     if isinstance(error, OSError):
         return f"{path}: {error.strerror or error}\nMake the file readable, or free space on the disk, and repair again."
     what, _, remedy = str(error).partition("\n")
@@ -462,5 +464,5 @@ def _said(path: Path, error: Exception) -> str:
 
 
 def new_episode_id() -> str:
-    """A fresh name that sorts by time: `20260131T120000-3f9c21ab`."""
+    """Return a new name that sorts by time, such as `20260131T120000-3f9c21ab`."""
     return f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(4)}"

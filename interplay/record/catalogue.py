@@ -1,4 +1,4 @@
-"""Between episodes and their rows in the database, the little language of `where`, and pages of the catalogue."""
+"""Convert between episodes and their rows in the database, read conditions of `where`, and make pages of the catalogue."""
 
 from __future__ import annotations
 
@@ -42,17 +42,17 @@ _CONDITION = re.compile(r"\s*([A-Za-z_][\w.\-]*)\s*(<=|>=|!=|==|=|<|>)\s*(.+?)\s
 
 
 def parse_condition(text: str, names: Iterable[str] | None = ()) -> Condition:
-    """Read one comparison, `name operator value`.
+    """Read one comparison of the form `name operator value`.
 
-    A value that is a number is compared as a number; anything else, and anything in quotes, as a text.
+    A value that is a number is compared as a number. Any other value, and any value in quotes, is compared as text.
 
     Args:
         text: For example `score >= 200`, `lives = 0`, `outcome = quit`, `skin = "7"`.
-        names: Statistics and values of seats, known beside the catalogue's columns; any other name is refused. None where there
-            is no catalogue to ask: every name is taken.
+        names: Names of statistics and of values of seats that are allowed in addition to the catalogue's columns. None allows
+            every name; use it if there is no catalogue to ask.
     Raises:
-        ConditionError: If it cannot be read.
-        NotFoundError: If the name is unknown; the nearest is offered.
+        ConditionError: If the text is not such a comparison.
+        NotFoundError: If the name is unknown; the error offers the nearest name.
 
     >>> parse_condition("num_steps < 1e3")
     Condition(name='num_steps', operator='<', value=1000.0)
@@ -94,7 +94,7 @@ def parse_condition(text: str, names: Iterable[str] | None = ()) -> Condition:
 
 
 class ConditionError(RecordingError, MisuseError):
-    """A comparison that cannot be read."""
+    """A comparison cannot be read."""
 
 
 def _bad(text: str, problem: str) -> ConditionError:
@@ -125,10 +125,10 @@ def to_row(episode: Episode, root: Path, *, held_out: bool = False) -> EpisodeRo
 
 
 def from_row(row: EpisodeRow, root: Path, uploaded_task: Task | None = None) -> Episode:
-    """The episode of a catalogue row; its file is not opened yet.
+    """Return the episode of a catalogue row; its file is not opened yet.
 
     Args:
-        uploaded_task: The task, where the row is a video only.
+        uploaded_task: The task of a row that is only a video.
     """
     statistics: dict[str, float | str] = {}
     for item in row.statistics:
@@ -174,10 +174,11 @@ class EpisodePage:
     """One page of a list of episodes.
 
     Attributes:
-        total: Episodes on all pages.
-        page, num_pages: Its number, from 1, and how many there are; at least one.
-        actors: Names of everyone but people, to filter by.
-        tasks: Ids of the tasks with episodes, to filter by.
+        total: Number of episodes on all pages.
+        page: Number of this page, from 1.
+        num_pages: Number of pages, at least 1.
+        actors: Names of agents and models, for a filter.
+        tasks: Ids of the tasks that have episodes, for a filter.
     """
 
     rows: Sequence[EpisodeRow]
@@ -199,8 +200,8 @@ def listed(database: Database, wanted: EpisodeQuery) -> Sequence[EpisodeRow]:
 
 
 def withheld(database: Database, ids: Sequence[str], *, own: Collection[int] = ()) -> set[str]:
-    """Those of these episodes that only their players and the operator may see: somebody in them has not agreed to a release,
-    and none of the participants `own` played them."""
+    """Return the ids of those given episodes that only their players and the operator may see.
+    A person in such an episode has not agreed to a release, and none of the participants `own` played it."""
     with database.look() as session:
         return releases.withheld_of(session, ids, own=own)
 

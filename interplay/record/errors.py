@@ -4,12 +4,12 @@ from interplay.errors import InterplayError
 
 
 class RecordingError(InterplayError):
-    """A recording that cannot be written, read or trusted; the text says what is kept and what to do next."""
+    """A recording cannot be written, read or trusted; the text says what is kept and what to do next."""
 
 
 class OtherVersionError(RecordingError):
-    """A recording of another schema version; nothing is wrong with it."""
+    """A recording has another schema version; its content is not damaged."""
 
 
 class SealError(RecordingError):
-    """An episode that cannot be written as a sealed file; its journal is whole and stays."""
+    """An episode cannot be written as a sealed file; its journal stays complete."""

@@ -1,4 +1,4 @@
-"""Tasks that nobody wrote: facts of a Gymnasium environment, as the task that its episodes carry."""
+"""Make the task of an episode from facts of a Gymnasium environment that has no task file."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ def task_of(
     frame_rate_hz: float = 30,
     max_steps: int = 100_000,
 ) -> Task:
-    """A task that is nothing but a Gymnasium environment; nobody could play or judge it.
+    """Return a task that is only a Gymnasium environment: it has nothing that playing or judging needs.
 
     Args:
-        env_id: As `gymnasium.make` takes it.
-        deterministic: Whether seed and actions decide everything.
+        env_id: Id in the form that `gymnasium.make` takes.
+        deterministic: Whether seed and actions alone decide the course of an episode.
         kwargs: Arguments of `gymnasium.make`, JSON values.
     """
     options: dict[str, Any] = {} if deterministic else {"deterministic": False}
@@ -53,13 +53,13 @@ def task_of(
 def task_of_spec(
     spec: GymnasiumSpec, *, deterministic: bool, task_id: str | None = None, frame_rate_hz: float | None = None
 ) -> Task:
-    """The task of an environment that Gymnasium has made, or would make, of this spec.
+    """Return the task of an environment that Gymnasium has made, or would make, from this spec.
 
     Args:
-        task_id: `suite/name`; `gymnasium/<the environment's id>` where not given.
-        frame_rate_hz: Steps a second of its videos; 30 where not given.
+        task_id: `suite/name`; by default `gymnasium/<the environment's id>`.
+        frame_rate_hz: Steps per second in videos; 30 by default.
     Raises:
-        RecordingError: If `task_id` is no name of a task.
+        RecordingError: If `task_id` is not a valid task name.
     """
     module = spec.entry_point.partition(":")[0].partition(".")[0] if isinstance(spec.entry_point, str) else "gymnasium"
     env_id = spec.id if module in ("gymnasium", "interplay") else f"{module}:{spec.id}"  # importing it registers the id
@@ -86,7 +86,7 @@ def is_of(task: Task, spec: GymnasiumSpec) -> bool:
 
 
 def why_not_replayed(spec: GymnasiumSpec | None) -> str:
-    """Why an environment cannot be made again from a recording; empty where it can."""
+    """Say why an environment cannot be made again from a recording; the text is empty if it can."""
     if spec is None or spec.id not in gymnasium.registry:
         return "Gymnasium has no registered environment of this id"
     if not isinstance(gymnasium.registry[spec.id].entry_point, str):
@@ -108,7 +108,7 @@ def _kwargs(spec: GymnasiumSpec) -> dict[str, Any]:
 
 
 def spec_of(task: Task) -> GymnasiumSpec | None:
-    """Gymnasium's spec of a task's environment; None for other backends and ids that are not registered here."""
+    """Return Gymnasium's spec of a task's environment; None for other backends and for ids that are not registered here."""
     name = task.env.name.rpartition(":")[2]
     if task.env.backend != "gym" or name not in gymnasium.registry:
         return None

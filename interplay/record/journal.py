@@ -1,9 +1,9 @@
 """The journal of a running episode: an Arrow IPC stream in segments `<episode>.<n>.arrows`.
 
-Each batch is one `write` of whole bytes with a checksum, so if the writer is killed, every batch before the last is
-readable; the reader stops at the first one that is torn or damaged, before anything parses it. The writer holds a lock on its
-file while it lives, which tells abandoned journals from running ones. A segment written after a resume may begin at a step that
-an earlier one already has: the later one wins.
+One `write` call writes each batch, with a checksum. So if the writer is killed, every batch before the last is readable. The
+reader stops at the first torn or damaged batch, before any code parses that batch. The writer holds a lock on its file while it
+lives, so a journal without a lock is abandoned. A segment that is written after a resume may begin at a step that an earlier
+segment already has: the later segment replaces it.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _OUTCOME, _OUTCOME_CHECK, _STATISTICS = "outcome", "automatic", "statistics"
 
 
 class End(NamedTuple):
-    """The end marker: the reason of the end, the values of `PlayableEnv.outcome_check`, and the statistics computed live."""
+    """The end marker: why the episode ended, the values of `PlayableEnv.outcome_check`, and the statistics computed live."""
 
     outcome: str
     outcome_check: dict[str, bool | int | float | str]
@@ -58,8 +58,8 @@ class End(NamedTuple):
 
 
 class JournalWriter:
-    """Appends batches to one new segment. When the disk is full or the file cannot be written (`RecordingError`), the batches
-    before stay readable."""
+    """Appends batches to one new segment.
+    If the disk is full or the file cannot be written, `RecordingError` is raised and earlier batches stay readable."""
 
     def __init__(self, path: Path, header: Header) -> None:
         self.path = path
@@ -88,13 +88,13 @@ class JournalWriter:
             newborn.unlink(missing_ok=True)
 
     def write(self, batch: pa.RecordBatch) -> None:
-        """Append a batch; when this returns it has left the process."""
+        """Append a batch. When this returns, the batch has left the process."""
         self._check_open()
         self._append(self._messages.batch(batch))
         self._rows += batch.num_rows
 
     def finish(self, end: End) -> None:
-        """Write the end marker (an empty batch that carries it) and close, on disk for good."""
+        """Write the end marker (an empty batch that carries it), make sure that the file is on disk, and close it."""
         self._check_open()
         empty = pa.RecordBatch.from_pylist([], schema=self.schema)
         measures = json.dumps([one.to_json() for one in end.measures])
@@ -108,7 +108,7 @@ class JournalWriter:
             self.close()
 
     def close(self) -> None:
-        """Let go of the file and its lock; without `finish` the journal counts as abandoned."""
+        """Close the file and release its lock. Without `finish` the journal counts as abandoned."""
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
@@ -131,7 +131,7 @@ class JournalWriter:
 
 
 class Messages:
-    """Makes the messages of a segment, each with its checksum."""
+    """Makes the messages of a segment, each with a checksum."""
 
     def __init__(self, schema: pa.Schema) -> None:
         self.schema = _with_check(schema.serialize().to_pybytes())
@@ -168,14 +168,14 @@ def _digest(head: bytes | memoryview, body: bytes | memoryview) -> bytes:
 
 
 class Segment:
-    """One segment, read up to the first message that is torn or damaged; `close` it.
+    """Reads one segment up to the first torn or damaged message; call `close` afterwards.
 
-    One without checksums is read in a separate process, because damage may crash Arrow.
+    A segment without checksums is read in a separate process, because damage may crash Arrow.
 
     Attributes:
-        is_whole: Whether all of the file was right; known when its batches have been read.
+        is_whole: Whether the whole file was readable; known when all batches have been read.
     Raises:
-        RecordingError: If the file is empty, cut off before its header ended, damaged there, no journal, or of another version.
+        RecordingError: If the file is empty, not a journal, of another version, or its header is cut off or damaged.
     """
 
     closed = False
@@ -199,7 +199,7 @@ class Segment:
             raise unreadable(path, error) from error
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[tuple[pa.RecordBatch, End | None]]:
-        """The whole batches, in order; the end marker is an empty one."""
+        """Yield the readable batches in order; the end marker comes as an empty batch."""
         included = None if columns is None else [self.schema.names.index(name) for name in columns]
         self._rewind()
         stream = pa.ipc.open_stream(self, options=pa.ipc.IpcReadOptions(included_fields=included, use_threads=False))
@@ -221,7 +221,7 @@ class Segment:
         self._ready = memoryview(b"")
 
     def read(self, size: int) -> bytes:
-        """Bytes of the messages that are right; for Arrow, whose reads do not go over the end of one."""
+        """Return bytes of undamaged messages; Arrow calls this, and its reads do not cross the end of a message."""
         if not self._ready:
             self._ready = memoryview(self._message())
         taken, self._ready = self._ready[:size], self._ready[size:]
@@ -254,7 +254,7 @@ def _lacks_checksums(file: BinaryIO) -> bool:
 
 @lru_cache(8)
 def _copied(path: Path, changed_ns: int) -> bytes:
-    """The right part of a segment without checksums, with checksums; and a torn word behind it, if that is not all."""
+    """Return the undamaged part of a segment without checksums, with checksums; a torn word at its end marks a missing part."""
     command = [sys.executable, "-m", "interplay.record.old_journal", str(path)]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     return done.stdout + bytes(done.returncode != 0)
@@ -270,7 +270,7 @@ def _cannot_write(path: Path, rows: int, error: OSError) -> RecordingError:
 
 
 def remove_newborn(folder: Path) -> None:
-    """Remove what writers left that were killed before their journal had its name: nothing was recorded there."""
+    """Remove the files of writers that were killed before their journal got its name; these files hold no recorded step."""
     for path in folder.glob(".*.arrows.*.new"):
         with suppress(FileNotFoundError):  # it has its name by now
             if time.time() - path.stat().st_mtime > NEWBORN_S and not is_live(path):
@@ -278,7 +278,7 @@ def remove_newborn(folder: Path) -> None:
 
 
 def segments(folder: Path, episode_id: str) -> list[Path]:
-    """The segment files of an episode, oldest first."""
+    """Return the segment files of an episode, oldest first."""
     found = [path for path in folder.glob(f"{episode_id}.*.arrows") if path.name.split(".")[-2].isdigit()]
     return sorted(found, key=lambda path: int(path.name.split(".")[-2]))
 
@@ -300,8 +300,8 @@ def is_live(path: Path) -> bool:
 
 @contextmanager
 def claim(paths: Sequence[Path]) -> Iterator[None]:
-    """Hold the locks of segments nobody writes, so that nobody seals or continues them meanwhile; `RecordingError` if a running
-    process holds one."""
+    """Hold the locks of segments that nobody writes, so that no other process seals or continues them.
+    `RecordingError` is raised if a running process holds a lock."""
     with ExitStack() as stack:
         for path in paths:
             file = stack.enter_context(path.open("rb"))
@@ -324,7 +324,8 @@ def read_header(path: Path) -> Header:
 
 
 def remove(paths: Sequence[Path], *, keep: bool) -> None:
-    """Remove segments. One in which something cannot be read, and with `keep` all, only get a name that no reader looks for."""
+    """Remove segments.
+    A segment with an unreadable part (with `keep`, every segment) is renamed instead, so that no reader finds it."""
     for path in reversed(paths):
         if keep or not _is_whole(path):
             path.rename(path.with_name(f"{path.name}.damaged"))
@@ -352,7 +353,7 @@ def unreadable(path: Path, error: Exception) -> RecordingError:
 
 
 def holds_steps(paths: Sequence[Path]) -> bool:
-    """Whether more than the first observation can be read."""
+    """Return whether more than the first observation can be read."""
     try:
         batches = Journal(paths).batches(["step"])
         return sum(batch.num_rows for batch, _ in zip(batches, range(2), strict=False)) > 1
@@ -376,20 +377,20 @@ def read_batches(path: Path, columns: Sequence[str] | None = None) -> Iterator[t
 
 
 def _end_of(metadata: Mapping[bytes | str, bytes]) -> End:
-    """Content of an end marker; those of earlier releases have less."""
+    """Read the content of an end marker; markers of earlier releases have fewer fields."""
     check = json.loads(metadata[_OUTCOME_CHECK]) if _OUTCOME_CHECK in metadata else {}
     measures = json.loads(metadata[_STATISTICS]) if _STATISTICS in metadata else []
     return End(metadata[_OUTCOME].decode(), check, [Measure(**one) for one in measures])
 
 
 class Journal:
-    """All segments of one episode, oldest first, read as one.
+    """All segments of one episode, oldest first, read as one journal.
 
     Attributes:
-        end: The end marker, once all batches have been read; None if something before it is damaged.
-        is_damaged: Whether something that was recorded could not be read, once all batches have been.
+        end: The end marker, known when all batches have been read; None if a part before it is damaged.
+        is_damaged: Whether a recorded part could not be read; known when all batches have been read.
     Raises:
-        RecordingError: If the first one cannot be read. A later unreadable one counts as not written.
+        RecordingError: If the first segment cannot be read. A later segment that is unreadable counts as not written.
     """
 
     def __init__(self, paths: Sequence[Path]) -> None:
@@ -410,7 +411,7 @@ class Journal:
         return self.paths[-1].with_name(f"{self.header.episode}.{int(self.paths[-1].name.split('.')[-2]) + 1}.arrows")
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """Batches of these columns over all segments, without what later segments replace, up to the first missing step."""
+        """Yield batches of these columns over all segments up to the first missing step, each step from its latest segment."""
         names = ["step", *(name for name in columns if name != "step")]
         num_rows, self.is_damaged = 0, False
         for path, end in zip(self.paths, self._ends, strict=True):
@@ -434,19 +435,20 @@ class Journal:
             self.end = None
 
     def table(self, columns: Sequence[str] | None = None) -> pa.Table:
-        """Everything but frames (or the named columns) as one table in memory; sets `end`."""
+        """Return all columns but the frames (or the named columns) as one table in memory; this sets `end`."""
         schema = journal_schema(self.header)
         names = [name for name in schema.names if name != "frame"] if columns is None else list(columns)
         return pa.Table.from_batches(list(self.batches(names)), pa.schema([schema.field(name) for name in names]))
 
 
 def write_end(paths: Sequence[Path], outcome: str) -> str:
-    """Add the end marker that a killed writer could not, as a segment of its own; `claim` the segments (oldest first) before.
+    """Add the end marker that a killed writer could not write, as a new segment. Call `claim` on the segments first.
 
     Args:
-        outcome: Reason, where neither an end marker nor the world's last step tells it.
+        paths: The segments, oldest first.
+        outcome: Why the episode ended, for the case that neither an end marker nor the world's last step says so.
     Returns:
-        The reason of the end.
+        Why the episode ended.
     """
     journal = Journal(paths)
     rows = journal.table(["terminated", "truncated"])

@@ -1,4 +1,4 @@
-"""Statistics of recordings: the collectors of live games, fed with an episode that is played again."""
+"""Compute statistics of recordings: replay an episode and give its steps to the collectors that live games use."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ class Measured:
 
     Attributes:
         left_out: Statistic -> why it could not be computed.
-        differences: Where a value differs from the one that was kept, in words; only of `check`.
-        failed: Why nothing could be computed; None where it could.
-        num_kept: Values that were compared, or that existed before.
-        was_complete: Whether all values existed, so that nothing was computed.
+        differences: Sentences about values that differ from the stored ones; filled only with `check`.
+        failed: Why no statistic could be computed; None if that was possible.
+        num_kept: Number of values that were compared, or that existed before.
+        was_complete: Whether all values existed already, so that nothing was computed.
     """
 
     episode: str
@@ -52,11 +52,11 @@ class Measured:
 def measure(episode: Episode, specs: Sequence[StatisticSpec]) -> Measured:
     """Compute statistics of a sealed episode.
 
-    It is played again, as fast as its world goes. An episode of a world that cannot be replayed is read instead: collectors get
-    what its rows hold, and those that need more of the world are left out.
+    The episode is replayed at the full speed of its world. If its world cannot be replayed, its rows are read instead, and
+    collectors that need more of the world than the rows hold are left out.
 
     Raises:
-        RecordingError: If it is a video only, or the replay earns other rewards than the recording says.
+        RecordingError: If the episode is only a video, or the replay earns other rewards than the recording says.
     """
     header = episode.header
     collection = Collection(specs, header.task.setting, {seat: owner.name for seat, owner in header.owners.items()})
@@ -93,7 +93,7 @@ def _read(episode: Episode, collection: Collection) -> None:
 
 
 def _steps(episode: Episode) -> Iterator[tuple[dict[str, Any], dict[str, str]]]:
-    """Actions and owners of each step, by seat; while nobody takes a seat over, the owners are one object."""
+    """Yield actions and owners of each step, by seat; the owners are the same object until someone takes over a seat."""
     seats = episode.header.seats
     names = [episode.steps().column(f"owner.{seat}").to_pylist()[: episode.num_steps] for seat in seats]
     actions = [[plain_action(action) for action in episode.actions(seat)] for seat in seats]
@@ -112,12 +112,12 @@ def measure_all(
     check: bool = False,
     advance: Callable[[int], None] = lambda num_steps: None,
 ) -> Iterator[Measured]:
-    """Measure episodes and keep what they lack in the catalogue, each as soon as it is done: a run that was stopped continues.
+    """Measure episodes and store missing values in the catalogue after each one, so that a stopped run can continue.
 
     Args:
-        check: Compute everything, and compare with what was kept, in the file while it was played and in the catalogue; keep
+        check: Compute all values, compare them with those stored in the file (during play) and in the catalogue, and store
             nothing.
-        advance: Gets numbers of steps that are done.
+        advance: Called with numbers of finished steps.
     """
     kept = archive.measures(episodes)
     jobs: list[tuple[Episode, tuple[StatisticSpec, ...]]] = []
@@ -170,7 +170,7 @@ def _measure_file(path: Path, specs: tuple[StatisticSpec, ...]) -> Measured:
 
 
 def _name_of(spec: StatisticSpec) -> str:
-    """The name of its statistic; of one that cannot be built, its own."""
+    """Return the name of the statistic that a spec builds; if it cannot be built, the name of the spec."""
     try:
         return spec.build().statistic.name
     except InterplayError:

@@ -1,7 +1,7 @@
-"""Copies what is right in a segment without checksums, of a development version, to standard output, with checksums.
+"""Copy the undamaged part of a segment without checksums (of a development version) to standard output, with checksums.
 
-`interplay.record.journal` runs it as a process of its own: Arrow checks nothing that it reads, so a damaged file may kill it.
-Exit status 0 means that all of the file was right.
+`interplay.record.journal` runs this module as a separate process: Arrow does not check its input, so a damaged file may
+kill it. Exit status 0 means that the whole file was undamaged.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from interplay.record.sealed.seal import pictures
 
 
 def copy(path: str, out: BinaryIO) -> bool:
-    """Copy batches up to the first that is torn or damaged; return whether all are right."""
+    """Copy batches up to the first torn or damaged one; return whether all are undamaged."""
     with pa.OSFile(path) as file:
         stream = pa.ipc.open_stream(file)
         messages = Messages(stream.schema)
@@ -42,7 +42,7 @@ def copy(path: str, out: BinaryIO) -> bool:
 
 
 def _is_right(batch: pa.RecordBatch, header: Header, num_rows: int, last: np.ndarray) -> bool:
-    """Whether steps count up, actions lie in their space, and pictures are those that were seen."""
+    """Check that steps count up, actions lie in their space, rewards and infos are valid, and pictures fit their hashes."""
     if batch.column("step").to_pylist() != list(range(num_rows, num_rows + batch.num_rows)):
         return False
     for seat, space in header.action_spaces.items():

@@ -1,4 +1,4 @@
-"""The recorder: takes steps as they happen, and writes a batch of them to the journal before the oldest is a second old."""
+"""The recorder: take steps as they happen, and write them to the journal in batches before the oldest is a second old."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def new_header(
     statistics: tuple[StatisticSpec, ...] = (),
     experts: Mapping[str, str] = MappingProxyType({}),
 ) -> Header:
-    """The header of an episode about to start; the size of the view is filled in by `Recorder.start`."""
+    """Return the header of an episode that is about to start; `Recorder.start` fills in the size of the view."""
     return Header(
         episode=episode,
         task=env.task,
@@ -80,19 +80,19 @@ def new_header(
 class Recorder:
     """Writes one episode (or the rest of one, after a resume) to a journal.
 
-    Call `start` after `env.reset`, `step` after each `env.step`, then `finish`. Nothing is held back longer than 0.8 s of the
-    clock that `step` is given; call `flush` before a pause.
+    Call `start` after `env.reset`, `step` after each `env.step`, then `finish`. A step is written at most 0.8 s later, by the
+    clock that `step` is given. Call `flush` before a pause.
 
     Args:
         path: The segment to write.
         env: The environment; its `view()` and `snapshot()` are read after each step.
-        header: From `new_header`, or of the journal that is continued.
-        num_steps: Steps made before this recorder takes over.
+        header: The result of `new_header`, or the header of the journal that is continued.
+        num_steps: Number of steps made before this recorder takes over.
 
     Attributes:
-        oldest_us: Time on `step`'s clock of the oldest step not written yet; None when all are.
-        collection: The statistics of the episode, which `RecordedEpisode` feeds.
-        snapshots_at: One of the steps with a snapshot, which come every `env.snapshot_steps`.
+        oldest_us: Time of the oldest step that is not written yet, on `step`'s clock; None when all steps are written.
+        collection: The statistics of the episode; `RecordedEpisode` gives them its steps.
+        snapshots_at: One step that has a snapshot; there is a snapshot every `env.snapshot_steps` steps.
     """
 
     def __init__(self, path: Path, env: PlayableEnv, header: Header, *, num_steps: int = 0) -> None:
@@ -122,7 +122,7 @@ class Recorder:
         self._last_ids: list[int] | None = None
 
     def start(self, observations: Mapping[str, Any], info: dict[str, Any]) -> None:
-        """Open the journal and record the first observations, by seat; they reach the disk at once.
+        """Open the journal and record the first observation of each seat; both reach the disk at once.
 
         Raises:
             RecordingError: If the view does not fit the frame storage, or the file cannot be written.
@@ -142,7 +142,7 @@ class Recorder:
         self.flush()
 
     def open(self) -> None:
-        """Look at the view, then open the journal; a resumed recorder starts here, without a first observation."""
+        """Look at the view, then open the journal. A resumed recorder starts here, without a first observation."""
         frame = self._env.view()
         self._palette = frame.palette
         if self._header.frames == "indexed" and frame.palette is None:
@@ -175,21 +175,21 @@ class Recorder:
         clock_us: int,
         is_seen: bool = True,
     ) -> None:
-        """Record one step and the view it led to.
+        """Record one step and the view that it led to.
 
         Args:
-            actions: As given to `env.step`, by seat.
-            result: As returned by it: observations and rewards by seat, terminated, truncated, info.
-            owners: Seat -> name of its owner; the first owner where not given.
+            actions: Seat -> action, as given to `env.step`.
+            result: The return value of `env.step`: observations and rewards by seat, terminated, truncated, info.
+            owners: Seat -> name of its owner; by default its first owner.
             labels: Seat -> action of its expert, for each seat of `Header.experts`.
-            timing: Seat -> the player's input in force.
-            painted: Seat -> the last picture that its player's browser has painted, where it draws the world itself.
-            options: Seat -> JSON of what its player has set on their page, from this step on.
-            clock_us: The caller's clock when the step was made, in microseconds; decides when a batch is written.
-            is_seen: Whether there is a picture of the view; without one there is no hash of it. False needs frames `replay`.
+            timing: Seat -> the player's input that was in force.
+            painted: Seat -> the last picture that the player's browser has painted, if the browser draws the world itself.
+            options: Seat -> the settings of the player's page from this step on, as JSON.
+            clock_us: Time of the step on the caller's clock, in microseconds; it decides when a batch is written.
+            is_seen: Whether the view was drawn; if not, its hash is missing. False requires frame storage `replay`.
         Raises:
-            RecordingError: If the journal cannot be written, or an action or the observation cannot be kept as it is. Steps
-                before it are kept.
+            RecordingError: If the journal cannot be written, or an action or the observation cannot be stored unchanged.
+                Earlier steps are kept.
         """
         observations, earned, terminated, truncated, info = result
         observation, seats = self._held(observations), self._seats
@@ -266,11 +266,11 @@ class Recorder:
         self._last_change = pixels, change
 
     def change_of(self, pixels: np.ndarray) -> Change | None:
-        """Difference of the last step's picture from the one before; None if these pixels are not the last step's."""
+        """Return how the last step's picture differs from the one before; None if these pixels are not that picture."""
         return self._last_change[1] if self._last_change is not None and self._last_change[0] is pixels else None
 
     def _recorded(self, info: Any) -> str:
-        """The recorded part of an info; the log names once what is left out, where the environment did not choose itself."""
+        """Return the recorded part of an info. Log the names left out once, unless the environment chose itself."""
         # Most steps repeat the last one's info: where it holds the same objects, and those cannot change, its text is at hand.
         if type(info) is dict:
             held = *info, *info.values()
@@ -318,12 +318,12 @@ class Recorder:
         return self._header.observation_space if column == "observation" else None
 
     def finish(self, outcome: str) -> Path:
-        """Write the end marker, with the world's outcome check; hand the path to `Archive.seal`.
+        """Write the end marker with the world's outcome check, and return the journal's path for `Archive.seal`.
 
         Args:
             outcome: `terminated`, `time_limit`, `quit`, `left` or `interrupted`.
         Raises:
-            RecordingError: If it has not been started, or the disk is full.
+            RecordingError: If the recorder has not been started, or the disk is full.
         """
         if self._writer is None:
             raise RecordingError(f"episode {self.episode_id} has not been started; there is nothing to finish")
@@ -334,7 +334,7 @@ class Recorder:
         return self.path
 
     def _checked(self) -> dict[str, bool | int | float | str]:
-        """The outcome check; empty if it fails, because a recording is worth more than what can be said about it."""
+        """Return the outcome check, or an empty one if it fails: the recording matters more than its outcome check."""
         try:
             answers = recordable(self._env.outcome_check())
             return {name: value for name, value in answers.items() if value is not None and not isinstance(value, list)}
@@ -349,7 +349,7 @@ class Recorder:
 
 
 def _column(values: tuple[Any, ...], kind: pa.DataType) -> pa.Array:
-    """One column of a batch, by the shortest way: this runs for some 15 columns twice a second and player."""
+    """Return one column of a batch in the fastest way: this runs for some 15 columns, twice a second for each player."""
     if None in values:
         return _repeated(None, kind, len(values)) if values.count(None) == len(values) else pa.array(values, kind)
     dtype = _NUMPY.get(kind)
@@ -363,7 +363,7 @@ def _column(values: tuple[Any, ...], kind: pa.DataType) -> pa.Array:
 
 @lru_cache(1024, typed=True)
 def _repeated(value: Any, kind: pa.DataType, number: int) -> pa.Array:
-    """The same value so often: names, ends and missing values are the same in batch after batch."""
+    """Return an array that repeats a value; it is cached, because most batches repeat names, ends and missing values."""
     return pa.nulls(number, kind) if value is None else pa.repeat(pa.scalar(value, kind), number)
 
 
@@ -377,7 +377,7 @@ _encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 
 
 def info_text(kept: dict[str, Any]) -> str:
-    """Result of `PlayableEnv.info_to_record`, as JSON text; what JSON lacks is treated as `envs.info` says."""
+    """Convert the result of `PlayableEnv.info_to_record` to JSON text; `envs.info` says how other values are written."""
     try:
         return _encode(kept)
     except (TypeError, ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""Record an environment in your own loop: a Gymnasium wrapper whose every episode ends as a sealed one in the catalogue."""
+"""Record an environment in your own loop: a Gymnasium wrapper that seals every episode and enters it into the catalogue."""
 
 from __future__ import annotations
 
@@ -28,31 +28,31 @@ class Recording(gymnasium.Wrapper):
     """Records every episode of a Gymnasium environment while you reset and step it as usual.
 
     An episode begins with the first step after `reset`, is a journal while it runs, and is sealed when it terminates or is
-    truncated. `reset` or `close` in the middle keep it as truncated, with outcome `quit`; the journal of a killed process is
-    sealed by `interplay episodes repair`. `reset` without a seed draws one, so that each episode can be played again.
+    truncated. If `reset` or `close` comes earlier, the episode is kept as truncated, with outcome `quit`. `interplay episodes
+    repair` seals the journal of a killed process. `reset` without a seed draws a seed, so that each episode can be replayed.
 
-    Actions, rewards, ends, infos and observations are kept. Of an environment that can be made again by its registered id,
-    pictures are drawn again when they are asked for; make it without a render mode, and nothing is drawn while it is recorded.
-    Of every other one (wrapped, not registered, nondeterministic) pictures are kept as video if it is made with
-    `render_mode="rgb_array"`; without, there are observations only, and a grey picture. `interplay episodes verify` then proves
-    the file, and says that nothing is played again.
+    Actions, rewards, ends, infos and observations are kept. If an environment can be made again from its registered id, its
+    pictures are drawn again when they are needed: make it without a render mode, and nothing is drawn while it is recorded.
+    The pictures of all other environments (wrapped, not registered, nondeterministic) are kept as video if the environment has
+    `render_mode="rgb_array"`; otherwise there are only observations and a grey picture. `interplay episodes verify` then
+    proves the file and says that the episode was not replayed.
 
     Args:
         env: An environment for one agent, with actions and observations of the kinds that `docs/episode-format.md` lists.
         data: The data folder, or its archive. An archive stays open when the recording is closed.
         actor_kind: `agent`, `human` or `model`.
-        task: A task of this environment, or a name for a new one, `suite/name`; `gymnasium/<id>` where not given. An
-            environment of `interplay.envs.make` has its own.
-        deterministic: Whether seed and actions decide everything; where not given, the environment's registration decides.
-            `interplay episodes verify` proves it.
-        rng: Draws the seeds that are not given; a seed that is given seeds it again, as Gymnasium's own generator.
-        clock: Seconds; decides when the journal is written.
+        task: A task of this environment, or the name of a new task, `suite/name`; by default `gymnasium/<id>`. An
+            environment made by `interplay.envs.make` has its own task.
+        deterministic: Whether seed and actions alone decide the course of an episode. The default is what the environment's
+            registration says. `interplay episodes verify` proves it.
+        rng: Draws the seeds that are not given. A given seed also seeds this generator, as in Gymnasium.
+        clock: Returns seconds; it decides when the journal is written.
 
     Attributes:
-        episode: The episode sealed last; None before the first.
+        episode: The episode that was sealed last; None before the first.
 
     Raises:
-        RecordingError: If the environment cannot be recorded, or is recorded already.
+        RecordingError: If the environment cannot be recorded, or another recording already records it.
     """
 
     _recorded: ClassVar[weakref.WeakSet[gymnasium.Env]] = weakref.WeakSet()
@@ -97,13 +97,13 @@ class Recording(gymnasium.Wrapper):
         self._recorded.add(env.unwrapped)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Begin an episode; one that is in the middle is kept as truncated.
+        """Begin an episode. An episode that has not ended is kept as truncated.
 
         Args:
-            seed: Of the episode; drawn where not given.
-            options: Only for environments that are not played again, for a recording does not keep them.
+            seed: Seed of the episode; drawn by default.
+            options: Allowed only for environments that are not replayed, because a recording does not keep options.
         Raises:
-            RecordingError: If it is closed, or has options that a replay would lack.
+            RecordingError: If the recording is closed, or there are options that a replay would lack.
         """
         self._check_open()
         if options and self._world.deterministic:
@@ -124,7 +124,7 @@ class Recording(gymnasium.Wrapper):
         return observation, info
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Take a step and record it. The environment is given what is recorded: a copy in the dtype of its action space.
+        """Take a step and record it. The environment gets the recorded action: a copy in the dtype of its action space.
 
         Raises:
             RecordingError: If no episode runs, the action is not in the action space, or the step cannot be written.
@@ -153,7 +153,7 @@ class Recording(gymnasium.Wrapper):
         return observations[self._seat], rewards[self._seat], terminated, truncated, info  # type: ignore[index]
 
     def close(self) -> None:
-        """Keep a running episode as truncated, and close the environment. A second call does nothing."""
+        """Keep a running episode as truncated, and close the environment. A second call has no effect."""
         if self._is_closed:
             return
         self._is_closed = True
@@ -166,7 +166,7 @@ class Recording(gymnasium.Wrapper):
             super().close()
 
     def _begin(self, played: RecordedEpisode) -> Recorder:
-        """Open the journal, at the first step: without a step there is no episode."""
+        """Open the journal. This happens at the first step, because an episode has at least one step."""
         seed, observations, info = self._first
         recorder = self._archive.recorder(self.task, self._world, seed=seed, actor=self._actor, actor_kind=self._actor_kind)
         recorder.start(observations, info)
@@ -192,10 +192,10 @@ class Recording(gymnasium.Wrapper):
 
 
 def _world(env: gymnasium.Env, task: Task | str | None, deterministic: bool | None) -> tuple[PlayableEnv, int | None]:
-    """The world to step and record, and a step limit below that of its task.
+    """Return the world to step and record, and its step limit if that is below the limit of its task.
 
     Raises:
-        RecordingError: If it cannot be recorded.
+        RecordingError: If the environment cannot be recorded.
     """
     spec, inner = env.spec, env.unwrapped
     is_itself = env is inner or (spec is not None and not spec.additional_wrappers)

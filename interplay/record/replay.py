@@ -1,4 +1,4 @@
-"""Play recorded actions again: to prove a recording exact, or to continue where a worker died."""
+"""Replay recorded actions, to prove a recording exact or to continue an episode whose process died."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ class ResumedState:
     """State of a resumed episode.
 
     Attributes:
-        num_steps: Steps made so far.
-        total_rewards: Seat -> sum of its finite rewards, of all owners.
-        own: Seat -> steps made and finite rewards earned by its first owner.
-        is_own: Seat -> whether the first owner acted last.
-        terminated, truncated: Of the last step; when set there is nothing left to play.
-        info: As recorded at the last step.
-        clock_us: Time of the last step on the recorder's clock; 0 before the first.
+        num_steps: Number of steps made so far.
+        total_rewards: Seat -> sum of its finite rewards, over all owners.
+        own: Seat -> number of steps and sum of finite rewards of its first owner.
+        is_own: Seat -> whether its first owner made the last step.
+        terminated, truncated: Flags of the last step; if one is set, the episode has ended.
+        info: Recorded info of the last step.
+        clock_us: Time of the last step on the recorder's clock; 0 before the first step.
     """
 
     num_steps: int
@@ -57,7 +57,7 @@ class ResumedState:
 
 
 class Resumed(NamedTuple):
-    """An environment at the last recorded step, a recorder that continues the journal, and where things stand."""
+    """An environment at the last recorded step, a recorder that continues the journal, and the state of the episode."""
 
     env: PlayableEnv
     recorder: Recorder
@@ -78,7 +78,7 @@ def resume(archive: Archive, episode_id: str) -> Resumed:
 
     Raises:
         RecordingError: If there is no journal, its process still runs, the world cannot be replayed, or the replay
-            does not show what was recorded.
+            differs from the recording.
     """
     paths = journal.segments(archive.journal_folder, episode_id)
     if not paths:

@@ -1,7 +1,7 @@
-"""One loop over an episode: the world takes a step, the step limit is applied, the step is recorded.
+"""Run one loop over an episode: the world takes a step, the step limit is applied, the step is recorded.
 
-People's games, rollouts, checks of agents and environments, and replays all step a world through `RecordedEpisode`, so the
-rules that hold for a step stand here alone: which seat gives which action, when an episode is cut off, what time it is.
+People's games, rollouts, checks of agents and environments, and replays all step a world through `RecordedEpisode`. So only
+this module has the rules of a step: which seat gives which action, when an episode is cut off, what time it is.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ class Step(NamedTuple):
     """Result of one step.
 
     Attributes:
-        observations: Seat -> observation; None of a step nobody saw.
+        observations: Seat -> observation; None if nobody saw the step.
         rewards: Seat -> reward by the task's rule (`Task.reward`).
-        truncated: Whether it was cut off, by the world or by the step limit.
-        info: As the environment gave it.
+        truncated: Whether the world or the step limit cut the episode off.
+        info: Info that the environment returned.
     """
 
     observations: Mapping[str, Any] | None
@@ -37,24 +37,24 @@ class Step(NamedTuple):
     info: dict[str, Any]
 
     def end_of(self, seat: str) -> SeatEnd:
-        """How the game of one seat has ended; some worlds let others continue."""
+        """Return how the game of one seat has ended; in some worlds the other seats may continue."""
         return seat_end(seat, self.info, seats=self.rewards, terminated=self.terminated, truncated=self.truncated)
 
 
 class RecordedEpisode:
-    """An episode while it is played: its world, and the recorder that keeps it.
+    """An episode while it is played: its world, and the recorder that stores it.
 
     Args:
-        env: The world; reset it with `start`, or hand over one that is in the middle of an episode.
-        recorder: Keeps every step; None where nothing is kept. A recorder that was started elsewhere may be set later, before
+        env: The world. Reset it with `start`, or give a world that is in the middle of an episode.
+        recorder: Stores every step; None to store nothing. A recorder that was started elsewhere may be set later, before
             the first step.
-        max_steps: Cut the episode off earlier than its task does.
-        num_steps: Steps made before, where an episode continues.
-        collection: Statistics to feed; those of the recorder where there is one.
+        max_steps: A step limit below that of the task.
+        num_steps: Number of steps made before, if an episode continues.
+        collection: Statistics that get the steps; if there is a recorder, its statistics are used.
 
     Attributes:
-        max_steps: The step limit: the step that reaches it is truncated, unless it terminated.
-        outcome: `terminated` or `time_limit` once it has ended by itself; None before.
+        max_steps: The step limit: the step that reaches it is truncated, unless it is terminated.
+        outcome: `terminated` or `time_limit` after the episode has ended by itself; None before.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class RecordedEpisode:
         self._frame_rate_hz = task.frame_rate_hz
 
     def start(self, seed: int, options: dict[str, Any] | None = None) -> tuple[Mapping[str, Any], dict[str, Any]]:
-        """Reset the world and record its first observation; returns the result of `env.reset`."""
+        """Reset the world and record its first observation; return the result of `env.reset`."""
         if seed > MAX_SEED:
             raise RecordingError(f"a seed is a whole number from 0 to 2**63 - 1, got {seed}\nTake its remainder:  seed % 2**63")
         observations, info = self.env.reset(seed=seed, options=options)
@@ -105,17 +105,17 @@ class RecordedEpisode:
     ) -> Step:
         """Take one step with an action of every seat, and record it.
 
-        An error of the world leaves `num_steps` as it was. An error of the recorder comes after it has counted on.
+        An error of the world leaves `num_steps` unchanged. An error of the recorder comes after `num_steps` has increased.
 
         Args:
             joint_action: Seat -> action.
-            owners: Seat -> name of its owner; seats without one belong to their first owner.
+            owners: Seat -> name of its owner; a seat that is missing belongs to its first owner.
             labels, timing, painted, options: As `Recorder.step`.
-            clock_us: The caller's clock in microseconds; that of a game at its own frame rate when not given.
+            clock_us: Time on the caller's clock in microseconds; by default the time of a game at its own frame rate.
             is_seen: Whether anybody looks at the picture. If not, the step has no observation and its recording no hash of the
-                picture. For worlds that observe their view and whose frames are drawn again (`replay`) only.
+                picture. False requires a world that observes its view, with frame storage `replay`.
         Raises:
-            RecordingError: If a seat has no action, or there is no such seat; or if the step cannot be written.
+            RecordingError: If a seat has no action, a seat is unknown, or the step cannot be written.
         """
         if joint_action.keys() != self._seats:
             raise RecordingError(

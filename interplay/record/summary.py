@@ -1,4 +1,4 @@
-"""`Summary`: a data folder in numbers: hours by day, the quality of people's games, and the episodes of a query."""
+"""Summarise a data folder in numbers: hours by day, the quality of people's games, and the episodes of a query."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FENCE = 1.5
 
 @dataclass(frozen=True)
 class Outlier:
-    """An episode far outside of the usual values of its task."""
+    """An episode with a value far outside the usual values of its task."""
 
     measure: str
     task: str
@@ -31,14 +31,14 @@ class Outlier:
 
 @dataclass(frozen=True)
 class Quality:
-    """How good games of people are.
+    """Quality of people's games.
 
     Attributes:
         measures: `latency_ms`, `lost_share`, `active_share`, `score`, `length_s` -> task -> spread.
-        outcomes: Task -> how games ended -> how many.
-        equal, different, unverified: Episodes by their newest verification.
-        problems: (episode, what differs), the newest first.
-        outliers: At most three of each measure and task, beyond 1.5 times the middle half; the farthest first.
+        outcomes: Task -> outcome -> number of games.
+        equal, different, unverified: Number of episodes by the result of their newest verification.
+        problems: (episode, difference), newest first.
+        outliers: At most three for each measure and task, the farthest first; `_FENCE` defines an outlier.
     """
 
     measures: dict[str, dict[str, Spread]]
@@ -55,9 +55,9 @@ class Found:
     """Result of a query.
 
     Attributes:
-        rows: One page of it, newest first.
-        scores, lengths: Histograms over all of it (lengths in seconds); None where there is nothing to compare.
-        num_withheld: How many of them may not be released.
+        rows: One page of the episodes, newest first.
+        scores, lengths: Histograms over all episodes found (lengths in seconds); None if fewer than two values differ.
+        num_withheld: Number of episodes found that may not be released.
     """
 
     totals: Totals
@@ -94,7 +94,7 @@ class Summary:
         return Quality(measures, outcomes, equal, different, unverified, problems, outliers)
 
     def found(self, where: Sequence[str], *, task: str | None = None, limit: int, offset: int = 0) -> Found:
-        """Result of a query with conditions as of `Archive.episodes`, with one page of it."""
+        """Run a query with conditions as in `Archive.episodes`, and return its result with one page of episodes."""
         with self._archive.database.read() as session:
             wanted = EpisodeQuery(task=task, where=conditions(session, where), newest_first=True)
             page = EpisodeQuery(task=task, where=wanted.where, newest_first=True, limit=limit, offset=offset)
@@ -124,7 +124,7 @@ class Summary:
 
 
 def how_far(value: float, spread: Spread, *, low: bool = False) -> float:
-    """Distance of a value above the middle half of a spread (with `low` below it), in lengths of the middle half.
+    """Distance of a value above the middle half of a spread (with `low`: below it), in lengths of the middle half.
 
     >>> how_far(80.0, Spread(9, 30, 40, 50, 60, 90)), how_far(0.0, Spread(9, 30, 40, 50, 60, 90), low=True)
     (1.0, 2.0)

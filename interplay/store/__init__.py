@@ -1,7 +1,7 @@
-"""The database: what is small and shared. The only room that knows SQL.
+"""The database for small, shared data. No other room uses SQL.
 
-`Database.open(url)` gives sessions over the models in `interplay.store.models`, migrated to the newest schema. Ratings
-are never stored as truth: they are computed from the append-only answers.
+`Database.open(url)` opens a database with the models in `interplay.store.models` and migrates it to the newest schema. Ratings
+are not stored: they are computed from the append-only answers.
 """
 
 from interplay.store.database import Database as Database

@@ -1,5 +1,5 @@
-"""One engine for SQLite and PostgreSQL, one way to open a transaction, migrations applied when a database opens, and for a new
-one its tables, views, and the triggers that keep what was said and paid as it was."""
+"""Open SQLite and PostgreSQL databases in the same way, migrate them, and begin transactions.
+A new database gets its tables and views, and triggers that protect rows about answers and payments from changes."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ _MIGRATIONS = Path(__file__).parent / "migrations"
 
 
 class StoreError(InterplayError):
-    """A database that cannot be opened or is not ours."""
+    """A database cannot be opened or does not belong to Interplay."""
 
 
 class AddressError(StoreError, MisuseError):
-    """An invalid address of a database."""
+    """The address of a database is not valid."""
 
 
 def check_place(place: str) -> None:
-    """Refuse a path or an address that the databases and file formats cannot be given.
+    """Refuse a path or an address with characters that databases and file formats cannot take.
 
     Raises:
         AddressError: If this locale cannot read some of its characters.
@@ -71,17 +71,17 @@ class Database:
 
     @property
     def address(self) -> str:
-        """Its address, password included: for processes that open it too."""
+        """Address of the database, with its password, for processes that open it too."""
         return self.engine.url.render_as_string(hide_password=False)
 
     @classmethod
     def open(cls, url: str) -> Database:
-        """Open, migrate and return a database.
+        """Open a database, migrate it and return it.
 
         Args:
             url: SQLAlchemy address, `sqlite:///path/interplay.db` or `postgresql+psycopg://...`.
         Raises:
-            StoreError: If it cannot be reached or is not an Interplay database.
+            StoreError: If the database cannot be reached or does not belong to Interplay.
         """
         check_place(url)
         try:
@@ -124,20 +124,21 @@ class Database:
 
     @contextmanager
     def look(self) -> Iterator[Session]:
-        """A session for a few short statements that change nothing. On PostgreSQL each sees what was committed before it, as in
-        `read`, and there is no transaction to begin and to end, which would double the time of a single statement."""
+        """Open a session for a few short statements that change nothing.
+        On PostgreSQL, each statement sees what was committed before it, as in `read`. There is no transaction to begin and
+        end, which would double the time of a single statement."""
         with Session(self._at_once, expire_on_commit=False) as session:
             yield session
 
     @contextmanager
     def write(self, *, sync: bool = True, at_once: bool = False) -> Iterator[Session]:
-        """A session that commits when the block ends well and rolls back when it raises; one writer at a time on SQLite.
+        """Open a session that commits at the end of the block, or rolls back if it raises; SQLite has one writer at a time.
 
         Args:
-            sync: Whether what is committed must outlive a power cut. Without it, it outlives a kill at once and a power cut
-                from the next commit with it on; others need not wait for the disk. PostgreSQL always sees to both.
-            at_once: For a single statement: PostgreSQL commits it by itself, in a third of the time. An error after it rolls
-                nothing back there, and `store.judging.lock` holds nothing.
+            sync: Whether the commit must survive a power cut. If not, it survives a killed process at once, and a power cut
+                after the next commit with `sync`; others need not wait for the disk. PostgreSQL always makes it survive both.
+            at_once: For a single statement: PostgreSQL commits it without a transaction, in a third of the time. A later error
+                then rolls nothing back, and `store.judging.lock` has no effect.
         """
         engine = self._at_once if at_once else self.engine
         with self._write_lock, Session(engine, expire_on_commit=False) as session, session.begin():
@@ -150,7 +151,7 @@ class Database:
 
 
 def _keep_to_owner(database: str | None) -> None:
-    """Let nobody but its owner read a database: it names people. SQLite gives the files beside it the same mode."""
+    """Let only its owner read a database, because it names people. SQLite gives the same mode to the files beside it."""
     if not database or database == ":memory:" or database.startswith("file:"):
         return
     path = Path(database)
@@ -180,9 +181,9 @@ def _sqlite_settings(connection, _record) -> None:
 
 
 def _sqlite_begin(connection) -> None:
-    """Writers take the lock at once: a reader that turns writer halfway can fail with 'database is locked'.
+    """Begin a transaction. Writers take the lock at once: a reader that begins to write can fail with 'database is locked'.
 
-    FULL writes to the disk at every commit, as PostgreSQL does; NORMAL keeps what was committed from a kill alone.
+    FULL writes to the disk at every commit, as PostgreSQL does. With NORMAL, a commit survives a kill, but not a power cut.
     """
     options = connection.get_execution_options()
     if not options.get("interplay_write"):
@@ -234,7 +235,7 @@ def _revision(connection: Connection) -> str | None:
 
 @cache
 def _revisions() -> list[str]:
-    """The numbers that the names of the migrations begin with, from the first to the newest."""
+    """Return the numbers that the names of migrations begin with, from the first to the newest."""
     return sorted(path.name[:4] for path in (_MIGRATIONS / "versions").glob("[0-9]*.py"))
 
 

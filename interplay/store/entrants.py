@@ -1,7 +1,7 @@
-"""Entrants, who are ranked: agents, people, uploads, published agents; a row is one entrant in one task.
+"""Entrants are ranked: agents, people, uploads and published agents. A row is one entrant in one task.
 
-They are proposed, approved or declined, withdrawn and restored. An agent's own episodes carry its name; episodes of people,
-or a choice of an agent's, are entered one by one, of people only with their agreement.
+Entrants are proposed, approved or declined, withdrawn and restored. An agent's own episodes have its name. Episodes of people,
+or selected episodes of an agent, are entered one by one; episodes of people need their agreement.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ _PER_STATEMENT = 500
 
 
 class EntrantError(InterplayError):
-    """A name that stands for somebody else."""
+    """The name already belongs to another kind of entrant."""
 
 
 def state(entrant: Entrant) -> EntrantState:
-    """State of an entrant in one task; only `approved` ones are shown to judges."""
+    """Return the state of an entrant in one task; only `approved` entrants are shown to judges."""
     if entrant.withdrawn_at is not None:
         return "withdrawn"
     if entrant.approved_at is not None:
@@ -51,16 +51,16 @@ def admit(
     origin: Origin = "agent",
     participant_id: int | None = None,
 ) -> Entrant:
-    """Let an entrant be judged in one task at once; one that was withdrawn comes back with its history.
+    """Let an entrant be judged in one task at once. An entrant that was withdrawn returns with its history.
 
     Args:
-        name: Its name on the leaderboard; an agent's episodes carry it as `actor`.
-        kind: `agent`, `human` or `model`, or any finer word (such as `scripted` or `bc`).
-        description: Kept as it was where empty.
-        origin: Source of its episodes; an existing entrant keeps its own.
-        participant_id: Of a `person`.
+        name: Name on the leaderboard; an agent's episodes have it as `actor`.
+        kind: `agent`, `human` or `model`, or a more exact word (such as `scripted` or `bc`).
+        description: An empty text leaves an existing description unchanged.
+        origin: Source of the episodes; an existing entrant keeps its origin.
+        participant_id: Id of the participant, if the origin is `person`.
     Raises:
-        EntrantError: If the name is an agent's and people are to be entered, or the other way round.
+        EntrantError: If people would get the name of an agent, or an agent the name of people.
     """
     lock(session)  # or two admissions of one new entrant at once would meet in the unique constraint
     check_name(session, name, origin)
@@ -73,7 +73,7 @@ def admit(
 
 
 def check_name(session: Session, name: str, origin: Origin) -> None:
-    """Refuse a name under which people would be taken for an agent, or an agent for people, in any task."""
+    """Refuse a name that belongs to an agent and would be given to people, or the reverse, in any task."""
     of_people = origin in _OF_PEOPLE
     origins = session.scalars(select(Entrant.origin).where(Entrant.name == name).distinct())
     if any((known in _OF_PEOPLE) != of_people for known in origins):
@@ -84,7 +84,7 @@ def check_name(session: Session, name: str, origin: Origin) -> None:
 def propose(
     session: Session, *, name: str, task: str, kind: str, description: str, proposed_by: str | None, now: datetime
 ) -> Entrant:
-    """Enter an agent that waits for a moderator; an existing one keeps its state and proposer, and takes the description.
+    """Enter an agent that waits for a moderator. An existing agent keeps its state and proposer and gets the new description.
 
     Args:
         proposed_by: Name of the API token; None for the operator.
@@ -97,9 +97,9 @@ def propose(
 
 
 def is_name_taken(session: Session, name: str) -> bool:
-    """Whether an agent or an episode carries this name, in any case of its letters.
+    """Return whether an agent or an episode has this name, in upper or lower case.
 
-    Episodes count, because anybody who claims the name of a player in any seat would bring them before judges.
+    Names in episodes count, because an agent with the name of a player would bring that player's episodes to judges.
     """
     for column in (Entrant.name, EpisodeRow.actor, EpisodeSeat.actor):
         if session.scalar(select(column).where(func.lower(column) == name.lower()).limit(1)) is not None:
@@ -113,19 +113,19 @@ def num_waiting(session: Session, proposed_by: str) -> int:
 
 
 def approve(session: Session, *, name: str, now: datetime, task: str | None = None) -> int:
-    """Let an agent that waits or was declined into matchmaking, in one task or all; returns in how many."""
+    """Approve an agent that waits or was declined, in one task or all; return the number of tasks."""
     waiting = update(Entrant).where(Entrant.name == name, Entrant.approved_at.is_(None), Entrant.withdrawn_at.is_(None))
     return _change(session, waiting, task, approved_at=now, declined_at=None, declined_because="")
 
 
 def decline(session: Session, *, name: str, reason: str, now: datetime, task: str | None = None) -> int:
-    """Refuse an agent that waits, in one task or all; returns in how many. Its episodes are kept."""
+    """Decline an agent that waits, in one task or all; return the number of tasks. Its episodes are kept."""
     waiting = update(Entrant).where(Entrant.name == name, Entrant.approved_at.is_(None), Entrant.declined_at.is_(None))
     return _change(session, waiting, task, declined_at=now, declined_because=reason)
 
 
 def withdraw(session: Session, *, name: str, now: datetime, task: str | None = None) -> int:
-    """Take an agent out of matchmaking, in one task or all; its answers stay. Returns out of how many tasks it went."""
+    """Withdraw an agent from matchmaking, in one task or all; return the number of tasks. Its answers stay."""
     shown = update(Entrant).where(Entrant.name == name, Entrant.withdrawn_at.is_(None))
     return _change(session, shown, task, withdrawn_at=now)
 
@@ -136,7 +136,7 @@ def restore(session: Session, *, name: str, task: str | None = None) -> int:
 
 
 def entrants(session: Session, task: str | None = None, *, name: str | None = None) -> Sequence[Entrant]:
-    """Everyone who was ever admitted or proposed, in one task or all, by name."""
+    """Return all entrants that were ever admitted or proposed, in one task or all, sorted by name."""
     query = select(Entrant).order_by(Entrant.name, Entrant.task)
     if name is not None:
         query = query.where(Entrant.name == name)
@@ -144,7 +144,7 @@ def entrants(session: Session, task: str | None = None, *, name: str | None = No
 
 
 def episodes_of(session: Session, name: str, task: str) -> Sequence[EpisodeRow]:
-    """Episodes of an entrant in one task, by seed, statistics not loaded; without those that a fault cut short."""
+    """Return the episodes of an entrant in one task, by seed, without statistics; games that a fault cut short are left out."""
     ids = brought([EpisodeRow.id], Entrant.name == name, Entrant.task == task, EpisodeRow.outcome != "interrupted")
     query = select(EpisodeRow).where(EpisodeRow.id.in_(ids))
     return session.scalars(query.order_by(EpisodeRow.seed, EpisodeRow.created_at, EpisodeRow.id)).all()
@@ -159,11 +159,11 @@ def held_out_seeds(session: Session, task_hash: str) -> frozenset[int]:
 
 
 def not_comparable(row: EpisodeRow, held_out: Collection[int], *, agreed: bool) -> str:
-    """Why an episode cannot be entered, in words for a list; empty if it can.
+    """Say why an episode cannot be entered, in words for a list; the text is empty if it can.
 
     Args:
-        held_out: Seeds of the version of the task it was recorded under.
-        agreed: Whether all its people agreed.
+        held_out: Held-out seeds of the task version that the episode was recorded under.
+        agreed: Whether all people in the episode agreed.
     """
     if row.seed not in held_out:
         return "not on a held-out seed"
@@ -179,7 +179,7 @@ def has_people(row: EpisodeRow) -> bool:
 
 
 class SeatOfEpisode(NamedTuple):
-    """One place in one game."""
+    """One seat in one episode."""
 
     episode: str
     seat: str
@@ -191,7 +191,7 @@ def seats_of_people(row: EpisodeRow, participant_id: int | None = None) -> list[
 
 
 def _alone(row: EpisodeRow) -> list[EpisodeSeat]:
-    """Owners of a seat from the first step to the last: a shared seat is nobody's game."""
+    """Return the owners who held a seat from the first step to the last; shared seats are left out."""
     shared = Counter(one.seat for one in row.seats if one.num_steps > 0)
     return [one for one in row.seats if shared[one.seat] <= 1 and (one.num_steps > 0 or not shared[one.seat])]
 
@@ -202,7 +202,7 @@ def seats_of_agent(row: EpisodeRow, name: str) -> list[SeatOfEpisode]:
 
 
 def enter(session: Session, entrant: Entrant, seats: Iterable[SeatOfEpisode], now: datetime) -> list[SeatOfEpisode]:
-    """Enter seats of episodes of an entrant's task; returns those that were not entered before."""
+    """Enter seats of episodes for an entrant; return those that were not entered before."""
     query = select(EntrantEpisode.episode_id, EntrantEpisode.seat).where(EntrantEpisode.entrant_id == entrant.id)
     there = {SeatOfEpisode(*row) for row in session.execute(query)}
     new = [one for one in dict.fromkeys(seats) if one not in there]
@@ -212,11 +212,11 @@ def enter(session: Session, entrant: Entrant, seats: Iterable[SeatOfEpisode], no
 
 
 def agree(session: Session, *, episode_id: str, participant_id: int, agreed: bool, now: datetime) -> bool:
-    """Keep what a person said to being compared, and enter the game into `people` once all its players agreed. A no takes the
-    game from the judges who have it open; an answer they give nevertheless is kept.
+    """Store whether a person agrees that a game is compared; enter the game into `people` when all its players have agreed.
+    If the person does not agree, open matches with the game are released; an answer that a judge still gives is kept.
 
     Returns:
-        Whether the game may be shown to judges now. Earlier answers about it stay.
+        Whether the game may be shown to judges now. Earlier answers about the game stay.
     """
     lock(session)  # or two who agree at once would each miss the other's yes
     said = JudgingAgreement(episode_id=episode_id, participant_id=participant_id, agreed=agreed, created_at=now)
@@ -233,7 +233,7 @@ def agreements(session: Session, episode_id: str) -> dict[int, bool]:
 
 
 def agreed_games(session: Session, episode_ids: Sequence[str]) -> set[str]:
-    """Those of some episodes with people in them that may be compared, because each of these agreed."""
+    """Return those of the given episodes that may be compared because every person in them agreed; there must be a person."""
     found: set[str] = set()
     for start in range(0, len(episode_ids), _PER_STATEMENT):
         query = (
@@ -252,9 +252,9 @@ def agreed_games(session: Session, episode_ids: Sequence[str]) -> set[str]:
 
 
 def enter_people(session: Session, episode_id: str, now: datetime) -> bool:
-    """Enter a game into `people` of its task, if it is in the catalogue, can be compared, and its players agreed.
+    """Enter a game into `people` of its task, if it is in the catalogue, can be compared, and all its players agreed.
 
-    `people` that the operator withdrew stay withdrawn. The transaction must hold `judging.lock` since before its first write.
+    If the operator has withdrawn `people`, that stays so. The transaction must take `judging.lock` before its first write.
     """
     row = session.get(EpisodeRow, episode_id)
     if row is None or not has_people(row) or not agreed_games(session, [episode_id]):
@@ -277,7 +277,7 @@ def _one(session: Session, name: str, task: str) -> Entrant | None:
 def _new(
     session: Session, name: str, task: str, kind: str, now: datetime, proposed_by: str | None = None, **fields: Any
 ) -> Entrant:
-    """An entrant in one more task; it belongs to its first proposer."""
+    """Return a new entrant in one more task; it belongs to the proposer of the entrant's first task."""
     first = session.scalar(select(Entrant).where(Entrant.name == name).order_by(Entrant.id).limit(1))
     owner = proposed_by if first is None else first.proposed_by
     entrant = Entrant(name=name, task=task, kind=kind, created_at=now, proposed_by=owner, **fields)
@@ -286,7 +286,7 @@ def _new(
 
 
 def _change(session: Session, statement: Update, task: str | None, **values: Any) -> int:
-    """Rows changed; does not refresh loaded objects."""
+    """Change rows and return their number; loaded objects are not refreshed."""
     statement = statement if task is None else statement.where(Entrant.task == task)
     result = session.execute(statement.values(**values), execution_options={"synchronize_session": False})
     return result.rowcount  # type: ignore[attr-defined]
@@ -302,7 +302,7 @@ class Brought(NamedTuple):
 
 
 def episodes_of_entrants(session: Session, names: Iterable[str]) -> dict[tuple[str, str], list[Brought]]:
-    """Entrant and task -> its episodes, by seed; without those that a fault cut short. One query, however many entrants."""
+    """Map entrant and task to the entrant's episodes by seed, in one query; episodes that a fault cut short are left out."""
     columns = [EpisodeRow.seed, EpisodeRow.created_at, EpisodeRow.id, EpisodeRow.path, Entrant.name, Entrant.task]
     query = brought(columns, Entrant.name.in_(list(names)), EpisodeRow.outcome != "interrupted", with_seat=True)
     seats: dict[tuple[Any, ...], list[str]] = {}

@@ -1,4 +1,4 @@
-"""Queries of the episode catalogue."""
+"""Query the episode catalogue."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ _COMPARED: dict[Operator, Callable[[Any, Any], ColumnElement[bool]]] = {
 
 @dataclass(frozen=True)
 class Condition:
-    """One comparison: a column or statistic, an operator, a number or a text."""
+    """One comparison: a column or statistic, an operator, and a number or a text."""
 
     name: str
     operator: Operator
@@ -82,14 +82,13 @@ class Condition:
 
 @dataclass(frozen=True)
 class EpisodeQuery:
-    """Conditions on episodes; everything given must hold.
+    """Conditions on episodes; all given conditions must hold.
 
-    With `released`, only those whose people agreed to a release, whatever else is asked for: the one rule is the view
-    `withheld_seats`, and everything that gives episodes to others asks with it. `saved` names a saved query and its version.
-    `actor` is a kind (`ACTOR_KINDS`) or a name, `agent` a name, of somebody in any seat; `with_uploads` keeps those that are a
-    video only; `with_waiting` those of agents that a moderator has not let in. Of tasks in `kept_back`, only the episodes that
-    one of the participants `own` played are listed; with `without_withheld`, only those and what may be released; episodes
-    played in studies of `not_of` are left out.
+    `released` keeps only episodes whose people agreed to a release, by the view `withheld_seats`; all code that gives episodes
+    to others sets it. `saved` names a saved query and its version. `actor` is a kind (`ACTOR_KINDS`) or a name in any seat,
+    `agent` a name in any seat. `with_uploads` includes episodes that are only a video; `with_waiting` includes agents that no
+    moderator has approved. In tasks of `kept_back`, only episodes that a participant of `own` played are listed.
+    `without_withheld` keeps only these episodes and those that may be released. Episodes of studies in `not_of` are left out.
     """
 
     ids: Collection[str] | None = None
@@ -114,7 +113,7 @@ class EpisodeQuery:
 
 
 def _holds(condition: Condition) -> ColumnElement[bool]:
-    """A condition in SQL. Numbers meet numbers and texts meet texts; an episode without the value never matches."""
+    """Return a condition in SQL. Numbers match only numbers, texts only texts; an episode without the value never matches."""
     numeric, compared = not isinstance(condition.value, str), _COMPARED[condition.operator]
     *seats, name = condition.name.removeprefix(SEAT).split(".")
     known = SEAT_NUMBERS if numeric else SEAT_TEXTS
@@ -200,7 +199,7 @@ def count_episodes(session: Session, query: EpisodeQuery) -> int:
 
 
 def find_episodes(session: Session, query: EpisodeQuery) -> list[EpisodeRow]:
-    """Rows that match, oldest first unless asked otherwise, statistics loaded."""
+    """Return the matching rows with their statistics, oldest first by default."""
     statement = _matching(select(EpisodeRow), query)
     order = (EpisodeRow.created_at, EpisodeRow.id)
     statement = statement.order_by(*(column.desc() if query.newest_first else column for column in order))
@@ -244,7 +243,7 @@ def task_ids(session: Session) -> list[str]:
 
 
 def statistic_values(session: Session, name: str, task: str | None = None) -> dict[str, float]:
-    """Episode id -> a numeric statistic, of every episode of a task (or all) that has it."""
+    """Map each episode of a task (or of all tasks) that has a numeric statistic to its value."""
     query = select(EpisodeStatistic.episode_id, EpisodeStatistic.number).where(
         EpisodeStatistic.name == name, EpisodeStatistic.number.is_not(None)
     )
@@ -254,9 +253,9 @@ def statistic_values(session: Session, name: str, task: str | None = None) -> di
 
 
 def save_episode(session: Session, row: EpisodeRow, task: TaskRow) -> None:
-    """Add an episode to the catalogue, or replace its entry; its task version is kept once.
+    """Add an episode to the catalogue, or replace its entry; a task version is stored once.
 
-    A participant this database does not know (the file came from elsewhere, or the database was lost) is left out.
+    A participant that this database does not know (the file came from elsewhere, or the database was lost) is left out.
     """
     if session.get(TaskRow, task.content_hash) is None:
         session.add(task)
@@ -270,7 +269,7 @@ def save_episode(session: Session, row: EpisodeRow, task: TaskRow) -> None:
 
 
 def save_measures(session: Session, episode_id: str, measures: Iterable[SeatStatistic]) -> None:
-    """Keep statistics of an episode; those of names it has already are replaced, all owners of all seats at once."""
+    """Store statistics of an episode; stored statistics of the same names are replaced, for all owners of all seats."""
     rows = list(measures)
     names = {row.name for row in rows}
     session.execute(delete(SeatStatistic).where(SeatStatistic.episode_id == episode_id, SeatStatistic.name.in_(names)))
@@ -290,11 +289,11 @@ def measures_of(session: Session, episode_ids: Sequence[str]) -> dict[str, list[
 def statistics_of_sitting(
     session: Session, *, task: str, participant_id: int, before: datetime, gap: timedelta
 ) -> list[list[SeatStatistic]]:
-    """Statistics of a participant in each game of one sitting of a task, the newest game first.
+    """Return a participant's statistics in each game of one sitting of a task, newest game first.
 
     Args:
-        before: Time at which the sitting continues.
-        gap: A longer time between the end of a game and the next one ends a sitting.
+        before: Time of the next game; only earlier games count.
+        gap: Longest pause between the end of a game and the next game of the same sitting.
     """
     played = (
         select(EpisodeRow.id, EpisodeRow.created_at, EpisodeRow.duration_s, EpisodeSeat.seat, EpisodeSeat.actor)
@@ -319,13 +318,13 @@ def statistics_of_sitting(
 
 
 def count_by_task(session: Session, query: EpisodeQuery) -> dict[str, int]:
-    """Task id -> how many episodes that a query asks for can be seen: recorded, or uploaded as a video."""
+    """Map each task id to the number of matching episodes that can be seen: recorded, or uploaded as a video."""
     found = _matching(select(EpisodeRow.task, func.count()).where(EpisodeRow.path != ""), query)
     return {task: count for task, count in session.execute(found.group_by(EpisodeRow.task))}
 
 
 def agent_names(session: Session, *, with_waiting: bool = False) -> list[str]:
-    """Names of everyone but people who sat in a seat; with `with_waiting` also of agents that all wait for a moderator."""
+    """Return the names of agents and models that held a seat; with `with_waiting` also those that only wait for a moderator."""
     query = select(EpisodeSeat.actor).distinct().join(EpisodeRow, EpisodeRow.id == EpisodeSeat.episode_id)
     query = query.where(EpisodeSeat.actor_kind != "human")
     return sorted(session.scalars(query if with_waiting else query.where(~_waits())))

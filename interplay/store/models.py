@@ -1,4 +1,4 @@
-"""Tables. One class a table, one line a column; times are UTC and timezone-aware."""
+"""The tables of the database: one class per table, one line per column. Times are UTC and timezone-aware."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class UTCDateTime(TypeDecorator[datetime]):
 
 
 class Base(MappedAsDataclass, DeclarativeBase, kw_only=True):
-    """All models are dataclasses with keyword arguments."""
+    """Base class of all models: dataclasses with keyword arguments."""
 
     metadata: ClassVar[MetaData] = MetaData(
         naming_convention={
@@ -58,7 +58,7 @@ class Base(MappedAsDataclass, DeclarativeBase, kw_only=True):
 
 
 class TaskRow(Base):
-    """One version of a task that something was recorded or judged under; `definition` is `Task.to_json()`."""
+    """One version of a task that has recordings or answers; `definition` is `Task.to_json()`."""
 
     __tablename__ = "tasks"
     content_hash: Mapped[str] = mapped_column(primary_key=True)
@@ -68,9 +68,9 @@ class TaskRow(Base):
 
 
 class Participant(Base):
-    """A person who played or judged; `key` is the random value of their cookie.
+    """A person who played or judged; `key` is the random value of the person's cookie.
 
-    A person who comes through a recruiting channel is the same participant each time: `worker` is the channel's name for them.
+    A person who comes through a recruiting channel is the same participant each time: `worker` is the name there.
     """
 
     __tablename__ = "participants"
@@ -84,8 +84,8 @@ class Participant(Base):
 
 
 class ClassRow(Base):
-    """A class: people who play together for an hour, without accounts. Its pupils are participants of the channel `class`, and
-    `Participant.worker` has their names as `CODE/nickname`, and after a while as `CODE/#number`."""
+    """A class: people who play together for an hour, without accounts. Its pupils are participants of the channel `class`.
+    `Participant.worker` has their names as `CODE/nickname`, and later as `CODE/#number`."""
 
     __tablename__ = "classes"
     code: Mapped[str] = mapped_column(primary_key=True)
@@ -101,7 +101,7 @@ class ClassRow(Base):
 
 
 class RaffleEntry(Base):
-    """An e-mail address that takes part in a study's raffle. Nothing here says whose it is, or what they played."""
+    """An e-mail address that takes part in a study's raffle. No column says whose address it is, or what its owner played."""
 
     __tablename__ = "raffle_entries"
     __table_args__ = (
@@ -119,7 +119,7 @@ class RaffleEntry(Base):
 
 
 class FeedbackRow(Base):
-    """Words of somebody about a page or a game: a problem, an idea. Append-only."""
+    """A person's words about a page or a game: a problem or an idea. Append-only."""
 
     __tablename__ = "feedback"
     id: Mapped[int] = mapped_column(primary_key=True, init=False)
@@ -139,7 +139,7 @@ class FeedbackRow(Base):
 
 
 class StudyRow(Base):
-    """A study that was opened here, under the version it has now."""
+    """A study that was opened here, with its present version."""
 
     __tablename__ = "studies"
     id: Mapped[str] = mapped_column(primary_key=True)
@@ -149,7 +149,7 @@ class StudyRow(Base):
 
 
 class StudyVersion(Base):
-    """One version of a study: the text people consented to stays, whatever the study says later."""
+    """One version of a study. It is never changed, so the text that people consented to stays."""
 
     __tablename__ = "study_versions"
     content_hash: Mapped[str] = mapped_column(primary_key=True)
@@ -159,7 +159,7 @@ class StudyVersion(Base):
 
 
 class Enrolment(Base):
-    """One person's part in one study, once (an assignment of MTurk, a submission of Prolific, a visit)."""
+    """One person's part in one study: an assignment of MTurk, a submission of Prolific, or a visit."""
 
     __tablename__ = "enrolments"
     __table_args__ = (UniqueConstraint("study", "channel", "worker", "assignment", name="uq_enrolments_assignment"),)
@@ -194,10 +194,10 @@ class Enrolment(Base):
 
 
 class ReleaseChoice(Base):
-    """A choice about the release of games in data sets; the newest row counts. Append-only by habit.
+    """A choice about the release of games in data sets; the newest row counts. Rows are only added.
 
-    Of a participant: what they asked for, of all their games; of a pupil, what they said on joining their class.
-    Of nobody: of everybody's open play, in no study.
+    With a participant: what this person asked for, for all their games; for a pupil, the answer on joining the class.
+    Without a participant: for all open play, outside of studies.
     """
 
     __tablename__ = "release_choices"
@@ -209,9 +209,9 @@ class ReleaseChoice(Base):
 
 
 class Pause(Base):
-    """A pause or its end: of a study, which takes nobody new meanwhile, or (of none) of all new games on the server.
+    """A pause, or its end: of one study (no new people may join), or, without a study, of all new games on the server.
 
-    Append-only by habit; the newest row of each counts.
+    Rows are only added; the newest row of each study counts.
     """
 
     __tablename__ = "pauses"
@@ -239,7 +239,7 @@ class QuizAttempt(Base):
 
 
 class VisitAnswer(Base):
-    """An answer about a partner, or about two of them, in a visit of a study of play. Append-only by habit."""
+    """An answer about one partner, or about two, in a visit of a study of play. Rows are only added."""
 
     __tablename__ = "visit_answers"
     __table_args__ = (UniqueConstraint("enrolment_id", "form", "question", name="uq_visit_answers_question"),)
@@ -262,8 +262,8 @@ class VisitAnswer(Base):
 
 
 class ReviewRow(Base):
-    """One instance shown to one person of a study of reviews, and what they answered. A changed answer is one more row, and the
-    last one counts."""
+    """One instance shown to one person in a study of reviews, and the person's answers.
+    A changed answer adds a row; the last row counts."""
 
     __tablename__ = "reviews"
     id: Mapped[int] = mapped_column(primary_key=True, init=False)
@@ -282,7 +282,7 @@ class ReviewRow(Base):
 
 
 class PayEvent(Base):
-    """The pay ledger: what was decided, sent, and answered by the channel, each a row. The database keeps it append-only."""
+    """The pay ledger: each row says what was decided, sent, or answered by the channel. Append-only, by the database."""
 
     __tablename__ = "pay_events"
     id: Mapped[int] = mapped_column(primary_key=True, init=False)
@@ -301,7 +301,7 @@ class PayEvent(Base):
 
 
 class HitEvent(Base):
-    """A step of making something on Mechanical Turk for a study: planned, made or failed, each a row. Append-only."""
+    """A step in making an object on Mechanical Turk for a study: planned, made or failed, each in one row. Append-only."""
 
     __tablename__ = "hit_events"
     id: Mapped[int] = mapped_column(primary_key=True, init=False)
@@ -322,7 +322,7 @@ class HitEvent(Base):
 
 
 class PlaySession(Base):
-    """One person's (or scripted client's) seat in one game, until its episode is sealed; those of one game have one episode."""
+    """The seat of one person (or scripted client) in one game, until its episode is sealed; a game has one episode."""
 
     __tablename__ = "play_sessions"
     id: Mapped[str] = mapped_column(primary_key=True)
@@ -350,7 +350,7 @@ class PlaySession(Base):
 
 
 class EpisodeRow(Base):
-    """The catalogue: one sealed episode, as filters and lists need it; the file holds the rest."""
+    """The catalogue: one sealed episode, with the values that filters and lists need; the file has the rest."""
 
     __tablename__ = "episodes"
     __table_args__ = (Index("ix_episodes_task_seed", "task", "seed"),)
@@ -396,7 +396,7 @@ class EpisodeRow(Base):
 
 
 class EpisodeSeat(Base):
-    """Share of one owner in one seat of an episode."""
+    """One owner's part in one seat of an episode."""
 
     __tablename__ = "episode_seats"
     episode_id: Mapped[str] = mapped_column(ForeignKey("episodes.id"), primary_key=True, init=False)
@@ -454,7 +454,7 @@ class EpisodeVerdict(Base):
 
 
 class SavedQuery(Base):
-    """A list of episodes that can be cited: the query, and the hash of its result then."""
+    """A list of episodes that can be cited: the query, and the hash of its result when it was saved."""
 
     __tablename__ = "saved_queries"
     name: Mapped[str] = mapped_column(primary_key=True)
@@ -469,7 +469,7 @@ class SavedQuery(Base):
 
 
 class SavedQueryEpisode(Base):
-    """One episode of a saved query, and the hash of its file then."""
+    """One episode of a saved query, and the hash of its file when the query was saved."""
 
     __tablename__ = "saved_query_episodes"
     __table_args__ = (
@@ -486,9 +486,9 @@ class SavedQueryEpisode(Base):
 
 
 class Entrant(Base):
-    """An agent, a person or people ranked in one task: their episodes may be judged once approved; withdrawn ones keep them.
+    """An agent, a person or people ranked in one task. Episodes may be judged from its approval until its withdrawal.
 
-    An agent's own episodes are those in which a seat carries its name. Others are entered one by one (`EntrantEpisode`).
+    An agent's own episodes are those with its name in a seat. Other episodes are entered one by one (`EntrantEpisode`).
     """
 
     __tablename__ = "entrants"
@@ -515,7 +515,7 @@ class Entrant(Base):
 
 
 class EntrantEpisode(Base):
-    """A seat of an episode that was entered for an entrant, beside the seats that carry its name."""
+    """A seat of an episode that was entered for an entrant, in addition to the seats that have its name."""
 
     __tablename__ = "entrant_episodes"
     entrant_id: Mapped[int] = mapped_column(ForeignKey("entrants.id"), primary_key=True)
@@ -525,10 +525,10 @@ class EntrantEpisode(Base):
 
 
 class JudgingAgreement(Base):
-    """A person's last answer to the question whether others may watch and compare a game of theirs.
+    """A person's last answer to the question whether others may watch and compare one of their games.
 
-    Not a column of `episodes`: an entry of the catalogue is rewritten from its file, several people may sit in one game, and
-    the answer may come before the episode is in the catalogue.
+    This is not a column of `episodes`, for three reasons: an entry of the catalogue is rewritten from its file, a game may have
+    several people, and the answer may come before the episode is in the catalogue.
     """
 
     __tablename__ = "judging_agreements"
@@ -544,8 +544,8 @@ _MATCH_IS_OPEN = text("answered_at IS NULL AND released_at IS NULL")
 class Match(Base):
     """Two episodes of one task and one seed, shown to one judge.
 
-    Open while `answered_at` and `released_at` are both empty. `left` and `right` are as the judge sees them. The database
-    refuses to change the judge, the episodes and the times of serving and answering.
+    A match is open while `answered_at` and `released_at` are both empty. `left` and `right` are the sides that the judge sees.
+    The database refuses changes of the judge, the episodes, and the times of serving and answering.
     """
 
     __tablename__ = "matches"
@@ -587,9 +587,9 @@ class Match(Base):
 
 
 class Segment(Base):
-    """A few seconds of a game that a study compares with others: all of it is these two steps. Rows are only ever added.
+    """A few seconds of a game, from one step to another, that a study compares with others. Rows are only added.
 
-    Drawn once for each version of a study, when it is opened. Pictures of the steps are made from the episode when needed.
+    Segments are drawn once for each version of a study, when it is opened. Pictures are made from the episode when needed.
     """
 
     __tablename__ = "segments"
@@ -609,8 +609,8 @@ class Segment(Base):
 
 
 class SegmentGuide(Base):
-    """Sums of a learned reward over the segments of a study, so that the pairs it is unsure about are asked next. Append-only;
-    the newest one of a study counts."""
+    """Sums of a learned reward over the segments of a study; the pairs about which the reward is least certain are asked next.
+    Append-only; the newest row of a study counts."""
 
     __tablename__ = "segment_guides"
     id: Mapped[int] = mapped_column(primary_key=True, init=False)
@@ -624,7 +624,7 @@ class SegmentGuide(Base):
 class Answer(Base):
     """A judge's answer to a match. Append-only: never updated, never deleted.
 
-    `sequence` orders answers as they were accepted; ratings replay them in that order.
+    `sequence` is the order in which answers were accepted; ratings are computed in that order.
     """
 
     __tablename__ = "answers"
@@ -656,7 +656,7 @@ class Answer(Base):
 
 
 class Retraction(Base):
-    """An answer that its judge took back: it stays in the log and counts nowhere. Append-only."""
+    """An answer that its judge took back: it stays in the log and does not count. Append-only."""
 
     __tablename__ = "retractions"
     sequence: Mapped[int] = mapped_column(ForeignKey("answers.sequence"), primary_key=True)
@@ -664,7 +664,7 @@ class Retraction(Base):
 
 
 class Problem(Base):
-    """A judge's report that something is wrong with a match, which was released for it. Append-only."""
+    """A judge's report of a problem with a match, which was then released. Append-only."""
 
     __tablename__ = "problems"
     id: Mapped[int] = mapped_column(primary_key=True, init=False)
@@ -677,9 +677,9 @@ class Problem(Base):
 
 
 class Ban(Base):
-    """A judge whose answers do not count, from the first one on; lifting it brings them back. Ratings are computed again.
+    """A judge whose answers do not count, from the first one on. If the ban is lifted, they count again. Ratings follow.
 
-    A ban is added, and lifted once; the database refuses any other change.
+    A ban is added once and may be lifted once; the database refuses any other change.
     """
 
     __tablename__ = "bans"
@@ -691,7 +691,7 @@ class Ban(Base):
 
 
 class ApiToken(Base):
-    """A token that lets a program act over HTTP; only its digest is kept."""
+    """A token that lets a program act over HTTP; only its digest is stored."""
 
     __tablename__ = "api_tokens"
     id: Mapped[int] = mapped_column(primary_key=True, init=False)
@@ -704,7 +704,7 @@ class ApiToken(Base):
 
 
 class ShownTask(Base):
-    """Somebody was shown what a task is made of, or how others played it: their later games of it are no first attempts."""
+    """A person was shown the parts of a task, or how others played it, so this person's later games are no first attempts."""
 
     __tablename__ = "shown_tasks"
     participant_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)

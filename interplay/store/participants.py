@@ -1,5 +1,5 @@
-"""Participants: people who played or judged, found by the random key in their cookie, or by their name on a platform; and
-people who were shown a task, or how others played it: a later game of theirs is not a first attempt."""
+"""Participants: people who played or judged, found by the random key in their cookie or by their name on a platform. Also:
+people who were shown a task or how others played it, so that their later games are not first attempts."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ GIVEN_NAME = (
 
 
 def is_given_name(name: str) -> bool:
-    """Whether `GIVEN_NAME` allows a name of an agent, or of a program that plays or judges.
+    """Return whether `GIVEN_NAME` allows a name for an agent, or for a program that plays or judges.
 
     >>> is_given_name("BC-Baseline"), is_given_name("participant-7"), is_given_name(" x"), is_given_name("People")
     (True, False, False, False)
@@ -45,7 +45,7 @@ def is_given_name(name: str) -> bool:
 
 
 def one_spelling(name: str) -> str:
-    """A name as it is kept: a letter with its accent is one character (NFC), however a keyboard or a file system writes it.
+    """Return a name as it is stored: a letter with its accent is one character (NFC), however a keyboard or a file has it.
 
     >>> one_spelling("Zoe\u0308") == "Zo\u00eb"
     True
@@ -71,7 +71,7 @@ def add_participant(
 
 
 def participant_number(name: str) -> int | None:
-    """The participant of this name in matches and answers; None for a program, or a person of another server.
+    """Return the id of the participant with this name in matches and answers; None for a program or a person of another server.
 
     >>> participant_number("participant-7"), participant_number("ada"), participant_number("set/participant-7")
     (7, None, None)
@@ -81,7 +81,7 @@ def participant_number(name: str) -> int | None:
 
 
 def judge_name(participant_id: int) -> str:
-    """Name of a participant in matches and answers.
+    """Return the name of a participant in matches and answers.
 
     >>> judge_name(7)
     'participant-7'
@@ -101,7 +101,7 @@ def feedback(session: Session, *, limit: int | None = None) -> list[FeedbackRow]
 
 
 def count_since(session: Session, participant_id: int | None, since: datetime) -> int:
-    """How many one participant has written since then; None counts everybody's."""
+    """Return the number of feedback entries that one participant (None: everybody) has written since a time."""
     query = select(func.count()).select_from(FeedbackRow).where(FeedbackRow.created_at >= since)
     if participant_id is not None:
         query = query.where(FeedbackRow.participant_id == participant_id)
@@ -109,7 +109,7 @@ def count_since(session: Session, participant_id: int | None, since: datetime) -
 
 
 class Exposure(NamedTuple):
-    """The first time that somebody was shown a task."""
+    """The first time that a person was shown a task."""
 
     participant_id: int
     task: str
@@ -117,7 +117,7 @@ class Exposure(NamedTuple):
 
 
 def add_exposures(session: Session, shown: Iterable[Exposure]) -> None:
-    """Keep that people were shown tasks; the first time of each stays."""
+    """Store that people were shown tasks; the first time for each person and task stays."""
     lock(session)  # or two pages of one person at once would both be entered
     for one in shown:
         if session.get(ShownTask, (one.participant_id, one.task)) is None:
@@ -126,7 +126,7 @@ def add_exposures(session: Session, shown: Iterable[Exposure]) -> None:
 
 
 def exposures(session: Session) -> list[Exposure]:
-    """Everybody who was shown a task: on request, and as a judge, who watches others play."""
+    """Return all people who were shown a task: on request, or as judges, who watch others play."""
     asked = session.execute(select(ShownTask.participant_id, ShownTask.task, ShownTask.shown_at))
     judged = session.execute(select(Match.judge, Match.task, func.min(Match.served_at)).group_by(Match.judge, Match.task))
     people = [(participant_number(judge), task, at) for judge, task, at in judged]
@@ -146,7 +146,8 @@ def tasks_known_to(session: Session, participant_id: int) -> set[str]:
 
 
 def attempts_state(session: Session, prefix: str) -> tuple[Any, ...]:
-    """A value that changes when people's first attempts at tasks whose ids begin so may have changed, or programs' episodes."""
+    """Return a value that changes when people's first attempts or programs' episodes may have changed.
+    Only tasks whose ids begin with `prefix` are considered."""
     ours = EpisodeRow.task.startswith(prefix, autoescape=True)
     agreed = JudgingAgreement.created_at
     queries = (

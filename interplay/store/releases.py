@@ -1,4 +1,4 @@
-"""Saved queries: lists of episodes under a name, with versions, that never change once saved; and choices of release."""
+"""Saved queries (named lists of episodes, with versions that never change) and choices of release."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from interplay.store.uploads import IDS_AT_ONCE
 
 
 def content_hash(episodes: Iterable[tuple[str, str]]) -> str:
-    """SHA-256 over pairs of episode id and hash of its file, a line each, sorted: the same episodes, the same hash.
+    """Return the SHA-256 over pairs of episode id and file hash, one pair per line, sorted: their order has no effect.
 
     >>> content_hash([("b", "22"), ("a", "11")]) == content_hash([("a", "11"), ("b", "22")])
     True
@@ -29,7 +29,7 @@ def content_hash(episodes: Iterable[tuple[str, str]]) -> str:
 def save_query(
     session: Session, *, name: str, task: str | None, conditions: Sequence[str], rows: Sequence[EpisodeRow], now: datetime
 ) -> tuple[SavedQuery, bool]:
-    """Save the result of a query as the next version of a name, unless the newest version is the same.
+    """Save the result of a query as the next version of a name, unless it equals the newest version.
 
     Returns:
         The version, and whether it is new.
@@ -75,7 +75,7 @@ def episodes_of_query(session: Session, query: SavedQuery) -> dict[str, str]:
 
 
 class ReleaseCounts(NamedTuple):
-    """Recorded episodes that need nobody's consent, have everybody's, or lack somebody's."""
+    """Numbers of recorded episodes that need nobody's consent, have everybody's consent, or lack a consent."""
 
     without_people: int
     agreed: int
@@ -83,7 +83,7 @@ class ReleaseCounts(NamedTuple):
 
 
 def add_choice(session: Session, *, participant_id: int | None, may_release: bool, note: str, now: datetime) -> bool:
-    """Write down a choice: of a participant, or (None) of everybody's open play. False if there is no such participant."""
+    """Store a release choice of a participant or (None) of all open play. Return False if there is no such participant."""
     if participant_id is not None and session.get(Participant, participant_id) is None:
         return False
     session.add(ReleaseChoice(participant_id=participant_id, may_release=may_release, note=note, created_at=now))

@@ -1,4 +1,4 @@
-"""Scores that may be compared: of episodes that one person, or one agent, played alone and to the end."""
+"""Scores that can be compared: of episodes that one person, or one agent, played alone and to the end."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SCORE = "score"
 
 
 class ScoredEpisode(NamedTuple):
-    """One episode of a person and what they reached in it; `sha256` is of its file."""
+    """One episode of a person and its score; `sha256` is the hash of the episode's file."""
 
     episode: str
     sha256: str
@@ -46,16 +46,16 @@ def scores_of_people(
     visit: tuple[str, str] | None = None,
     since: datetime | None = None,
 ) -> list[ScoredEpisode]:
-    """Complete episodes of one version of a task that one person played alone, from the first step to the last.
+    """Return complete episodes of one task version that one person played alone, from the first step to the last.
 
-    Only what this server ran counts: each has the session in which this person was given the seat, so nobody brings a score in
-    with a file. Pupils of classes and banned people are left out.
+    Only games of this server count: each game has the session in which this person got the seat, so a file cannot add a score.
+    Pupils of classes and banned people are left out.
 
     Args:
-        statistic: `score`, or one that the task measures.
-        channels: Games that belong to a visit of a study count if it came through one of these.
-        visit: Study and variant: only games that belong to visits of these, through all channels.
-        since: Only episodes that began then or later.
+        statistic: `score`, or a statistic of the task.
+        channels: Games of a study's visits count if the visit came through one of these channels.
+        visit: Study and variant; only games of their visits count, through any channel.
+        since: Only episodes that began at this time or later count.
     """
     _, query = _values(select(EpisodeRow.id, EpisodeRow.sha256, EpisodeSeat.participant_id, EpisodeRow.created_at), statistic)
     given = (
@@ -84,7 +84,7 @@ def scores_of_people(
 
 
 def scores_of_agents(session: Session, *, task: str, task_hash: str, statistic: str, most: int) -> list[AgentScore]:
-    """The agents with most complete episodes of one version of a task, and their mean scores, the best first."""
+    """Return the `most` agents with the most complete episodes of a task version, and their mean scores, best first."""
     value, query = _values(select(EpisodeSeat.actor), statistic)
     query = query.with_only_columns(EpisodeSeat.actor, func.avg(value), func.count())
     query = query.where(*_complete(task, task_hash, "agent", "model")).group_by(EpisodeSeat.actor)

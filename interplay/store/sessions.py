@@ -1,5 +1,5 @@
-"""Play sessions: the seat that somebody was given, and what became of it; and play by owner: one row for each owner of each
-seat of each episode, with times and recruiting channels."""
+"""Play sessions: the seat that a player got, and how the session ended.
+Also play by owner: one row for each owner of each seat of each episode, with times and recruiting channels."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def move_session(session: Session, id: str, *, seed: int, seat: str) -> None:
 def set_session_state(
     session: Session, id: str, state: str, *, episode_id: str | None = None, is_known: bool = False, now: datetime
 ) -> None:
-    """Record that a session plays (`playing`) or is over (`ended`, `interrupted`). No `episode_id` leaves the earlier one,
-    unless `is_known`: then there is no episode."""
+    """Store that a session plays (`playing`) or is over (`ended`, `interrupted`).
+    Without `episode_id` the earlier id stays, unless `is_known` is set: then there is no episode."""
     row = session.get(PlaySession, id)
     if row is None:
         return
@@ -43,16 +43,16 @@ MOST_WAITS = 200
 
 
 def note_waited(session: Session, id: str, seconds: float, came: str) -> None:
-    """Record how long somebody waited for other players, and who came: `person`, `agent` or `nobody`. The last call counts:
-    after a long wait somebody may come, and leave before the game begins."""
+    """Store how long a player waited for others, and who came: `person`, `agent` or `nobody`.
+    The last call counts, because a partner may come after a long wait and leave before the game begins."""
     row = session.get(PlaySession, id)
     if row is not None:
         row.waited_s, row.came = seconds, came
 
 
 def waits(session: Session, task: str, now: datetime) -> list[tuple[float, bool]]:
-    """How long players of a task waited at this hour in the last days: seconds, and whether a person came; the newest first.
-    An hour earlier or later counts as this hour."""
+    """Return how many seconds a task's players waited in the last days, and whether a person came; newest first.
+    Only waits near this time of day are used: up to one hour earlier or later."""
     found = session.execute(
         select(PlaySession.created_at, PlaySession.waited_s, PlaySession.came)
         .where(
@@ -72,21 +72,21 @@ def _is_near(at: datetime, now: datetime) -> bool:
 
 
 def open_sessions(session: Session) -> list[PlaySession]:
-    """Sessions that are not over: of the server that runs, or left by one that was killed."""
+    """Return sessions that are not over: those of the running server, or of a server that was killed."""
     return session.query(PlaySession).filter(PlaySession.state.in_(("waiting", "playing"))).all()
 
 
 class PlayedSeat(NamedTuple):
-    """Share of one owner in one seat of a recorded episode.
+    """One owner's part in one seat of a recorded episode.
 
     Attributes:
-        path: Its file relative to the data folder.
+        path: File of the episode, relative to the data folder.
         kind: `human`, `agent` or `model`.
-        num_steps, duration_s, total_reward: Of the steps in which they held it; the time is by the clock of the recording.
-        channel: Through which a person came: that of the visit in a study, else the one they first came by; None of agents,
-            and of people who opened the page by themselves.
-        study, variant, visit: In a study of play, which one, what the visit played, and the visit's id.
-        may_release: Whether everybody in the episode agreed that it may be released.
+        num_steps, duration_s, total_reward: Sums over the steps of this owner; the time is by the recording clock.
+        channel: Recruiting channel of a person: that of the study's visit, else the first one; None for agents and for
+            people who opened the page without a channel.
+        study, variant, visit: In a study of play: the study, the variant that the visit played, and the visit's id.
+        may_release: Whether all people in the episode agreed to its release.
         statistics: Name -> number, of this owner in this seat.
     """
 

@@ -1,4 +1,4 @@
-"""Collected data in numbers: hours by day, and how good people's games are. The database adds up."""
+"""Collected data in numbers: hours by day, and the quality of people's games. The database adds up."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NUM_BINS = 24
 
 
 class Hours(NamedTuple):
-    """Games of one day, task and channel; `day` is YYYY-MM-DD in UTC, `hours` of game by the recording's clock."""
+    """Games of one day, task and channel; `day` is YYYY-MM-DD in UTC, `hours` counts hours of play by the recording clock."""
 
     day: str
     task: str
@@ -38,7 +38,7 @@ class Hours(NamedTuple):
 
 
 class Spread(NamedTuple):
-    """How values are spread: their number, and what 5, 25, 50, 75 and 95 of 100 do not exceed (nearest rank)."""
+    """Spread of values: their number, and the 5th, 25th, 50th, 75th and 95th percentiles (nearest rank)."""
 
     num: int
     p5: float
@@ -49,7 +49,7 @@ class Spread(NamedTuple):
 
 
 class Extreme(NamedTuple):
-    """An episode with one of the largest values of its task."""
+    """An episode with one of the most extreme values of its task."""
 
     task: str
     episode: str
@@ -57,7 +57,7 @@ class Extreme(NamedTuple):
 
 
 class Totals(NamedTuple):
-    """Sums over the episodes of a query."""
+    """Sums over all episodes of a query."""
 
     num_episodes: int
     hours: float
@@ -67,7 +67,7 @@ class Totals(NamedTuple):
 
 
 class Bins(NamedTuple):
-    """A histogram: counts of equal parts from `low` to `high`."""
+    """A histogram: counts in equal intervals from `low` to `high`."""
 
     low: float
     high: float
@@ -94,7 +94,7 @@ def hours_by_day(session: Session, *, study: str | None = None) -> list[Hours]:
 
 
 def measures(session: Session, *, study: str | None = None) -> dict[str, dict[str, Spread]]:
-    """Measure -> task -> its spread over games of people: see `_MEASURES`. Of active time and score, over people's seats."""
+    """Map measure -> task -> spread over people's games (see `_MEASURES`); active time and score: over people's seats."""
     return {name: spreads(session, make(study)) for name, make in _MEASURES.items()}
 
 
@@ -111,7 +111,7 @@ def extremes(session: Session, *, study: str | None = None) -> dict[str, list[Ex
 
 
 def spreads(session: Session, values: SelectBase) -> dict[str, Spread]:
-    """Part -> its spread, of a query with the columns `part` and `value`."""
+    """Map each part to its spread, for a query with the columns `part` and `value`."""
     inner = values.subquery()
     place = func.row_number().over(partition_by=inner.c.part, order_by=inner.c.value).label("place")
     total = func.count().over(partition_by=inner.c.part).label("total")
@@ -131,7 +131,7 @@ def outcomes(session: Session, *, study: str | None = None) -> dict[str, dict[st
 
 
 def verdicts(session: Session, *, study: str | None = None) -> tuple[int, int, int]:
-    """Games of people whose newest verification found them equal, or different, and those that were never verified."""
+    """Count people's games whose newest verification found them equal, those it found different, and those never verified."""
     of_it = select(cast(EpisodeVerdict.is_equal, Integer)).where(EpisodeVerdict.episode_id == EpisodeRow.id)
     newest = of_it.order_by(EpisodeVerdict.id.desc()).limit(1).scalar_subquery()
     state = func.coalesce(newest, -1).label("state")
@@ -155,7 +155,7 @@ def add_verdicts(session: Session, rows: Sequence[EpisodeVerdict]) -> None:
 
 
 def totals(session: Session, query: EpisodeQuery) -> Totals:
-    """Sums over all episodes of a query, without its limit."""
+    """Return sums over all episodes of a query, without its limit."""
     fits = _matching(select(EpisodeRow.id), query)
     sums = (func.count(), func.sum(EpisodeRow.duration_s), func.sum(EpisodeRow.num_steps), func.sum(EpisodeRow.size_bytes))
     count, seconds, steps, size = session.execute(_matching(select(*sums), query)).one()
@@ -164,7 +164,7 @@ def totals(session: Session, query: EpisodeQuery) -> Totals:
 
 
 def bins(session: Session, query: EpisodeQuery, column: Any) -> Bins | None:
-    """The histogram of a column over the episodes of a query; None where there are not two different values."""
+    """Return the histogram of a column over the episodes of a query; None if there are fewer than two different values."""
     low, high = session.execute(_matching(select(func.min(column), func.max(column)), query)).one()
     if low is None or low == high:
         return None
@@ -221,7 +221,7 @@ def _latency(study: str | None) -> SelectBase:
 
 
 def _lost(study: str | None) -> SelectBase:
-    """Share of the frame times of a game in which no step was made; worlds that wait for their players are left out."""
+    """Select the share of a game's frame times in which no step was made; worlds that wait for their players are left out."""
     wanted = EpisodeRow.duration_s * _rate()
     lost = case((EpisodeRow.num_steps < wanted, 1 - EpisodeRow.num_steps / wanted), else_=0.0)
     return (

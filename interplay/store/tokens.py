@@ -1,4 +1,4 @@
-"""API tokens: they let a program act over HTTP. Only digests are kept, so a stolen database opens nothing."""
+"""API tokens let a program act over HTTP. Only digests are stored, so a stolen database gives no access."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ TOKEN_NAME = '1 to 60 letters, digits or . _ - @ +, neither "operator" nor begin
 
 
 def is_token_name(name: str) -> bool:
-    """Whether `TOKEN_NAME` allows a name. A token may judge under its name, which must not be a person's."""
+    """Return whether `TOKEN_NAME` allows a name. A token may judge under its name, which must not be a person's name."""
     return is_given_name(name) and len(name) <= 60 and name != "operator" and not set(name) & {" ", ":"}
 
 
 class TokenExistsError(InterplayError):
-    """A token of this name was made before; names are not used twice, because agents stay with the token that proposed them."""
+    """A token of this name was made before. Names are not used twice, because agents stay with the token that proposed them."""
 
 
 def create_token(session: Session, *, name: str, scope: Scope, now: datetime) -> str:
-    """A new token of a name that was never used; it is kept nowhere and cannot be shown again."""
+    """Return a new token for a name that was never used; the token is not stored and cannot be shown again."""
     if scope not in SCOPES:
         raise ValueError(f"scope must be one of {', '.join(SCOPES)}, got {scope!r}")
     if session.scalar(select(ApiToken.id).where(ApiToken.name == name)) is not None:
@@ -47,10 +47,10 @@ def create_token(session: Session, *, name: str, scope: Scope, now: datetime) ->
 
 
 def token_row(session: Session, token: str) -> ApiToken | None:
-    """The row of a token that is good now; None for one that never was or is revoked.
+    """Return the row of a valid token; None for a token that never existed or is revoked.
 
-    Looked up by the beginning of its digest and compared whole in constant time: how long the answer takes tells nothing
-    about any token, because nobody can choose what a digest begins with.
+    The row is found by the first part of the digest, and the whole digest is compared in constant time. So the time of the
+    answer tells nothing about any token, because nobody can choose how a digest begins.
     """
     digest = _digest(token)
     for row in session.scalars(select(ApiToken).where(ApiToken.digest.startswith(digest[:8], autoescape=True))):
@@ -64,7 +64,7 @@ def tokens(session: Session) -> Sequence[ApiToken]:
 
 
 def revoke_token(session: Session, *, name: str, now: datetime) -> bool:
-    """Revoke a token; False if it was revoked before. Its agents and answers stay."""
+    """Revoke a token; return False if it was revoked before. Its agents and answers stay."""
     rows = {row.name: row for row in tokens(session)}
     if name not in rows:
         raise unknown_name("token", name, rows, hint="Make one:  interplay judge token create NAME --scope agents")

@@ -1,4 +1,4 @@
-"""Videos and answers that came from elsewhere."""
+"""Store and read videos and answers that came from elsewhere."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def add_task(session: Session, row: TaskRow) -> None:
 
 
 def uploaded_files(session: Session) -> dict[str, str]:
-    """Episode id -> path in the data folder, empty where there is no video, of all that are a video only."""
+    """Map each episode that is only a video to its path in the data folder; the path is empty if the video is missing."""
     return dict(session.execute(select(EpisodeRow.id, EpisodeRow.path).where(EpisodeRow.frames == UPLOADED)).all())
 
 
@@ -53,7 +53,7 @@ def episodes_of_agent(session: Session, agent: str, tasks: Iterable[str] | None 
 
 
 def put_episode(session: Session, row: EpisodeRow) -> None:
-    """Enter a video; an entry that lacked its video gets it."""
+    """Enter a video; an entry without its video gets it."""
     session.merge(row)
     session.flush()
 
@@ -64,13 +64,13 @@ def put_episode(session: Session, row: EpisodeRow) -> None:
 def insert_rows(
     session: Session, model: type[EpisodeRow | EpisodeSeat | Match | Answer | Ban], rows: Sequence[dict[str, Any]]
 ) -> None:
-    """Many rows at once, in order: answers get their sequence numbers in it."""
+    """Insert many rows in order; answers get their sequence numbers in this order."""
     if rows:
         session.execute(insert(model.__table__), list(rows))  # type: ignore[arg-type]
 
 
 def imported(session: Session, dataset: str) -> Iterator[tuple[str, dict[str, Any], str, dict[str, Any]]]:
-    """Match id, `source`, reason and viewing of every answer imported under a name."""
+    """Yield match id, `source`, reason and viewing of every answer that was imported under a name."""
     query = select(Answer.match_id, Answer.source, Answer.reason, Answer.viewing)
     query = query.where(Answer.source["dataset"].as_string() == dataset)
     for match, source, reason, viewing in session.execute(query, execution_options={"yield_per": IDS_AT_ONCE}):
@@ -84,7 +84,7 @@ def imported_agents(session: Session, dataset: str) -> set[str]:
 
 
 class ExportedAnswer(NamedTuple):
-    """An answer and its match, as exports need them; fields as in `Answer` and `Match`."""
+    """An answer and its match, with the fields that exports need; they are those of `Answer` and `Match`."""
 
     sequence: int
     match_id: str
@@ -119,7 +119,7 @@ class ExportedAnswer(NamedTuple):
 
 
 def exported(session: Session, *, dataset: str | None = None, task: str | None = None) -> Iterator[ExportedAnswer]:
-    """Every answer of the log that stands, in order, of one imported set or of all, about one task or all."""
+    """Yield every answer of the log that was not taken back, in order, from one imported set or all, about one task or all."""
     of_match = {"task_hash", "seat", "served_at"}
     of_match |= {f"{side}_{what}_id" for side in ("left", "right") for what in ("episode", "segment")}
     columns = [getattr(Match if name in of_match else Answer, name) for name in ExportedAnswer._fields]

@@ -1,6 +1,6 @@
-"""The formats of data sets that episodes are exported to and imported from.
+"""Export episodes to, and import them from, four formats of data sets.
 
-`hugging_face` (Parquet files of `datasets`, without loss), `lerobot_*` (version 3.0 of LeRobot's layout: many episodes in a
-Parquet file, many in a video), `minari_*` (the Farama Foundation's format; one seat of one task a data set), and `crowdplay_*`,
-which reads what CrowdPlay has published (Gerstgrasser et al. 2022) without running anything that its pickles name.
+`hugging_face`: Parquet files of `datasets`, without loss. `lerobot_*`: version 3.0 of LeRobot's layout, with many episodes in
+a Parquet file and in a video. `minari_*`: the Farama Foundation's format, one data set for each seat of a task. `crowdplay_*`:
+import only, of the data that CrowdPlay has published (Gerstgrasser et al. 2022), without running any code that pickles name.
 """

@@ -1,4 +1,4 @@
-"""The database beside published episodes: what was played, by whom, and when. It is opened read-only."""
+"""Read the database of published CrowdPlay episodes: task, people and time of each episode. It is opened read-only."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class Published:
     """One episode of the database.
 
     Attributes:
-        path: The file; None where it is missing.
-        game: Name of the game, `space_invaders`; empty where the database does not say.
-        kind: Of the task: `plain`, `left`, `cooperative`.
-        people: Agent's key -> pseudonym of the person.
-        created_at: None where that is not said.
+        path: The episode's file; None if it is missing.
+        game: Name of the game, such as `space_invaders`; empty if the database does not say it.
+        kind: Kind of the task: `plain`, `left`, `cooperative`.
+        people: Key of an agent -> pseudonym of the person who played it.
+        created_at: Time of recording; None if the database does not say it.
     """
 
     id: str
@@ -77,7 +77,7 @@ def episodes_in(folder: Path) -> list[Published]:
 
 
 def _said(database: sqlite3.Connection, of: str, keys: tuple[str, ...]) -> dict[str, dict[str, Any]]:
-    """Id -> contents of a table of keywords; a value that is refused is left out."""
+    """Map each id to the contents of a table of keywords; a refused value is left out."""
     marks = ",".join("?" * len(keys))
     query = f"select {of}_id, key, value from {of}keyworddata where agent_id = 'all' and key in ({marks})"
     found: dict[str, dict[str, Any]] = {}

@@ -1,10 +1,10 @@
-"""Episodes of CrowdPlay to episodes: played again and proved where that is possible, otherwise kept with their pictures.
+"""Import CrowdPlay episodes: replay and prove each one if possible, otherwise keep it with its pictures.
 
-CrowdPlay stored for each step the picture before it, but not the picture after the last one. It stored no seed and no version
-of the emulator: a game began as the console does, without a draw, so actions decide everything unless the world was changed
-(some games of two began at places that were drawn). Its emulator for several players, with one, begins where ours is after two
-steps without action, so both beginnings are tried. An episode is proved if a replay shows every picture, reward, memory of
-the console and end that is stored.
+CrowdPlay stored the picture before each step, but not the picture after the last step. It stored no seed and no version of the
+emulator. A game began as the console does, without random numbers, so actions decide everything unless the world was changed
+(some games of two players began at random places). With one player, its emulator for several players begins where ours is after
+two steps without action, so both starts are tried. An episode is proved if a replay shows every stored picture, reward, end and
+console memory.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ FORMAT = Format("of CrowdPlay", DOCUMENT, _parts)
 
 
 def _task_of(published: Published) -> Task:
-    """The task of an episode, under CrowdPlay's own name for it; it begins without waiting."""
+    """Return the task of an episode under CrowdPlay's own name; the task begins without waiting."""
     if published.game in _FOR_TWO:
         together = "cooperative" if published.kind == "cooperative" else "competitive"
         task = find(f"atari-two/space_invaders_{together}")
@@ -74,13 +74,13 @@ def _task_of(published: Published) -> Task:
 
 @dataclass(frozen=True)
 class _Episode:
-    """The steps of one file, checked.
+    """The checked steps of one file.
 
     Attributes:
-        actions: Agent -> T numbers among the cartridge's own actions.
-        pictures: T of them, uint8, shape (210, 160, 3) each: what was seen before each step.
-        memory: T times the 128 bytes of the console's memory after each step; None where they were not stored.
-        kinds: Agent -> T times who acted.
+        actions: Agent -> T numbers of the cartridge's own actions.
+        pictures: T pictures, uint8, shape (210, 160, 3) each: the picture before each step.
+        memory: T values: the 128 bytes of the console's memory after each step; None if they were not stored.
+        kinds: Agent -> T kinds of owner: who acted in each step.
         rewards, is_over: Agent -> T rewards; whether the game was over after the last step.
     """
 
@@ -93,7 +93,7 @@ class _Episode:
     is_over: bool
 
     def seen(self, step: int) -> np.ndarray:
-        """The picture before a step; after the last one the picture before it."""
+        """Return the picture before a step; after the last step, the last stored picture."""
         return self.pictures[min(step, len(self.pictures) - 1)].array()
 
 
@@ -146,7 +146,7 @@ def _memory(info: Any) -> bytes | None:
 
 @cache
 def _actions_of(env_id: str) -> tuple[int, ...]:
-    """The actions that a cartridge knows, among all 18 of the console: CrowdPlay numbers those."""
+    """Return the console's numbers of the actions that a cartridge knows; CrowdPlay's action numbers are indices into them."""
     from interplay.envs import atari  # says what to install where there is no emulator
 
     console = atari.ALEInterface()
@@ -231,25 +231,25 @@ class _Observations(Sequence):
 
 
 def _packed(colours: np.ndarray) -> np.ndarray:
-    """Colours as numbers of 24 bits: uint32, without the last axis."""
+    """Return colours as 24-bit numbers: uint32, without the last axis."""
     wide = colours.astype(np.uint32)
     return (wide[..., 0] << 16) | (wide[..., 1] << 8) | wide[..., 2]
 
 
 @cache
 def _index_of_colours() -> np.ndarray:
-    """Index of each colour that the console has, uint8, shape (2**24,); 0 for others."""
+    """Return a table from colour to its index in the console's palette: uint8, shape (2**24,); 0 for other colours."""
     table = np.zeros(1 << 24, np.uint8)
     table[_packed(PALETTE[::2])] = np.arange(0, 256, 2)
     return table
 
 
 def _to_indices(picture: np.ndarray) -> np.ndarray:
-    """Indices of the console's colours, uint8, shape (210, 160)."""
+    """Return a picture as indices into the console's palette: uint8, shape (210, 160)."""
     return _index_of_colours()[_packed(picture)]
 
 
 def _indices(held: _Episode) -> Callable[[np.ndarray], np.ndarray] | None:
-    """Function from pictures to indices; None where one picture has a colour that the console does not have."""
+    """Return a function that turns pictures into indices; None if a picture has a colour that the console does not have."""
     are_exact: Iterator[bool] = (np.array_equal(PALETTE[_to_indices(one.array())], one.array()) for one in held.pictures)
     return _to_indices if all(are_exact) else None

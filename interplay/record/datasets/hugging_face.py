@@ -1,5 +1,5 @@
-"""Episodes as data sets of the Hugging Face library `datasets`, without loss, and back: Parquet files and a card. A data set
-holds one task, with all its seats."""
+"""Export and import data sets of the Hugging Face library `datasets` (Parquet files and a card), without loss.
+A data set holds one task, with all its seats."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _kind(space: gymnasium.Space) -> pa.DataType:
 
 
 def steps_schema(description: Description) -> pa.Schema:
-    """Schema of the files of `steps`; it tells `datasets` which column is a picture."""
+    """Return the schema of the files of `steps`; it tells `datasets` which column is a picture."""
     told = {"info": {"features": {IMAGE: {"_type": "Image"}}}} if description.pictures != "none" else {}
     return pa.schema([(name, kind) for name, kind, _ in step_columns(description)], {b"huggingface": json.dumps(told).encode()})
 
@@ -106,11 +106,11 @@ def export(
     """Write episodes as data sets that `datasets.load_dataset(FOLDER, "steps")` opens, one for each task: `OUT/suite/task/`.
 
     Args:
-        pictures: As `images`, or `none`.
-        release: Consent and licence, for the card.
+        pictures: `images` or `none`.
+        release: Facts about consent and licence, for the card.
     Raises:
-        ExportError: If they make no data set, or one exists already; nothing is written then.
-        RecordingError: If an episode cannot be read or a file cannot be written; data sets that are whole stay.
+        ExportError: If the episodes make no data set, or other data is in its place; nothing is written then.
+        RecordingError: If an episode cannot be read or a file cannot be written; complete data sets stay.
     """
     if pictures == "video":
         raise ExportError("this format keeps pictures as images\nWrite --pictures images, or --format lerobot for videos.")
@@ -178,7 +178,7 @@ class _DataSet:
 
     @functools.cached_property
     def _where(self) -> dict[str, list[tuple[Path, int]]]:
-        """Episode -> file and number of each row group that holds it."""
+        """Map each episode to the files and numbers of the row groups that hold it."""
         found: dict[str, list[tuple[Path, int]]] = {}
         for path in self._files:
             with pq.ParquetFile(path) as file:

@@ -1,4 +1,4 @@
-"""Episodes to data sets of LeRobot, one a task, with all its seats."""
+"""Write episodes as LeRobot data sets: one data set for each task, with all its seats."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def export(
     release: Release,
     advance: Advance | None = None,
 ) -> Exported:
-    """Write episodes as data sets of LeRobot, one for each task: `OUT/suite/task/`.
+    """Write episodes as LeRobot data sets, one for each task: `OUT/suite/task/`.
 
-    A row is a step: the picture before it, the action, and the reward after it. The last observation has no row; its picture
-    is the last one of the episode's piece of video, and its values are in `meta/episodes`.
+    Each row is a step: the picture before the step, the action, and the reward after it. The last observation has no row: its
+    picture is the last one in the episode's part of the video, and its values are in `meta/episodes`.
 
     Args:
-        pictures: As video (small, not exact), as images (exact), or none.
-        release: Consent and licence, for the card.
+        pictures: `video` (small, not exact), `images` (exact) or `none`.
+        release: Facts about consent and licence, for the card.
     Raises:
         ExportError, RecordingError: As `hugging_face.export`.
     """
@@ -203,7 +203,7 @@ class _Writer:
 
 
 def _tasks(text: str) -> pa.Table:
-    """`meta/tasks.parquet`: a table of pandas whose index is the task in words."""
+    """Return `meta/tasks.parquet`: a pandas table whose index is the task in words."""
     index = {"name": "task", "field_name": "task", "pandas_type": "unicode", "numpy_type": "object", "metadata": None}
     number = {"name": "task_index", "field_name": "task_index", "pandas_type": "int64", "numpy_type": "int64", "metadata": None}
     pandas = {"index_columns": ["task"], "column_indexes": [], "columns": [number, index], "pandas_version": "2.0.0"}
@@ -212,7 +212,7 @@ def _tasks(text: str) -> pa.Table:
 
 
 class _Sums(NamedTuple):
-    """Sums of which those of two sets of rows are put together; arrays have the shape of a row."""
+    """Sums over rows; the sums of two sets of rows can be added up. Arrays have the shape of a row."""
 
     least: np.ndarray
     most: np.ndarray
@@ -233,19 +233,19 @@ class _Sums(NamedTuple):
 
 
 class Statistics:
-    """Sums over rows of named columns; pictures by channel, as shares of 255."""
+    """Sums over the rows of named columns. Pictures are counted by channel, as shares of 255."""
 
     def __init__(self) -> None:
         self._sums: dict[str, _Sums] = {}
 
     def add(self, name: str, values: Any) -> None:
-        """Count rows of numbers in: shape (N,) or (N, size), N at least 1. Numbers that are not finite count as 0."""
+        """Add rows of numbers to the sums: shape (N,) or (N, size), N at least 1. Numbers that are not finite count as 0."""
         rows = np.asarray(values, np.float64).reshape(len(values), -1)
         rows = rows if np.isfinite(rows).all() else np.nan_to_num(rows, posinf=0, neginf=0)
         self._add(name, _Sums(rows.min(0), rows.max(0), rows.sum(0), (rows**2).sum(0), len(rows), len(rows)))
 
     def add_picture(self, name: str, rgb: np.ndarray) -> None:
-        """Count a picture in: uint8, shape (H, W, 3)."""
+        """Add a picture to the sums: uint8, shape (H, W, 3)."""
         shares = rgb.reshape(-1, 3) / 255.0
         shape = (3, 1, 1)
         least, most, total, squares = (

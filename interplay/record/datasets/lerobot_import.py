@@ -1,4 +1,4 @@
-"""Data sets of LeRobot that Interplay wrote to episodes: played again and proved where that is possible, otherwise kept."""
+"""Import LeRobot data sets that Interplay wrote: replay and prove each episode if possible, otherwise keep it as it is."""
 
 from __future__ import annotations
 

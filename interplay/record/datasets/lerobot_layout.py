@@ -1,7 +1,7 @@
-"""LeRobot's layout, version 3.0: paths of files, the columns in `meta/info.json`, and videos of many episodes each.
+"""LeRobot's layout, version 3.0: paths of files, columns in `meta/info.json`, and videos with many episodes each.
 
-The facts are those of `LeRobotDataset` v3.0 (github.com/huggingface/lerobot): chunks of 1,000 files, several episodes a file,
-and for each episode the file and the place in it. A video is H.264 with a key frame at the start of each episode.
+Source: `LeRobotDataset` v3.0 (github.com/huggingface/lerobot). A chunk has 1,000 files, and a file several episodes; each
+episode has its file and its place in that file. A video is H.264 with a key frame at the start of each episode.
 """
 
 from __future__ import annotations
@@ -50,13 +50,13 @@ def whole_fps(description: Description) -> int:
 
 
 def view_shape(description: Description) -> tuple[int, int]:
-    """Height and width of stored pictures: of videos even, as H.264 in yuv420p has them."""
+    """Height and width of stored pictures. Videos have even sizes, as H.264 in yuv420p requires."""
     height, width = description.height, description.width
     return (height + height % 2, width + width % 2) if description.pictures == "video" else (height, width)
 
 
 def features(description: Description) -> dict[str, dict[str, Any]]:
-    """Column -> what `meta/info.json` says of it."""
+    """Map each column to its description in `meta/info.json`."""
 
     def numbers(space: gymnasium.Space) -> dict[str, Any]:
         names = names_of(space)
@@ -97,7 +97,7 @@ def _scalar(dtype: str) -> dict[str, Any]:
 
 
 def column_type(feature: dict[str, Any]) -> pa.DataType | None:
-    """The Arrow type of a column; None for pictures in a video."""
+    """Arrow type of a column; None for pictures in a video."""
     if feature["dtype"] == "video":
         return None
     if feature["dtype"] == "image":
@@ -117,7 +117,7 @@ _OPTIONS = {"crf": "18", "preset": "veryfast", "g": "10", "bf": "0"}
 
 
 class VideoFile:
-    """An mp4 that is being written; sizes are even, and pictures that are one line smaller get their last line twice."""
+    """An mp4 that is being written. Its sizes are even: the last line of a picture with an odd size is written twice."""
 
     def __init__(self, path: Path, height: int, width: int, fps: int) -> None:
         import av
@@ -135,7 +135,7 @@ class VideoFile:
         self._stream.codec_context.thread_count = 2
 
     def add(self, frame: Frame, *, is_first: bool) -> None:
-        """Append a picture; the first of an episode can be decoded alone."""
+        """Append a picture. The first picture of an episode can be decoded without earlier ones."""
         import av
         from av.video.frame import PictureType
 
@@ -151,7 +151,7 @@ class VideoFile:
         self.num_frames += 1
 
     def size_bytes(self) -> int:
-        """Size of the file so far; 0 before the encoder writes its first picture."""
+        """Size of the file so far in bytes; 0 before the encoder writes its first picture."""
         return self.path.stat().st_size if self.path.exists() else 0
 
     def close(self) -> None:
@@ -160,7 +160,7 @@ class VideoFile:
 
 
 def read_video(path: Path, start_s: float, count: int, fps: int, height: int, width: int) -> Iterator[Frame]:
-    """Pictures of a video from a time on, cut to a size; `RecordingError` if they are missing."""
+    """Yield `count` pictures of a video from `start_s` on, cut to a size; `RecordingError` if pictures are missing."""
     import av
     from av.error import FFmpegError
 

@@ -1,4 +1,4 @@
-"""Episodes to data sets of Minari: one a seat, lossless, an episode at a time."""
+"""Write episodes as Minari data sets: one data set for each seat, without loss, one episode after the other."""
 
 from __future__ import annotations
 
@@ -47,18 +47,18 @@ def export(
     pseudonyms: Pseudonyms,
     advance: Advance | None = None,
 ) -> Exported:
-    """Write episodes as data sets of Minari, one for each seat of each task.
+    """Write episodes as Minari data sets, one for each seat of each task.
 
-    An episode has T + 1 observations and T actions. With a pipeline that decides once in several steps these are decisions: the
-    action is that of the decision's step, its reward the sum of the steps until the next decision.
+    An episode has T + 1 observations and T actions. If the pipeline decides only once in several steps, T counts decisions: the
+    action is that of the decision's step, and the reward is the sum over the steps until the next decision.
 
     Args:
         out: A folder, for data sets `suite/task/seat-v0`; or an id in Minari's own folder, `name-v0`, for one task.
-        observations: Name of a pipeline, which shows what an agent in the player's place would have seen; or `environment`.
+        observations: Name of a pipeline, for the observations of an agent in the player's place; or `environment`.
     Raises:
-        ExportError: If they make no data set, or one exists already; nothing is written then.
+        ExportError: If the episodes make no data set, or one exists already; nothing is written then.
         NotFoundError: For an unknown seat or pipeline.
-        RecordingError: If an episode cannot be read or a file cannot be written; data sets that are whole stay.
+        RecordingError: If an episode cannot be read or a file cannot be written; complete data sets stay.
     """
     require_minari()
     if observations not in (known := [*pipeline_names(), ENVIRONMENT]):
@@ -77,7 +77,7 @@ def export(
 
 
 def _plan(of_task: dict[str, list[Episode]], out: str, seat: str | None) -> list[tuple[str, Path, Task, str]]:
-    """Id, root, task and seat of each data set; every mistake is found before anything is written."""
+    """Return id, root, task and seat of each data set; every mistake is found before anything is written."""
     plan = []
     named = is_id(out)
     if named and len(of_task) > 1:
@@ -107,7 +107,7 @@ def _plan(of_task: dict[str, list[Episode]], out: str, seat: str | None) -> list
 
 
 class _Writer:
-    """One data set while it is written; its spaces are known with the first observation."""
+    """Writes one data set; its spaces are known after the first observation."""
 
     def __init__(self, folder: Path, dataset_id: str, seat: str, observations: str, pseudonyms: Pseudonyms) -> None:
         self._folder = folder
@@ -205,7 +205,7 @@ def _frame_skip(observations: str) -> int:
 
 
 def _decisions(episode: Episode, seat: str, observations: str) -> tuple[Iterator[Any], Callable[[], gymnasium.Space]]:
-    """The observations one after the other, and a function that knows their space after the first."""
+    """Return an iterator of the observations, and a function that returns their space after the first observation."""
     header = episode.header
     if observations == ENVIRONMENT:
         if header.observation_space is None:
@@ -232,7 +232,7 @@ def _one_view(episode: Episode) -> bool:
 
 
 def _not_held(space: gymnasium.Space) -> str:
-    """The first part of a space that Minari does not give back, in words; or an empty text."""
+    """Describe the first part of a space that Minari does not preserve; the text is empty if there is no such part."""
     is_dict = isinstance(space, gymnasium.spaces.Dict)
     if is_void(space) or (is_dict and not all(isinstance(key, str) for key in space.spaces)):
         return f"in {space}, which Minari's files cannot hold"
@@ -269,7 +269,7 @@ def _steps(episode: Episode, seat: str, times: np.ndarray) -> dict[str, Any]:
 
 
 def _infos(episode: Episode, times: np.ndarray) -> dict[str, Any]:
-    """Name -> T + 1 values: whole numbers, truth values, texts and numbers (NaN where there is no number); else JSON text."""
+    """Map each name to T + 1 values: integers, booleans, texts, or floats (NaN for a missing number); else JSON text."""
     texts = episode.steps().column("info").to_pylist()
     rows = [json.loads(texts[step]) for step in times]
     names = dict.fromkeys(name for row in rows for name in row)
@@ -290,7 +290,7 @@ def _infos(episode: Episode, times: np.ndarray) -> dict[str, Any]:
 
 
 def _facts(episode: Episode, seat: str, pseudonyms: Pseudonyms) -> dict[str, Any]:
-    """Facts of an episode, as attributes of its group; Minari reads the slashes as tables."""
+    """Return facts of an episode as attributes of its group; Minari reads the slashes in names as nested tables."""
     held = next(one for one in episode.seats if one.seat == seat)
     facts = {
         "interplay/episode": episode.id,

@@ -1,4 +1,4 @@
-"""Data sets of Minari to episodes: played again and proved where that is possible, otherwise kept as they are."""
+"""Import Minari data sets: replay and prove each episode if possible, otherwise keep it as it is."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ def num_steps_in(place: str) -> int:
 
 
 def import_data_sets(archive: Archive, place: str, *, advance: Callable[[int], None] | None = None) -> Imported:
-    """Make episodes of every data set in a place. Importing again adds nothing.
+    """Import the episodes of every data set in a place. A second import adds nothing.
 
-    The seats of a game are data sets of their own; they are put together by the ids of the episodes that they came from.
+    Each seat of a game has its own data set; the ids of the original episodes say which of their episodes belong together.
 
     Args:
         place: An id, a data set's folder, or a folder of data sets.
     Raises:
-        RecordingError: If there is no data set, or nothing can be made of any; an episode is entered whole or not at all.
+        RecordingError: If there is no data set, or no episode can be made of any data set. No episode is entered in part.
     """
     places.require_minari()
     with Importing.to(archive) as importing:
@@ -75,7 +75,7 @@ def import_data_sets(archive: Archive, place: str, *, advance: Callable[[int], N
 
 
 class _Source:
-    """One data set: a seat of a task; `RecordingError` if no episode can be made of it."""
+    """One data set, which holds one seat of a task; `RecordingError` if no episode can be made of it."""
 
     def __init__(self, folder: Path) -> None:
         from minari import MinariDataset
@@ -119,7 +119,7 @@ class _Source:
         self.actor, self.why_not = "imported", why_not_made(self.task)
 
     def _of_others(self, said: dict[str, Any]) -> None:
-        """Read a data set of any other program: its environment must be known here."""
+        """Read a data set that another program wrote; its environment must be registered here."""
         spec = self.dataset.env_spec
         if spec is None:
             raise RecordingError("it does not say which environment it is of, so no task can be made of it")
@@ -135,7 +135,7 @@ class _Source:
 
 
 def _check_sizes(folder: Path, said: dict[str, Any]) -> None:
-    """Refuse what would ask for more memory than its file can hold, before anything reads it."""
+    """Refuse, before anything is read, data that claims more memory than its file can hold."""
     import h5py
 
     def look(name: str, item: Any) -> None:
@@ -189,7 +189,7 @@ class _Part:
     """One seat of one episode, in memory.
 
     Raises:
-        RecordingError: If it has no step, or not one observation more than actions.
+        RecordingError: If the episode has no step, or the number of observations is not the number of actions plus one.
     """
 
     def __init__(self, source: _Source, number: int) -> None:
@@ -296,7 +296,8 @@ def _steps(parts: dict[str, _Part]) -> Iterator[Taken]:
 
 
 class _Seen:
-    """Comparison of a replay by the data set's pipeline; the same for all seats unless it is what the world returned."""
+    """Compares a replay with the data set, through the data set's pipeline.
+    All seats have the same observation, unless it is what the world returned."""
 
     def __init__(self, task: Task, observations: str, seen: list[Any]) -> None:
         self._seats = task.seats

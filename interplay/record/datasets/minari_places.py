@@ -1,4 +1,4 @@
-"""Paths of data sets of Minari: in a folder, or in Minari's own, where they are known by their ids."""
+"""Paths of Minari data sets: in any folder, or in Minari's own folder, where ids name them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ METADATA = "metadata.json"
 
 
 def is_id(text: str) -> bool:
-    """Whether this names a data set in Minari's own folder; everything else is a folder of ours.
+    """Return whether a text names a data set in Minari's own folder; any other text names a folder of ours.
 
     >>> is_id("mine/breakout-v0"), is_id("./breakout-v0"), is_id("exports")
     (True, False, False)
@@ -41,7 +41,7 @@ def own_folder() -> Path:
 
 
 def find(place: str) -> tuple[list[Path], dict[str, str]]:
-    """The `data` folders of the data sets that a place names, sorted; and of those that cannot be read: folder -> why not.
+    """Return the sorted `data` folders of the data sets in a place, and a mapping unreadable folder -> reason.
 
     Args:
         place: An id, a data set's folder, or a folder of data sets.

@@ -1,4 +1,4 @@
-"""Values of foreign pickles, which `unpickler` reads in a process of its own and hands over as JSON and arrays."""
+"""Read values of foreign pickles: `unpickler` reads them in a separate process and returns JSON and arrays."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from interplay.record.errors import RecordingError
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of the process that reads.
+    """Limits of the process that reads a pickle.
 
     Attributes:
-        memory_bytes: Of its address space; a game of 28 minutes needs 2 GB.
-        time_s: A game of 28 minutes takes two minutes.
+        memory_bytes: Size of its address space; a game of 28 minutes needs 2 GB.
+        time_s: Time until it is stopped; a game of 28 minutes takes two minutes.
     """
 
     memory_bytes: int = 4 << 30
@@ -38,12 +38,12 @@ SMALL = Limits(1 << 28, 20)
 
 
 class Refused(RecordingError):
-    """A file that is not a list of plain values, or asks for too much."""
+    """A file is not a list of plain values, or asks for too much memory or time."""
 
 
 @dataclass(frozen=True)
 class Held:
-    """An array, whose elements are compressed."""
+    """An array whose elements are kept compressed."""
 
     shape: tuple[int, ...]
     dtype: np.dtype
@@ -55,13 +55,13 @@ class Held:
 
 
 def read_values(path: Path, limits: Limits = Limits()) -> Any:
-    """The value of a pickle, which may be compressed by bzip2 or gzip, as JSON has it: tuples as lists, keys as text.
+    """Return the value of a pickle as JSON would have it: tuples become lists, keys become texts. bzip2 and gzip are unpacked.
 
-    Arrays and bytes are `Held`, numbers of NumPy are numbers, moments are `datetime`.
+    Arrays and bytes become `Held`, NumPy's numbers become Python numbers, and points in time become `datetime`.
 
     Raises:
-        Refused: If it names anything else, is cut off or malformed, or is beyond the limits. Nothing that it names was called.
-        OSError: If it cannot be opened.
+        Refused: If the file names anything else, is cut off or malformed, or exceeds the limits. No code that it names has run.
+        OSError: If the file cannot be opened.
     """
     with path.open("rb") as file:
         found = _read(limits, [], stdin=file)
@@ -71,10 +71,10 @@ def read_values(path: Path, limits: Limits = Limits()) -> Any:
 
 
 def read_each(pickles: Sequence[bytes], limits: Limits = SMALL) -> list[Any]:
-    """The value of each of many small pickles; a `Refused` in its place, not raised, where one is refused.
+    """Return the value of each of many small pickles. A refused pickle has a `Refused` in its place, which is not raised.
 
     Raises:
-        Refused: If one of them ended the process that reads them all.
+        Refused: If one pickle ended the process that reads all of them.
     """
     document = json.dumps([base64.b64encode(one).decode() for one in pickles])
     found = _read(limits, ["each"], input=document.encode())

@@ -1,12 +1,12 @@
-"""The process in which a pickle is read: `python unpickler.py TAG MEMORY_BYTES [each] < FILE`.
+"""Read a pickle in a separate process: `python unpickler.py TAG MEMORY_BYTES [each] < FILE`.
 
-Python's own `Unpickler` reads it, with stand-ins for the names by which NumPy writes arrays and numbers. Any other name is
-refused. The operating system bounds memory, the process that waits (`plain_values`) bounds time. Standard output gets
-compressed arrays, then JSON, then the length of the JSON. In the JSON an array is `{TAG: [place, size, dtype, shape, order]}`
-and a moment `{TAG: text}`: a file cannot know the tag.
+Python's own `Unpickler` reads the file, with stand-ins for the names that NumPy uses for arrays and numbers. Any other name is
+refused. The operating system limits memory, and the waiting process (`plain_values`) limits time. Standard output gets
+compressed arrays, then JSON, then the length of the JSON. In the JSON, an array is `{TAG: [place, size, dtype, shape, order]}`
+and a point in time is `{TAG: text}`; a file cannot imitate these, because it does not know the tag.
 
-Source: NumPy's `ndarray.__reduce__`. Python wrote protocol 3 up to 3.7 and 4 since. Protocols 0 to 2 write bytes as a call of a
-codec, and 5 arrays in another way: those are refused.
+Source: NumPy's `ndarray.__reduce__`. Python wrote protocol 3 up to version 3.7, and protocol 4 since. Protocols 0 to 2 write
+bytes as a call of a codec, and protocol 5 writes arrays in another way: these protocols are refused.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ _PLAIN = "such a file holds arrays and plain values only. Nothing was run."
 
 
 class Refused(Exception):
-    """Reason why the file is refused, in words."""
+    """The file is refused; the text says why."""
 
 
 class Kind:
-    """Stands for `numpy.dtype`: the type of an array's elements."""
+    """Stand-in for `numpy.dtype`: the type of an array's elements."""
 
     def __init__(self, code: Any, *_: Any) -> None:
         if not isinstance(code, str) or not _KIND.fullmatch(code):
@@ -60,7 +60,7 @@ class Kind:
 
 
 class Array:
-    """Stands for `numpy.ndarray`; its content is written to standard output as soon as it is known."""
+    """Stand-in for `numpy.ndarray`; its content is written to standard output as soon as it is known."""
 
     written: list[Any] | None = None
 
@@ -76,14 +76,14 @@ class Array:
 
 
 def reconstruct(kind: Any, *_: Any) -> Array:
-    """Stands for NumPy's `_reconstruct`, which makes an empty array."""
+    """Stand-in for NumPy's `_reconstruct`, which makes an empty array."""
     if kind is not Array:
         raise Refused(f"it makes an array of {str(kind)[:80]}; {_PLAIN}")
     return Array()
 
 
 def scalar(kind: Any, data: Any) -> Array:
-    """Stands for NumPy's `scalar`, which makes a number: an array without a side."""
+    """Stand-in for NumPy's `scalar`, which makes a number: an array without dimensions."""
     number = Array()
     number.__setstate__((1, (), kind, False, data))
     return number
@@ -106,11 +106,11 @@ _NAMES: dict[tuple[str, str], Any] = {
 
 
 class RepeatedBytes:
-    """Stands for long bytes in the memo."""
+    """Stand-in for long bytes in the memo."""
 
 
 class Memo(dict[int, Any]):
-    """Values that a file may repeat by number; not its pictures: no file does, and a game of 28 minutes has 10 GB of them."""
+    """Values that a file may repeat by number. Pictures are left out: no file repeats them, and 28 minutes have 10 GB."""
 
     def __setitem__(self, place: int, value: Any) -> None:
         last = value[-1] if isinstance(value, tuple) and value else value
@@ -119,7 +119,7 @@ class Memo(dict[int, Any]):
 
 
 class Unpickler(pickle._Unpickler):
-    """Python's, restricted to the names above; the one in Python, because the memo of the one in C cannot be replaced."""
+    """Python's `Unpickler`, restricted to the names above. The C version is not used, because its memo cannot be replaced."""
 
     def __init__(self, file: Any) -> None:
         super().__init__(file)
@@ -138,7 +138,7 @@ class Unpickler(pickle._Unpickler):
 
 
 class Output:
-    """Standard output, with the arrays written so far."""
+    """Standard output; it counts the bytes of the arrays written so far."""
 
     def __init__(self, file: BinaryIO, most: int) -> None:
         self.file, self._most, self._place = file, most, 0
@@ -164,10 +164,10 @@ def plain(tag: str, value: Any) -> Any:
 
 
 def document_of(file: BinaryIO, tag: str) -> str:
-    """The value of a pickle, as JSON.
+    """Return the value of a pickle as JSON text.
 
     Raises:
-        Refused: If it names anything else, is cut off or malformed, or asks for too much.
+        Refused: If the file names anything else, is cut off or malformed, or asks for too much.
     """
     try:
         text = json.dumps(Unpickler(file).load(), default=lambda value: plain(tag, value), check_circular=False)
@@ -196,7 +196,7 @@ def unpacked(file: io.BufferedReader) -> Any:
 
 
 def answer(file: Any, tag: str) -> str:
-    """`[value]`, or the text of the reason why it is refused."""
+    """Return `[value]` as JSON, or, if the file is refused, the reason as a JSON text."""
     try:
         return f"[{document_of(file, tag)}]"
     except Refused as refused:

@@ -1,6 +1,6 @@
-"""Data sets: episodes to other programs' formats and back, and from one data folder to another.
+"""Exchange episodes: export them to other programs' formats, import them, and copy them between data folders.
 
-`writer` and `importer` hold what the formats (`interplay.record.datasets`) share: which episodes are in a data set, a folder
-that appears whole, columns of numbers; and the way back, where an episode is played again and compared. `pull` fetches sealed
-files from another server, and `publishing` gives copies of ours to others.
+All formats (`interplay.record.datasets`) share `writer` and `importer`. `writer` chooses the episodes of a data set and lets
+its folder appear only when complete; `importer` replays each episode and compares it. `pull` fetches sealed files from another
+server, and `publishing` gives copies of our files to others.
 """

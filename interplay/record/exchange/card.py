@@ -1,4 +1,4 @@
-"""The card of a data set: a README that says what it holds, who may use it and how people's consent was applied."""
+"""Write the card of a data set: a README that says what it holds, who may use it and how people's consent was applied."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from interplay.wording import amount
 
 @dataclass(frozen=True)
 class Release:
-    """Facts of the release on a card.
+    """Facts of a release that its card states.
 
     Attributes:
-        license: As the Hugging Face Hub names it, such as `cc-by-4.0`; `unknown` where nothing is said.
-        num_withheld: Episodes that were asked for and stayed because somebody in them did not agree.
-        query: The saved query that it was made of, `name@version`, and its hash; or empty.
+        license: Name of the licence on the Hugging Face Hub, such as `cc-by-4.0`; `unknown` if none is given.
+        num_withheld: Number of requested episodes that were left out because a person in them did not agree.
+        query: The saved query that the data set was made from, `name@version`, and its hash; or empty.
     """
 
     license: str = "unknown"
@@ -37,7 +37,7 @@ def write_card(
     tags: Sequence[str] = (),
     columns: str = "",
 ) -> None:
-    """Write `README.md`. Of `files` (configuration -> pattern of its files) the first is the default; `columns` is Markdown."""
+    """Write `README.md`. `files` maps configurations to patterns of files, the default first; `columns` is Markdown text."""
     task = description.task
     quoted = json.dumps(f"{task.title} ({task.id})")  # YAML reads JSON's texts
     front = ["---", f"license: {json.dumps(release.license)}", f"pretty_name: {quoted}", "task_categories:"]

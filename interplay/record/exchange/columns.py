@@ -1,4 +1,4 @@
-"""Columns of data sets: values of spaces as rows of numbers and back, Parquet files of a bounded size, and pictures as PNG."""
+"""Columns of data sets: convert values of spaces to rows of numbers and back, write Parquet files of limited size and PNGs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _FLAT = (spaces.Box, spaces.MultiDiscrete, spaces.MultiBinary)
 
 
 def leaves(space: gymnasium.Space, name: str = "") -> Iterator[tuple[str, gymnasium.Space]]:
-    """The parts of a space that are no Dict or Tuple, by their paths, in order."""
+    """Yield each part of a space that is not a Dict or Tuple, with its path, in order."""
     if isinstance(space, spaces.Dict):
         parts: Any = space.spaces.items()
     elif isinstance(space, spaces.Tuple):
@@ -37,7 +37,7 @@ def leaves(space: gymnasium.Space, name: str = "") -> Iterator[tuple[str, gymnas
 
 
 def is_numeric(space: gymnasium.Space) -> bool:
-    """Whether values of the space are rows of numbers, at least one."""
+    """Return whether values of the space are rows of at least one number."""
     parts = [leaf for _, leaf in leaves(space)]
     return all(isinstance(leaf, (spaces.Discrete, *_FLAT)) for leaf in parts) and sum(map(_size, parts)) > 0
 
@@ -47,13 +47,13 @@ def _size(leaf: gymnasium.Space) -> int:
 
 
 def dtype_of(space: gymnasium.Space) -> np.dtype:
-    """The dtype of a row: of a space of several parts one that holds them all, float64 for whole numbers beside floats."""
+    """Return the dtype of a row. It can hold all parts of the space; integers together with floats give float64."""
     kinds = [np.dtype(np.int64) if isinstance(leaf, spaces.Discrete) else np.dtype(leaf.dtype) for _, leaf in leaves(space)]
     return np.result_type(*kinds)
 
 
 def names_of(space: gymnasium.Space) -> list[str]:
-    """A name for each number of a row.
+    """Return a name for each number of a row.
 
     >>> names_of(spaces.Dict({"camera": spaces.Box(-1, 1, (2,)), "jump": spaces.Discrete(2)}))
     ['camera.0', 'camera.1', 'jump']
@@ -67,10 +67,10 @@ def names_of(space: gymnasium.Space) -> list[str]:
 
 
 def to_rows(space: gymnasium.Space, values: Sequence[Any] | np.ndarray) -> np.ndarray:
-    """Values of a space as numbers, shape (N, size), in `dtype_of(space)`.
+    """Return values of a space as numbers, shape (N, size), in `dtype_of(space)`.
 
     Raises:
-        ExportError: If the space has texts or no numbers, or the type of all would change some of them.
+        ExportError: If the space has texts or no numbers, or the common dtype would change a number.
 
     >>> to_rows(spaces.Dict({"a": spaces.Discrete(3), "b": spaces.Box(0, 9, (2,), np.int64)}), [{"a": 2, "b": [3, 4]}]).tolist()
     [[2, 3, 4]]
@@ -102,7 +102,7 @@ def _parts(space: gymnasium.Space, value: Any) -> Iterator[Any]:
 
 
 def from_row(space: gymnasium.Space, row: np.ndarray) -> Any:
-    """One value of a space of its numbers, the inverse of `to_rows`."""
+    """Return the value of a space that a row of numbers stands for; the inverse of `to_rows`."""
     value, rest = _taken(space, np.asarray(row).reshape(-1))
     if len(rest):
         raise ValueError(f"{space} has {len(row) - len(rest)} numbers, got {len(row)}")
@@ -134,7 +134,7 @@ PICTURE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
 
 
 def column_of(values: Any, kind: pa.DataType) -> pa.Array:
-    """Values as a column of a kind; arrays of shape (N, size) become lists, or numbers where the size is 1."""
+    """Return values as a column of a type. Arrays of shape (N, size) become lists, or numbers if the size is 1."""
     if isinstance(values, pa.ChunkedArray):
         return values.combine_chunks().cast(kind)
     if isinstance(values, np.ndarray) and values.ndim == 2:
@@ -145,7 +145,7 @@ def column_of(values: Any, kind: pa.DataType) -> pa.Array:
 
 
 class ParquetShards:
-    """Tables in numbered files; a table is never cut, and a new file begins when the last one has `most_bytes`."""
+    """Writes tables to numbered files. A table is never split, and a new file is begun when the last one has `most_bytes`."""
 
     def __init__(self, place: Callable[[int], Path], schema: pa.Schema, most_bytes: int) -> None:
         self._place = place
@@ -156,7 +156,7 @@ class ParquetShards:
         self.num_files = 0
 
     def write(self, table: pa.Table) -> int:
-        """Append a table as a row group; returns the number of its file."""
+        """Append a table as a row group; return the number of its file."""
         if self._writer is not None and self._path.stat().st_size >= self._most_bytes:
             self.close()
         if self._writer is None:
@@ -182,13 +182,13 @@ def to_png(frame: Frame) -> bytes:
 
 
 def from_png(data: bytes, palette: np.ndarray | None, height: int, width: int) -> Frame:
-    """A picture of its PNG.
+    """Return the picture that a PNG holds.
 
     Args:
-        palette: uint8, shape (256, 3): of which its colours are indices; None for RGB.
+        palette: The colours that the pixels are indices of, uint8, shape (256, 3); None for RGB.
         height, width: Required size; a picture of another size is not unpacked.
     Raises:
-        RecordingError: If it is no such picture.
+        RecordingError: If the data is not such a picture.
     """
     import av
     from av.error import FFmpegError

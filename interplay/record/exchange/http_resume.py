@@ -1,4 +1,4 @@
-"""Files of a server, fetched over a line that may be cut: a file that was cut off continues at the same byte."""
+"""Fetch files from a server over an unreliable connection: a file that was cut off continues at the same byte."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ Parameters = Sequence[tuple[str, str | int | float | bool | None]]
 
 
 class LineError(RecordingError):
-    """A server does not answer any more. The bytes that arrived are kept."""
+    """A server no longer answers. The bytes that arrived are kept."""
 
 
 class BusyError(Exception):
-    """A server may answer later."""
+    """A server cannot answer now, but may answer later."""
 
 
 class Line:
-    """Requests that are sent again when the line is cut; every byte that arrives starts the count of attempts again.
+    """Connection to a server. A request is repeated if the connection is cut; new bytes of a file reset the count of attempts.
 
     Args:
-        refusal: An answer that is an error, and its body as far as it was read -> the exception to raise.
-        sleep: Waits before another attempt, seconds.
+        refusal: Maps an error answer, and the part of its body that was read, to the exception to raise.
+        sleep: Waits before another attempt; it gets seconds.
     Attributes:
-        size_bytes: Bytes that arrived.
+        size_bytes: Number of bytes that arrived.
     """
 
     def __init__(
@@ -63,14 +63,14 @@ class Line:
         refusal: Callable[[httpx.Response, bytes], InterplayError],
         sleep: Callable[[float], None] = time.sleep,
     ) -> Iterator[Line]:
-        """A line to a server, or with an empty address to any."""
+        """Connect to one server, or to any server if the address is empty."""
         # Nothing is packed on the way: hashes and lengths are those of the files, and nothing can grow when it is unpacked.
         headers = {**headers, "Accept-Encoding": "identity"}
         with httpx.Client(base_url=address, headers=headers, timeout=_TIMEOUT_S, follow_redirects=False) as client:
             yield cls(client, refusal, sleep)
 
     def get(self, path: str, parameters: Parameters = (), *, most_bytes: int = _MAX_PAGE_BYTES) -> bytes:
-        """A short answer, whole; of a longer one the beginning."""
+        """Return a short answer; of an answer longer than `most_bytes`, only its beginning."""
 
         def ask() -> bytes:
             with self._client.stream("GET", path, params=list(parameters) or None) as answer:
@@ -141,7 +141,7 @@ class Line:
 
 
 def _chunks(answer: httpx.Response) -> Iterator[bytes]:
-    """Bytes as they arrive: asked for chunks of a size, httpx drops the last one where the line is cut."""
+    """Yield bytes as they arrive. With a fixed chunk size, httpx would drop the last chunk when the connection is cut."""
     for came in answer.iter_raw():
         yield from (came[begin : begin + _CHUNK_BYTES] for begin in range(0, len(came), _CHUNK_BYTES))
 

@@ -1,6 +1,6 @@
-"""Episodes of data sets, whatever their format: played again and proved where that is possible, otherwise kept as they are.
+"""Import episodes of data sets in any format: replay and prove each one if possible, otherwise keep it as it is.
 
-A file decides no code that runs: environments are made by ids that are registered here, never by the entry points it names.
+A file never decides which code runs: environments are made from ids registered here, never from entry points in the file.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ class Imported:
     """Result of an import.
 
     Attributes:
-        proved: Episodes that were played again and gave every observation, reward and end of the data set.
-        kept: Id -> why it was not proved, of episodes that hold the observations of the data set.
-        there_already: Ids that the catalogue had.
-        refused: Data set, or data set and number of an episode -> why nothing was made of it.
+        proved: Episodes whose replay gave every observation, reward and end of the data set.
+        kept: Id -> why the episode was not proved; such an episode holds the observations of the data set.
+        there_already: Ids that were in the catalogue before.
+        refused: Data set, or data set and number of an episode -> why it was not imported.
     """
 
     proved: list[Episode] = field(default_factory=list)
@@ -77,18 +77,18 @@ class Brought:
     """One episode of a data set, in memory.
 
     Attributes:
-        seed: None where the data set does not say it.
+        seed: None if the data set does not give it.
         owners: Seat -> its owner at the start.
-        created_at: Time of recording; None for now.
-        why_not: Why it cannot be played again; empty where it can.
-        observations: Reads the T + 1 observations, with several seats mappings; called where no replay proves the episode.
-        look: Makes a function that compares a replay with this.
-        palette: uint8, shape (256, 3), of pictures that are indices of colours.
-        pictures: Reads the pictures of an episode whose observations are something else; None where there are no pictures.
-        remark: Added to the reason why no replay proves the episode.
-        observes_view: Whether the observations are pictures of which only the video is kept.
-        memory: The console's after each step, where it is stored, for statistics.
-        starts: Other tasks that the episode may have been played in, tried after the first.
+        created_at: Time of recording; None means the current time.
+        why_not: Why the episode cannot be replayed; empty if it can.
+        observations: Reads the T + 1 observations, by seat; it is called only if no replay proves the episode.
+        look: Makes a function that compares a replay with this episode.
+        palette: Colours of pictures that consist of indices, uint8, shape (256, 3).
+        pictures: Reads the pictures if the observations are not pictures; None if there are no pictures.
+        remark: Text that is added to the reason why no replay proves the episode.
+        observes_view: Whether the observations are pictures that are kept only as video.
+        memory: The console's memory after each step, for statistics; empty if it is not stored.
+        starts: Other tasks that may be the right one; they are tried after `task`.
     """
 
     id: str
@@ -111,21 +111,21 @@ class Brought:
 
 
 def check_names(task: Task) -> None:
-    """Check the names of a task and its seats: they become names of folders and columns."""
+    """Check the names of a task and its seats, because they become names of folders and columns."""
     parts = task.id.split("/") if isinstance(task.id, str) else []
     if len(parts) != 2 or not all(map(is_name, [*parts, *task.seats])):
         raise RecordingError(f"its task is called {task.id!r}; expected SUITE/NAME\nExport it again.")
 
 
 def check_code(archive: Archive, task: Task, statistics: Iterable[StatisticSpec] = (), *, makes_world: bool = True) -> None:
-    """Check that a recording from elsewhere names no code that would be imported and called here, unless the same version of
-    the task was played in this data folder, so that its suite file was trusted before.
+    """Check that a recording from elsewhere names no code that would be imported and called here.
+    Such code is allowed if this version of the task was played in this data folder before: its suite file was trusted then.
 
     Args:
-        statistics: Named by the recording beside those of its task.
-        makes_world: Whether its world will be made here.
+        statistics: Statistics that the recording names in addition to those of its task.
+        makes_world: Whether the world of the task will be made here.
     Raises:
-        RecordingError: If it names such code.
+        RecordingError: If the recording names such code.
     """
     is_known = archive.knows(task)
     trusted = [*archive.statistics, *(task.statistics if is_known else ())]
@@ -143,9 +143,9 @@ def check_code(archive: Archive, task: Task, statistics: Iterable[StatisticSpec]
 
 
 def why_not_made(task: Task) -> str:
-    """Why the world of a task that a file brings is not made; empty where it is.
+    """Say why the world of a task from a file is not made here; the text is empty if it can be made.
 
-    Ids of modules, and options of the block world, may name code; a file that came from elsewhere must not.
+    Ids with a module and options of the block world may name code, which a file from elsewhere must not do.
     """
     module, _, name = task.env.name.rpartition(":")
     if task.env.backend == "gym":
@@ -181,7 +181,7 @@ def _once() -> Callable[[logging.LogRecord], bool]:
 
 
 class Importing:
-    """An import into an archive, episode by episode; each is written in `scratch` until it is whole, and entered then."""
+    """An import into an archive. Each episode is written in `scratch`, and enters the archive only when it is complete."""
 
     def __init__(self, archive: Archive, scratch: Path) -> None:
         self._archive = archive
@@ -193,12 +193,12 @@ class Importing:
     @classmethod
     @contextmanager
     def to(cls, archive: Archive) -> Iterator[Importing]:
-        """An import; what it had not finished when the block ends is removed, as is what a killed one left.
+        """Start an import. At the start, remains of a killed import are removed; at the end of the block, unfinished parts.
 
-        A warning about statistics that holds for many episodes is logged once.
+        A warning about statistics that concerns many episodes is logged once.
 
         Raises:
-            RecordingError: If another process imports, or nothing could be made of anything.
+            RecordingError: If another process imports, or every episode was refused.
         """
         busy = f"another process imports episodes into {archive.root}\nWait until it ends, and call the same again."
         with ExitStack() as stack:
@@ -216,7 +216,7 @@ class Importing:
             raise RecordingError("\n".join(f"{name}: {reason}" for name, reason in result.refused.items()))
 
     def take(self, label: str, read: Callable[[], Brought]) -> bool:
-        """Read one episode, and prove or keep it. False if it was refused; `result` then has the reason under its label."""
+        """Read one episode, and prove or keep it. Return False if it was refused; `result` has the reason under its label."""
         try:
             brought = read()
             if brought.id in self._known:
@@ -263,7 +263,7 @@ class Importing:
         self.result.kept[episode.id] = f"{reason}; {brought.remark}" if brought.remark else reason
 
     def _proved(self, brought: Brought) -> Episode | str:
-        """The episode as its replay recorded it; or why the replay differs from the data set."""
+        """Return the episode as its replay recorded it, or a sentence that says how the replay differs from the data set."""
         try:
             env = make(brought.task)
         except EnvError as error:
@@ -285,7 +285,7 @@ class Importing:
         )
 
     def _record(self, brought: Brought, played: RecordedEpisode, look: Look | None) -> Episode | str:
-        """Step a world through the stored steps and seal it; with `look` the first difference ends it, and is returned."""
+        """Step a world through the stored steps and seal the episode; with `look`, return the first difference instead."""
         assert played.recorder is not None
         try:
             observations, _ = played.start(UNKNOWN_SEED if brought.seed is None else brought.seed)
@@ -327,7 +327,7 @@ def imported_name(actor: str, kind: str) -> str:
 
 
 def same(first: Any, second: Any) -> bool:
-    """Equality of values of a space, where NaN equals NaN."""
+    """Return whether two values of a space are equal, where NaN equals NaN."""
     if isinstance(first, Mapping) and isinstance(second, Mapping):
         return first.keys() == second.keys() and all(same(first[name], second[name]) for name in first)
     if isinstance(first, tuple) and isinstance(second, tuple):

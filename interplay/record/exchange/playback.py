@@ -1,4 +1,4 @@
-"""A world that plays back a data set: it records episodes that no replay can prove."""
+"""A world that plays back the steps of a data set, to record episodes that no replay can prove."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Taken(NamedTuple):
 
     Attributes:
         actions, rewards: Seat -> value.
-        owners: Seat -> name of its owner; None where they were those at the start.
+        owners: Seat -> name of its owner; None if they are the owners at the start.
     """
 
     actions: Mapping[str, Any]
@@ -28,18 +28,18 @@ class Taken(NamedTuple):
 
 
 class PlayedBack(PlayableEnv):
-    """World with given observations and steps, whatever the actions. Its picture is the observation of the first seat where
-    that is one, unless there are separate pictures.
+    """World that returns given observations and steps, whatever the actions are.
+    Its pictures are given separately, or are the first seat's observations if these are pictures.
 
-    Pictures with a palette are kept as they are, others as video beside the observation, which is exact; with `observes_view`
-    as video alone.
+    Pictures with a palette are kept without loss. Other pictures are kept as video, together with the exact observations; with
+    `observes_view` only the video is kept.
 
     Args:
-        observations: T + 1 of them, each a mapping seat -> observation.
-        steps: T of them.
-        palette: uint8, shape (256, 3), of pictures that are indices of colours.
-        pictures: One beside each observation.
-        memory: The console's after each of the T steps, 128 bytes each, for statistics that read it.
+        observations: T + 1 mappings seat -> observation.
+        steps: T steps.
+        palette: Colours of pictures that consist of indices, uint8, shape (256, 3).
+        pictures: T + 1 pictures, one for each observation.
+        memory: The console's memory after each of the T steps, 128 bytes each, for statistics that read it.
     """
 
     def __init__(

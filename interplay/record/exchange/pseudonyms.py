@@ -1,4 +1,4 @@
-"""People without names: the same person gets the same pseudonym in every export of a data folder, and nobody can go back."""
+"""Pseudonyms: a person has the same pseudonym in every export of a data folder, and nobody can find the name from it."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ KEY_FILE = "pseudonyms.key"
 
 
 class Pseudonyms:
-    """A hash of people's names, keyed by a secret of the data folder: without it nobody can try out names."""
+    """Hashes people's names with a secret key of the data folder; without the key nobody can try which name fits."""
 
     def __init__(self, key: bytes) -> None:
         self._key = key
 
     def __call__(self, judge: str) -> str:
-        """Pseudonym of a judge.
+        """Return the pseudonym of a judge.
 
         >>> Pseudonyms(b"secret")("bedd/A1B2") == Pseudonyms(b"secret")("bedd/A1B2") != Pseudonyms(b"other")("bedd/A1B2")
         True
@@ -29,9 +29,9 @@ class Pseudonyms:
         return f"judge-{self._digest(judge)}"
 
     def player(self, name: str, kind: str = "human") -> str:
-        """Pseudonym of a participant who played; names of all others stay as they are.
+        """Return the pseudonym of a participant who played; names of other players stay as they are.
 
-        A person who plays and judges has the same digits in both.
+        The pseudonyms of a person as player and as judge have the same digits.
 
         >>> Pseudonyms(b"secret").player("random", "agent"), Pseudonyms(b"secret").player("participant-7")[:7]
         ('random', 'person-')
@@ -45,7 +45,7 @@ class Pseudonyms:
 
 
 def open_pseudonyms(root: Path) -> Pseudonyms:
-    """Pseudonyms of a data folder; their key is made when missing."""
+    """Return the pseudonyms of a data folder; a missing key is made."""
     path = root / "imports" / KEY_FILE
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,7 +1,7 @@
-"""Episodes for other servers and people: a list of those that may be released, their files, and all of them in one zip.
+"""Offer episodes to other servers and people: a list of the episodes that may be released, their files, and a zip of all.
 
-People are under pseudonyms in these files; an episode without people is given as it is. Copies are made once and kept in
-`released/` of the data folder, so that a download continues with the same bytes.
+In these files people have pseudonyms; the file of an episode without people is given unchanged. Each copy is made once and kept
+in `released/` of the data folder, so that an interrupted download continues with the same bytes.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _HIDDEN = ("participant_id", "session_id")
 
 
 class Copy(NamedTuple):
-    """A file for others."""
+    """A file that may be given to others."""
 
     path: Path
     sha256: str
@@ -43,7 +43,7 @@ class Copy(NamedTuple):
 
 
 def copy_of(archive: Archive, episode: Episode, pseudonyms: Pseudonyms) -> Copy:
-    """The file of an episode for others, made when missing."""
+    """Return the file of an episode for others; it is made if it is missing."""
     names = {
         held.actor: shown for held in episode.seats if (shown := pseudonyms.player(held.actor, held.actor_kind)) != held.actor
     }
@@ -88,7 +88,7 @@ def _write(episode: Episode, path: Path, names: Mapping[str, str]) -> None:
 
 
 def _renamed(value: Any, names: Mapping[str, str], key: str = "") -> Any:
-    """JSON values with other names, and without numbers that mean something here alone."""
+    """Return JSON values with names replaced, and without numbers that have a meaning only in this data folder."""
     if key in _HIDDEN:
         return None
     if isinstance(value, dict):
@@ -111,7 +111,7 @@ class Offered(NamedTuple):
 
 
 class OfferedPage(NamedTuple):
-    """A page of a list: its episodes, how many there are, how many are withheld, and the offset of the next page."""
+    """One page of a list: its episodes, the number of all episodes, the number withheld, and the offset of the next page."""
 
     episodes: list[Offered]
     num_episodes: int
@@ -120,13 +120,13 @@ class OfferedPage(NamedTuple):
 
 
 class Publishing:
-    """Episodes of one archive for others."""
+    """Offers episodes of one archive to others."""
 
     def __init__(self, archive: Archive) -> None:
         self._archive = archive
 
     def page(self, task: str | None, where: Sequence[str], query: str | None, offset: int) -> OfferedPage:
-        """A page of the episodes that fit, oldest first, with the hash of each file."""
+        """Return a page of the episodes that match, oldest first, with the hash of each file."""
         found = self._released(task, where, query, PAGE_EPISODES, offset)
         pseudonyms = open_pseudonyms(self._archive.root)
         episodes = [
@@ -144,7 +144,7 @@ class Publishing:
         return copy_of(self._archive, found.episodes[0], open_pseudonyms(self._archive.root))
 
     def zipped(self, task: str | None, where: Sequence[str], query: str | None = None) -> Iterator[bytes]:
-        """A zip of every file that fits, and `episodes.json` with the facts of each; made while it is read."""
+        """Yield a zip of every file that matches, with `episodes.json` (facts of each episode); it is made while it is read."""
         found = self._released(task, where, query, None, 0)
         return self._zip(found)
 

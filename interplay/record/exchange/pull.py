@@ -1,4 +1,4 @@
-"""Episodes of another server: fetched file by file, each checked by its hash; a file that was cut off continues there."""
+"""Fetch episodes of another server file by file. Each file is checked by its hash, and a file that was cut off continues."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ FOLDER = "pulled"
 
 
 class PullError(RecordingError, MisuseError):
-    """An address or a token with which no episodes can be fetched."""
+    """The address or the token does not allow fetching episodes."""
 
 
 class Asked(NamedTuple):
-    """Episodes to fetch: of a task, that meet conditions, or of a query that is saved there."""
+    """Which episodes to fetch: those of a task, those that meet conditions, or those of a query saved on the other server."""
 
     task: str | None = None
     where: tuple[str, ...] = ()
@@ -44,10 +44,10 @@ class Pulled:
     """Result of a pull.
 
     Attributes:
-        fetched: Episodes that are here now.
-        there_already: Ids that the catalogue had.
-        refused: Id -> why it is not here.
-        num_withheld: Episodes that the other server keeps: somebody in them did not agree to a release.
+        fetched: Episodes that were fetched and entered.
+        there_already: Ids that were in the catalogue before.
+        refused: Id -> why the episode was not entered.
+        num_withheld: Number of episodes that the other server withholds, because a person in them did not agree to a release.
     """
 
     fetched: list[Episode] = field(default_factory=list)
@@ -75,10 +75,10 @@ def pull_episodes(
     """Fetch the episodes that a server releases and this archive does not have.
 
     Args:
-        sleep: Waits before another attempt, seconds.
+        sleep: Waits before another attempt; it gets seconds.
     Raises:
-        PullError: If the server cannot be asked so.
-        RecordingError: If it does not answer. The bytes that arrived are kept, and the next pull continues with them.
+        PullError: If the address, the token or the request is not valid for the server.
+        RecordingError: If the server does not answer, or a file cannot be written. The next pull continues with the kept bytes.
     """
     try:
         address = httpx.URL(url.rstrip("/"))

@@ -1,4 +1,4 @@
-"""Saved queries and people's choices of release: the service that owns their transactions."""
+"""Saved queries and people's choices about release: the service that owns their transactions."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ EVERYBODY = "open-play"
 
 
 class QueryError(RecordingError, MisuseError):
-    """A saved query, or a choice of release, that cannot be made."""
+    """A saved query or a release choice cannot be made."""
 
 
 @dataclass(frozen=True)
 class Saved:
-    """One version of a saved query; `sha256` is over the ids and hashes of its episodes, and a paper cites it."""
+    """One version of a saved query. `sha256` is the hash of its episodes' ids and file hashes; a paper cites it."""
 
     name: str
     version: int
@@ -44,7 +44,7 @@ class Saved:
 
 @dataclass(frozen=True)
 class Choice:
-    """A note of the operator about the release of games: of `participant-<id>`, or of `open-play`."""
+    """A note of the operator about the release of games of one participant (`participant-<id>`) or of `open-play`."""
 
     who: str
     may_release: bool
@@ -59,12 +59,12 @@ class Queries:
         self._archive = archive
 
     def save(self, name: str, *, task: str | None = None, where: Sequence[str] = ()) -> tuple[Saved, bool, int]:
-        """Save the episodes that may be released and fit, under a name; the same episodes are no new version.
+        """Save the episodes that match and may be released, as a named query. The same episodes make no new version.
 
         Returns:
-            The version, whether it is new, and how many episodes fit but are withheld.
+            The version, whether it is new, and the number of episodes that match but are withheld.
         Raises:
-            QueryError: If it is no name, or there is no episode.
+            QueryError: If the name is invalid, or there is no episode.
             RecordingError, NotFoundError: As `Archive.episodes`.
         """
         if not is_name(name):
@@ -82,11 +82,11 @@ class Queries:
             return _saved(row), is_new, released.num_withheld
 
     def find(self, label: str) -> Saved:
-        """A saved query by `name@version`, or the newest version by `name`.
+        """Return the saved query `name@version`; `name` alone means its newest version.
 
         Raises:
-            QueryError: If it is neither.
-            NotFoundError: With the nearest.
+            QueryError: If the label has neither form.
+            NotFoundError: If there is no such query; the error offers the nearest name.
         """
         match = re.fullmatch(r"([^@]{1,100})(?:@(\d{1,9}))?", label)
         if match is None:
@@ -109,7 +109,7 @@ class Queries:
             return releases.episodes_of_query(session, row)
 
     def changed(self, saved: Saved) -> dict[str, str]:
-        """Id -> what is wrong with it today, of the episodes of a saved query: gone, another file, or not to be released."""
+        """Map each changed episode of a saved query to its change: missing, another file, or release no longer allowed."""
         wanted = self.episodes(saved)
         released = self._archive.released(saved=(saved.name, saved.version), with_uploads=True)
         here = {episode.id: episode.sha256 for episode in released.episodes}
@@ -139,7 +139,7 @@ class Queries:
             ]
 
     def choose(self, who: str, *, may_release: bool, note: str = "") -> None:
-        """Write down whether games may be released: of one participant, at their word, or of everybody's open play."""
+        """Record whether games may be released: those of one participant, who has said so, or those of all open play."""
         number = None if who == EVERYBODY else participant_number(who)
         if number is None and who != EVERYBODY:
             raise QueryError(f"{who[:100]!r} is nobody\nWrite {EVERYBODY}, or a participant as lists show them: participant-7.")

@@ -1,4 +1,4 @@
-"""Reading of formats with Parquet files: where data sets lie, and columns as arrays."""
+"""Read formats with Parquet files: find data sets, and return columns as arrays."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from interplay.tables import visible
 
 
 class Part(NamedTuple):
-    """One episode of a data set: its name in errors, the number of steps that it may have, and the function that reads it."""
+    """One episode of a data set: its name in errors, its largest possible number of steps, and the function that reads it."""
 
     label: str
     num_steps: int
@@ -28,12 +28,12 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class Format:
-    """A format, recognized by a document in each data set.
+    """A format, which is recognized by a document in each data set.
 
     Attributes:
-        name: Name of its data sets in errors, `of CrowdPlay`.
-        document: Its place in the folder of a data set.
-        parts: Folder -> the episodes of a data set.
+        name: Name of its data sets in errors, such as `of CrowdPlay`.
+        document: Path of the document in the folder of a data set.
+        parts: Returns the episodes of the data set in a folder.
     """
 
     name: str
@@ -51,10 +51,10 @@ class Format:
             raise RecordingError(f"{said}\nFetch or export it again.") from error
 
     def import_data_sets(self, archive: Archive, place: str, *, advance: Callable[[int], None] | None = None) -> Imported:
-        """Make episodes of every data set in a place. Importing again adds nothing.
+        """Import the episodes of every data set in a place. A second import adds nothing.
 
         Raises:
-            RecordingError: If there is no data set, or nothing can be made of any; an episode is entered whole or not at all.
+            RecordingError: If there is no data set, or no episode can be made of any data set. No episode is entered in part.
         """
         with Importing.to(archive) as importing:
             for folder in find(place, self.document, self.name):
@@ -65,7 +65,7 @@ class Format:
 
 
 def find(place: str, document: str, name: str) -> list[Path]:
-    """The folders with a certain document in a place, sorted; `RecordingError` if there is no such folder."""
+    """Return the folders in a place that hold a certain document, sorted; `RecordingError` if there is no such folder."""
     root, depth = Path(place).resolve(), len(Path(document).parts)
     found = [path.parents[depth - 1] for path in visible(root.rglob(document), root)]  # a killed export leaves others
     if not found:
@@ -87,7 +87,7 @@ def episodes_of(paths: list[Path]) -> list[dict[str, Any]]:
 
 
 def numbers(column: pa.ChunkedArray) -> np.ndarray:
-    """A column of numbers, or of lists of as many numbers each, as an array of shape (N, size)."""
+    """Return a column of numbers, or of lists of equal length, as an array of shape (N, size)."""
     array = column.combine_chunks()
     if pa.types.is_nested(array.type):
         return array.flatten().to_numpy(zero_copy_only=False).reshape(len(array), -1)

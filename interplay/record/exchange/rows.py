@@ -1,6 +1,6 @@
-"""One walk over an episode for formats with a row a step: numbers, owners, hashes and pictures; and the way back.
+"""Convert an episode to rows, one for each step, with numbers, owners, hashes and pictures; and convert rows back.
 
-A document beside the columns, `Description`, has the task, the spaces and the palette.
+A separate document, `Description`, has the task, the spaces and the palette.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ class Description:
 
     Attributes:
         action_spaces: Seat -> space.
-        observation_space: Of what the environment returned; None where that is its picture, or holds texts.
-        palette: uint8, shape (256, 3), of pictures that are indices of colours.
-        height, width: Of the pictures that agents see.
+        observation_space: Space of the environment's observations; None if they are its picture or hold texts.
+        palette: Colours of pictures that consist of indices, uint8, shape (256, 3).
+        height, width: Size of the pictures that agents see.
     """
 
     task: Task
@@ -128,22 +128,22 @@ class Description:
         return description
 
     def column(self, name: str, seat: str) -> str:
-        """The column of a seat: `action` where there is one seat, else `action.left`."""
+        """Return the name of a seat's column: `action` if there is only one seat, else for example `action.left`."""
         return name if len(self.task.seats) == 1 else f"{name}.{seat}"
 
 
 @dataclass(frozen=True)
 class Rows:
-    """The steps of one episode: T of them, and T + 1 observations.
+    """The T steps and T + 1 observations of one episode.
 
     Attributes:
         actions: Seat -> numbers, shape (T, size).
         rewards: Seat -> float64, shape (T,).
         terminated, truncated: bool, shape (T,).
-        owners: Seat -> T names, people's as pseudonyms.
-        observations: As the environment returned them, shape (T + 1, size), or None.
-        frame_hashes: int64, shape (T + 1,): of each picture that agents see; `NO_HASH` where nobody drew it.
-        facts: Facts of the whole episode, JSON values.
+        owners: Seat -> T names; people have pseudonyms.
+        observations: Observations that the environment returned, shape (T + 1, size), or None.
+        frame_hashes: Hash of each picture that agents see, int64, shape (T + 1,); `NO_HASH` if a picture was not drawn.
+        facts: Facts of the whole episode, as JSON values.
     """
 
     actions: Mapping[str, np.ndarray]
@@ -163,13 +163,13 @@ class Rows:
 def walk(
     episode: Episode, description: Description, pseudonyms: Pseudonyms, show: Callable[[Frame], None] | None = None
 ) -> Rows:
-    """Everything of an episode, its pictures shown one after the other.
+    """Return the rows of an episode, and show its pictures one after the other.
 
     Args:
-        show: Is given the T + 1 pictures that agents see. Without it they are drawn only where there is nothing else to prove a
-            replay by: neither their hashes nor what the environment returned.
+        show: Called with each of the T + 1 pictures that agents see. Without it, pictures are drawn only if a replay could not
+            be proved otherwise: neither their hashes nor the environment's observations are known.
     Raises:
-        ExportError: If the episode does not fit, or its actions are no numbers.
+        ExportError: If the episode does not fit the description, or its actions are not numbers.
     """
     description.check(episode)
     header, table = episode.header, episode.steps()
@@ -238,13 +238,13 @@ def facts_of(episode: Episode, pseudonyms: Pseudonyms) -> dict[str, Any]:
 def brought(
     description: Description, rows: Rows, pictures: Callable[[], Iterable[Frame]] | None, *, are_exact: bool
 ) -> Brought:
-    """An episode of a data set, to be proved or kept.
+    """Return an episode of a data set, to be proved or kept.
 
     Args:
-        pictures: Reads its T + 1 pictures; None where it has none.
-        are_exact: Whether these are exactly the pictures that were seen; a video's are not.
+        pictures: Reads the T + 1 pictures; None if the data set has no pictures.
+        are_exact: Whether the pictures are exactly those that were seen; pictures of a video are not exact.
     Raises:
-        RecordingError: If its rows do not fit the description.
+        RecordingError: If the rows do not fit the description.
     """
     task, facts = description.task, rows.facts
     name = str(facts.get("episode"))
@@ -303,7 +303,7 @@ def _steps(description: Description, rows: Rows) -> Iterator[Taken]:
 
 
 def _names(rows: Rows) -> dict[str, str]:
-    """Name in the data set -> name here: a participant's number there means somebody else here."""
+    """Map each name in the data set to a name here: the number of a participant there means another person here."""
     kinds = {str(held["actor"]): str(held["actor_kind"]) for held in rows.facts["seats"]}
     kinds |= {str(said["name"]): str(said["kind"]) for said in rows.facts["owners"].values()}
     found = {*kinds, *(name for owners in rows.owners.values() for name in owners)}
@@ -320,7 +320,7 @@ def _seen(task: Task, name: str, pictures: Callable[[], Iterable[Frame]] | None)
 
 
 def _look(rows: Rows, space: gymnasium.Space | None) -> Look:
-    """Function that compares the picture of a replay by its hash, and what the world returned where the data set has it."""
+    """Return a function that compares a replay with the data set: the hash of its picture and any stored observation."""
 
     def look(env: PlayableEnv, observations: Any, step: int, ended: bool) -> bool:
         wanted = int(rows.frame_hashes[step])

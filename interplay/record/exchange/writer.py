@@ -1,4 +1,4 @@
-"""Writing of all formats: which episodes a data set holds, and a folder that appears whole."""
+"""Write data sets of any format: choose their episodes, and let a folder appear only when it is complete."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Advance = Callable[[int], None]
 
 
 class ExportError(RecordingError, MisuseError):
-    """An export that cannot be made as it was asked for."""
+    """The requested export is not possible."""
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,8 @@ class DataSet:
 
     Attributes:
         id: Its path below `root`.
-        seat: The one seat that it holds; empty where it holds all.
-        is_new: Whether it was written now; False where the same one existed.
+        seat: The only seat that it holds; empty if it holds all seats.
+        is_new: Whether it was written now; False if the same data set existed.
     """
 
     id: str
@@ -45,17 +45,17 @@ class DataSet:
 
 @dataclass(frozen=True)
 class Exported:
-    """Result of an export: the data sets, and id -> reason of the episodes that are in none of them."""
+    """Result of an export: the data sets, and for each episode that is in no data set: id -> reason."""
 
     datasets: list[DataSet] = field(default_factory=list)
     left_out: dict[str, str] = field(default_factory=dict)
 
 
 def by_task(episodes: Sequence[Episode]) -> tuple[dict[str, list[Episode]], dict[str, str]]:
-    """Task id -> its episodes, sorted by task; and id -> reason of episodes that no data set can hold.
+    """Group episodes by task id, sorted; also return id -> reason for the episodes that no data set can hold.
 
     Raises:
-        ExportError: If nothing is left, or a task's episodes are of several versions of it.
+        ExportError: If no episode is left, or the episodes of a task belong to several versions of the task.
     """
     found: dict[str, list[Episode]] = {}
     left_out: dict[str, str] = {}
@@ -84,7 +84,7 @@ def _why_left_out(episode: Episode) -> str:
 
 @contextmanager
 def new_folder(target: Path, name: str) -> Iterator[Path]:
-    """A folder beside `target` to write a data set to; it becomes `target` when the block ends, and goes when it raises."""
+    """Yield a temporary folder for a data set. It becomes `target` when the block ends, or is removed if the block raises."""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         part = part_of(target)
@@ -107,15 +107,15 @@ def new_folder(target: Path, name: str) -> Iterator[Path]:
 def write_each(
     episodes: Sequence[Episode], out: str, settings: object, document: str, write: Callable[[Path, list[Episode], str], int]
 ) -> Exported:
-    """Write a data set for each task, `OUT/suite/task/`, one after the other; those that are whole stay if a later one fails.
+    """Write a data set for each task, `OUT/suite/task/`, one after the other. If one fails, the earlier ones stay.
 
-    An export that was stopped continues when it is called again: a data set made of the same episodes is not written again.
+    A stopped export continues when it is called again: an existing data set made from the same episodes is not written again.
 
     Args:
-        document: The file of a data set that says what it is `made_of`.
-        write: Writes episodes to a new folder with what they are made of, and returns the number of their steps.
+        document: The file in a data set whose `made_of` identifies its content.
+        write: Writes episodes to a new folder, together with the value of `made_of`, and returns the number of steps.
     Raises:
-        ExportError: If they make no data set, or something else is in a place; before anything is written.
+        ExportError: If the episodes make no data set, or other data is in its place; nothing is written then.
     """
     of_task, left_out = by_task(episodes)
     places = {task_id: Path(out).resolve() / task_id for task_id in of_task}
@@ -139,7 +139,7 @@ def write_each(
 
 
 def _made_of(episodes: Sequence[Episode], settings: object) -> str:
-    """Hash that identifies a data set: of its episodes, and how they were written."""
+    """Return the hash that identifies a data set by its episodes and by the settings of the export."""
     of_episodes = content_hash((episode.id, episode.sha256 or "") for episode in episodes)
     return hashlib.sha256(f"{of_episodes} {settings}".encode()).hexdigest()
 

@@ -1,1 +1,1 @@
-"""Films: an episode or some of its steps as mp4, videos from elsewhere, and the bytes that one judge is served."""
+"""Make mp4 films of episodes or of some of their steps, check videos from elsewhere, and vary the bytes that judges get."""

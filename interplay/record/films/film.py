@@ -1,4 +1,4 @@
-"""Films of episodes as mp4, and clips: films of some steps of one, which hold no other frame of the game."""
+"""Make mp4 films of episodes, and clips: films of some steps of an episode that contain no other frame of the game."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ def write_mp4(
     advance: Callable[[int], None] | None = None,
     frames: Iterable[Frame] | None = None,
 ) -> None:
-    """Write an episode as H.264 in mp4, yuv420p, playable while it loads, a key frame every two seconds.
+    """Write an episode as mp4: H.264, yuv420p, playable while it loads, with a key frame every two seconds.
 
-    Of an episode that is a video only, the video is copied as it is.
+    If the episode is only a video, the video is copied unchanged.
 
     Args:
-        path: Replaced if it exists; appears whole or not at all.
-        crf, preset: x264's quality and effort.
-        advance: Called with a number of frames as they are done.
-        frames: The pictures; None for what the player saw. Smaller ones are enlarged to the size of the first.
+        path: An existing file is replaced; the file appears only when it is complete.
+        crf, preset: Quality and effort of x264.
+        advance: Called with numbers of finished frames.
+        frames: The pictures; None means those that the player saw. Smaller pictures are enlarged to the size of the first.
     Raises:
         RecordingError: If the file cannot be written.
     """
@@ -93,9 +93,9 @@ def _encode(
 def _palette_frames(
     palette: np.ndarray | None, height: int, width: int, scale: int
 ) -> Callable[[np.ndarray], VideoFrame] | None:
-    """A fast way from palette indices to a doubled yuv420p frame, or None where the general way must do.
+    """Return a fast function from palette indices to a doubled yuv420p frame; None if the general conversion is needed.
 
-    At twice the size each colour sample covers exactly one source pixel, so nothing is lost to subsampling and three table
+    At twice the size, each colour sample covers exactly one source pixel. So subsampling loses nothing, and three table
     look-ups replace the conversion (ITU-R BT.601, limited range).
     """
     if palette is None or scale != 2:
@@ -124,10 +124,10 @@ FOLDER = "clips"
 
 
 class Clip(NamedTuple):
-    """The pictures before the first action of some steps and after each of their actions.
+    """Some steps of an episode: the picture before their first action, and the picture after each of their actions.
 
     Attributes:
-        first_step, last_step: Of the episode; both count.
+        first_step, last_step: Steps of the episode; both belong to the clip.
     """
 
     episode_id: str
@@ -136,12 +136,12 @@ class Clip(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Name for `Archive.video_path`, used like an episode's id; only a match's address leads to it."""
+        """Name for `Archive.video_path`, which takes it like an episode's id. Only the address of a match leads to a clip."""
         return f"{FOLDER}/{self.episode_id}-{self.first_step}-{self.last_step}"
 
 
 def clip_of(name: str) -> Clip | None:
-    """The clip of this name; None if it is an episode's id.
+    """Return the clip that has this name; None if the name is an episode's id.
 
     >>> clip_of(Clip("20260101T120000-1a2b3c4d", 8, 67).name)
     Clip(episode_id='20260101T120000-1a2b3c4d', first_step=8, last_step=67)
@@ -161,14 +161,14 @@ def film(
     begin: Callable[[int], None] = lambda num_frames: None,
     advance: Callable[[int], None] | None = None,
 ) -> Path:
-    """The mp4 of an episode or of a clip, made when missing: the pictures that judges see, drawn alike for people and agents.
+    """Return the mp4 of an episode or clip, made if missing: what judges see, drawn in the same way for people and agents.
 
     Args:
         name: An episode's id, or a clip's name.
-        begin: Called with the number of frames first.
-        advance: Called with a number of frames as they are done.
+        begin: Called once, before the others, with the number of frames.
+        advance: Called with numbers of finished frames.
     Raises:
-        InterplayError: If there is no such episode, it cannot be read, or shows no picture; or if the file cannot be written.
+        InterplayError: If the episode does not exist, cannot be read or has no picture, or if the file cannot be written.
     """
     path = archive.video_path(name)
     if path.exists():

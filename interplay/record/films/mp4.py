@@ -1,4 +1,4 @@
-"""Videos from elsewhere: is this an mp4 that every browser plays from the first byte on, and what is in it."""
+"""Check videos from elsewhere: whether a file is an mp4 that every browser plays from its first byte, and what it contains."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class Mp4:
     """A video that browsers can play.
 
     Attributes:
-        num_frames: Frames of the picture, counted.
-        duration_s: From the first frame to the end of the last.
-        frame_rate_hz: On average.
-        profile: Of H.264, as in `PROFILES`.
-        sha256, size_bytes: Of the file.
-        streams_at_once: The index stands before the pictures, so that it plays while it loads.
+        num_frames: Number of pictures, counted.
+        duration_s: Time from the first frame to the end of the last.
+        frame_rate_hz: Average frame rate.
+        profile: H.264 profile, one of `PROFILES`.
+        sha256, size_bytes: Hash and size of the file.
+        streams_at_once: Whether the index is before the pictures, so that the video plays while it loads.
     """
 
     num_frames: int
@@ -48,13 +48,13 @@ class Mp4:
 
 
 def probe(path: Path, *, for_browsers: bool = True) -> Mp4:
-    """Read a video through: its structure whole, every packet, every key frame's picture.
+    """Read a whole video: check its structure, every packet, and the picture of every key frame.
 
     Args:
-        for_browsers: Whether browsers must be able to play it, not only decoders.
+        for_browsers: Whether browsers must be able to play the video; otherwise decoders are enough.
     Raises:
-        RecordingError: If it is missing, empty, cut off, damaged, no mp4, or one that some browsers cannot play; the text names
-            the remedy.
+        RecordingError: If the file is missing, empty, cut off, damaged, not an mp4, or not playable in some browsers; the text
+            says what to do.
     """
     import av
     from av.error import FFmpegError
@@ -92,16 +92,16 @@ def probe(path: Path, *, for_browsers: bool = True) -> Mp4:
 
 
 def copy_to_stream(source: Path, facts: Mp4, target: Path) -> Mp4:
-    """Copy a probed video for browsers: its pictures and sound as they are, the index first, and no word of who made it.
+    """Copy a probed video for browsers: pictures and sound unchanged, the index first, and no text about its author.
 
-    Titles stand beside the pictures, names and the encoder's settings between them (`_WORDS`): both are left out.
+    Two kinds of text are left out: titles outside the pictures, and names and encoder settings between them (`_WORDS`).
 
     Args:
-        target: Written over; removed again if this fails.
+        target: An existing file is replaced; after an error it is removed.
     Returns:
-        Facts of `target`.
+        The facts of `target`.
     Raises:
-        RecordingError: If the disk is full, the file changed since it was probed, or it is no longer whole without those.
+        RecordingError: If the disk is full, the file changed since it was probed, or it is damaged without these texts.
     """
     from av.error import FFmpegError
 
@@ -153,7 +153,7 @@ def _rewrap(source: Path, part: Path) -> None:
 
 
 def _check_boxes(path: Path) -> bool:
-    """Walk the outermost boxes of the file; return whether the index (`moov`) stands before the pictures (`mdat`)."""
+    """Check the outermost boxes of a file; return whether the index (`moov`) is before the pictures (`mdat`)."""
     try:
         size = path.stat().st_size
         if not size:

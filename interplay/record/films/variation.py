@@ -1,7 +1,7 @@
-"""An mp4 with other bytes than its file: of a random length, with the same pictures, made without encoding.
+"""Serve an mp4 with other bytes than its file has: the length is random, the pictures are the same, and nothing is encoded.
 
-A `free` box, which players skip, is put behind the first box; the index, which says where in the file each picture is, is moved
-along. Nothing is written to the disk: only the head is made, the rest is read from the file as it is.
+A `free` box, which players skip, is inserted after the first box. The index says where in the file each picture is, so its
+numbers are changed. Nothing is written to the disk: only the head is made, and the rest is read unchanged from the file.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ _CONTAINERS = frozenset({b"trak", b"mdia", b"minf", b"stbl"})
 
 @dataclass(frozen=True)
 class Variation:
-    """A file as it is served: pieces one after the other.
+    """A file as it is served: pieces, one after the other.
 
     Attributes:
-        pieces: Bytes, or a stretch of the file on the disk: (first byte, byte behind the last one).
+        pieces: Bytes, or a part of the file on the disk: (first byte, byte after the last).
     """
 
     pieces: tuple[bytes | tuple[int, int], ...]
     size_bytes: int
 
     def read(self, path: Path, first: int, stop: int, chunk: int) -> Iterator[bytes]:
-        """Bytes from `first` on, as far as `stop`, in pieces of at most `chunk` bytes."""
+        """Yield the bytes from `first` up to `stop`, in pieces of at most `chunk` bytes."""
         with path.open("rb") as file:
             place = 0
             for piece in self.pieces:
@@ -57,20 +57,20 @@ class Variation:
 
 
 def vary(path: Path, secret: bytes) -> Variation:
-    """A video as one match serves it: the same for the same secret, of another length and hash than for any other.
+    """Return a video as one match serves it. The same secret gives the same bytes; any other gives another length and hash.
 
     Args:
-        path: An mp4. Of one that is built differently from ours (in fragments, or damaged) the box is put at the end.
+        path: An mp4. If its structure differs from ours (fragments, or damage), the box is put at the end.
         secret: At least 16 bytes that nobody who watches can guess.
     Raises:
-        FileNotFoundError: If it is missing.
+        FileNotFoundError: If the file is missing.
     """
     stat = path.stat()
     return _vary(path, secret, stat.st_size, stat.st_mtime_ns)
 
 
 def stated_length_s(path: Path) -> float | None:
-    """Length of a video by its index, seconds; None if the index is missing, or states no length, as in fragments."""
+    """Length of a video in seconds as its index states it; None if there is no index or no length, as in fragmented files."""
     size = path.stat().st_size
     with path.open("rb") as file:
         start, stop = next(((start, stop) for name, start, stop in walk_boxes(file, 0, size) if name == b"moov"), (0, 0))
@@ -115,7 +115,7 @@ def _vary(path: Path, secret: bytes, size: int, _changed_ns: int) -> Variation:
 
 
 def walk_boxes(file, place: int, size: int) -> Iterator[tuple[bytes, int, int]]:
-    """Name, first byte and byte behind the last of the boxes from a place on; ends where they make no sense."""
+    """Yield name, first byte and byte after the last of each box from `place` on; stop at the first invalid box."""
     while place < size:
         file.seek(place)
         head = file.read(16)
@@ -133,7 +133,7 @@ def walk_boxes(file, place: int, size: int) -> Iterator[tuple[bytes, int, int]]:
 
 
 def _move(moov: bytearray, by: int, *, is_after) -> None:
-    """Add to every place of a picture in an index."""
+    """Add `by` to the file position of every picture in an index for which `is_after` is true."""
     waiting = [(8, len(moov))]
     while waiting:
         place, end = waiting.pop()

@@ -1,1 +1,1 @@
-"""The format of recordings: header and columns, values of spaces, pictures by what changed, video, and sums of rewards."""
+"""The format of recordings: header and columns, values of spaces, changes between pictures, and video."""

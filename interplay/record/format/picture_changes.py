@@ -1,6 +1,6 @@
-"""The parts of a picture that changed, found once a step, for the recording and for the players.
+"""Find the changed parts of a picture once per step, for the recording and for the players.
 
-Pictures are palette indices, taken as words of 8 pixels, or of one where their number is not divisible by 8.
+Pictures are palette indices. They are compared in words of 8 pixels, or of 1 pixel if their number is not divisible by 8.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ import numpy as np
 
 
 class Change(NamedTuple):
-    """Difference of a picture from the one before.
+    """Difference between a picture and the one before.
 
     Attributes:
-        places: The words that differ, int64, shape (n,).
-        now: Their new values, shape (n,).
+        places: Positions of the words that differ, int64, shape (n,).
+        now: New values of these words, shape (n,).
         bits: New values XOR old values, shape (n,).
     """
 
@@ -27,8 +27,8 @@ class Change(NamedTuple):
 
 
 class PictureChanges:
-    """Finds where each picture, uint8, shape (H, W), differs from the one before; the first one is compared with index 0
-    everywhere."""
+    """Finds where each picture, uint8, shape (H, W), differs from the one before.
+    The first picture is compared with index 0 everywhere."""
 
     def __init__(self, height: int, width: int) -> None:
         self.last = np.zeros((height, width), np.uint8)
@@ -53,7 +53,7 @@ def _word(num_pixels: int) -> type[np.unsignedinteger]:
 
 
 class _Canvases(threading.local):
-    """For each size a picture that is black except while it is looked at: one for all games, so that it stays in the cache."""
+    """Keeps one picture of each size that is all zero except while it is used; all games share it, so it stays in the cache."""
 
     def __init__(self) -> None:
         self.of_size: dict[int, tuple[np.ndarray, np.ndarray]] = {}
@@ -63,7 +63,7 @@ _canvases = _Canvases()
 
 
 def difference(num_pixels: int, change: Change, use: Callable[[np.ndarray], bytes]) -> bytes:
-    """Result of `use`, given a picture XOR the one before: uint8, shape (num_pixels,), to be read at once and not kept."""
+    """Call `use` with the picture XOR the one before, uint8, shape (num_pixels,); return its result. `use` must not keep it."""
     canvas = _canvases.of_size.get(num_pixels)
     if canvas is None:
         pixels = np.zeros(num_pixels, np.uint8)
@@ -81,7 +81,7 @@ def difference(num_pixels: int, change: Change, use: Callable[[np.ndarray], byte
 
 
 def packed(pixels: np.ndarray, change: Change, *, whole: bool) -> bytes:
-    """A picture for a journal: its changes, or all of it if `whole` or if that is shorter."""
+    """Encode a picture for a journal: its changes, or the whole picture if `whole` is set or if that is not longer."""
     places, _, bits = change
     num_words = pixels.size // bits.itemsize
     if whole or 2 * len(places) >= num_words:
@@ -90,8 +90,9 @@ def packed(pixels: np.ndarray, change: Change, *, whole: bool) -> bytes:
 
 
 def unpacked(block: bytes, picture: np.ndarray) -> Iterator[np.ndarray]:
-    """The pictures of a batch, each valid until the next one: `picture`, uint8, shape (num_pixels,), which is the last one of
-    the batch before, becomes each of them."""
+    """Yield the pictures of a batch; each is valid until the next one.
+    `picture`, uint8, shape (num_pixels,), must hold the last picture of the batch before; it is overwritten with each
+    picture in turn."""
     words = picture.view(word := _word(picture.size))
     start, size = 0, words.itemsize
     while start < len(block):

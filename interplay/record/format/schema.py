@@ -1,8 +1,8 @@
-"""Header and columns of a recording. `docs/episode-format.md` is the page for readers.
+"""Define the header and columns of a recording. Readers find the format in `docs/episode-format.md`.
 
-A journal row is written when an observation arrives: row k is observation k together with the step that led to it. So any
-prefix of a journal is a whole episode (k actions, k + 1 observations). A sealed row is a step as learners read it: row t is
-observation t and the action taken on it; the last row holds the final observation alone.
+A journal row is written when an observation arrives: row k has observation k and the step that led to it. So any prefix of a
+journal is a complete episode (k actions, k + 1 observations). A sealed file has rows as learners read them: row t has
+observation t and the action that followed; the last row has only the final observation.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ class InputTiming(NamedTuple):
     """The input that was in force during a step.
 
     Attributes:
-        painted_step: Step of the frame the player had on screen when the input was made.
-        client_ms: The browser's clock when it was made, in ms.
-        received_us: The server's clock when it arrived, in microseconds.
+        painted_step: Step of the frame that was on the player's screen when the input was made.
+        client_ms: Time of the input on the browser's clock, in ms.
+        received_us: Time of arrival on the server's clock, in microseconds.
         buttons: Pressed buttons as a bit mask.
-        latency_ms: From painting to taking effect as measured, or None.
+        latency_ms: Measured time from the painting of the frame to the effect of the input, or None.
     """
 
     painted_step: int
@@ -58,13 +58,13 @@ class InputTiming(NamedTuple):
 
 
 class PaintedPicture(NamedTuple):
-    """The last picture that the player's own browser has painted, as it reports, where it draws the world itself.
+    """The last picture that the player's browser reports as painted, if the browser draws the world itself.
 
     Attributes:
-        yaw, pitch: Direction of view, degrees.
-        width, height: Of the picture, pixels of the screen.
-        fps: Pictures a second.
-        input_ms: From a press until the first picture of a step that used it, as the browser measured; None before the first.
+        yaw, pitch: Direction of view in degrees.
+        width, height: Size of the picture in screen pixels.
+        fps: Pictures per second.
+        input_ms: Time from a press to the first picture of a step that used it, measured by the browser; None before that.
     """
 
     yaw: float
@@ -80,9 +80,9 @@ class Owner:
     """Player of a seat.
 
     Attributes:
-        name: As in recordings: an agent's name, or `participant-<id>`.
+        name: Name in recordings: an agent's name, or `participant-<id>`.
         kind: `human`, `agent` or `model`.
-        participant_id: Of a person the database knows.
+        participant_id: Id of a person whom the database knows; otherwise None.
     """
 
     name: str
@@ -92,20 +92,20 @@ class Owner:
 
 @dataclass(frozen=True)
 class Header:
-    """Facts that are known when an episode starts; the metadata of journal and sealed file.
+    """Facts that are known when an episode starts: the metadata of journal and sealed file.
 
     Attributes:
         owners: Seat -> its owner when the episode starts.
-        height, width: Of the player's view.
+        height, width: Size of the player's view.
         palette: uint8, shape (256, 3), or None for RGB views.
         action_spaces: Seat -> space.
-        observation_space: Of the column `observation` (`of_column`); None when the observation is the view itself.
-        first_step: Step of the first row of this journal segment; 0 but for resumed episodes.
-        view: How pictures were drawn for the person who played, see `PlayableEnv.people_see`; None as agents see them.
-        has_options: Whether there are columns of what players set on their page, where the mouse turns their view.
-        has_painted: Whether there are columns of what players' browsers painted, where they draw the world themselves.
-        statistics: Computed while it is recorded.
-        experts: Seat -> name of an agent that is asked at each step what it would do there.
+        observation_space: Space of the column `observation` (see `of_column`); None if the observation is the view itself.
+        first_step: Step of the first row of this journal segment; 0 except in resumed episodes.
+        view: How pictures were drawn for the person who played, see `PlayableEnv.people_see`; None if as for agents.
+        has_options: Whether there are columns for settings of the player's page, for worlds where the mouse turns the view.
+        has_painted: Whether there are columns for pictures that browsers painted, for worlds that browsers draw themselves.
+        statistics: Statistics that are computed during recording.
+        experts: Seat -> name of an agent that is asked at each step which action it would choose there.
     """
 
     episode: str
@@ -134,8 +134,8 @@ class Header:
         return self.task.seats
 
     def owner_called(self, name: str) -> Owner:
-        """The owner of this name. One who took a seat over later is a person if the name is a participant's or a pseudonym,
-        else an agent."""
+        """Return the owner of this name.
+        An owner who took over a seat later is a person if the name is a participant's or a pseudonym, else an agent."""
         for owner in self.owners.values():
             if owner.name == name:
                 return owner
@@ -163,7 +163,7 @@ class Header:
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Header:
-        """The inverse of `to_json`; `OtherVersionError` as `check_version`."""
+        """Read a header from JSON values, the inverse of `to_json`; raises `OtherVersionError` as `check_version` does."""
         check_version(document)
         palette = None
         if document["palette"] is not None:
@@ -197,18 +197,18 @@ def seat_spaces(env: PlayableEnv) -> dict[str, gymnasium.Space]:
 
 
 def of_column(seats: Sequence[str], values: Mapping[str, Any]) -> Any:
-    """Value of the column `observation` for observations by seat (or its space for spaces by seat): the mapping itself, or with
-    one seat its value alone."""
+    """Return the value of the column `observation` for observations by seat, or its space for spaces by seat.
+    This is the mapping itself, or, if there is only one seat, the value of that seat."""
     return values if len(seats) > 1 else values[seats[0]]
 
 
 def by_seat(seats: Sequence[str], value: Any) -> Mapping[str, Any]:
-    """The inverse of `of_column`."""
+    """Return the values by seat of a value of the column `observation`; the inverse of `of_column`."""
     return value if len(seats) > 1 else {seats[0]: value}
 
 
 def columns(header: Header) -> list[pa.Field]:
-    """Every column but `frame` and `snapshot`, of journal and sealed file alike."""
+    """Return every column except `frame` and `snapshot`; journal and sealed file have the same ones."""
     result = [pa.field("step", pa.int32())]
     result += [pa.field(f"action.{seat}", spaces.arrow_type(space)) for seat, space in header.action_spaces.items()]
     result += [pa.field(f"reward.{seat}", pa.float64()) for seat in header.seats]
@@ -238,7 +238,7 @@ def columns(header: Header) -> list[pa.Field]:
 
 
 def step_columns(header: Header) -> list[str]:
-    """Columns that belong to the step, not to the observation: they move up by one row when a journal is sealed."""
+    """Return the columns that belong to the step and not to the observation: sealing moves them up by one row."""
     return [
         *(f"action.{seat}" for seat in header.seats),
         *(f"reward.{seat}" for seat in header.seats),
@@ -254,7 +254,7 @@ def step_columns(header: Header) -> list[str]:
 
 
 def check_version(header: Mapping[str, Any], what: object = "the recording") -> None:
-    """Refuse a header, as a document, of another schema version with `OtherVersionError`, which names the remedy."""
+    """Raise `OtherVersionError`, which says what to do, if a header's JSON values have another schema version."""
     version = header.get("schema_version")
     if version != SCHEMA_VERSION:
         is_old = isinstance(version, int) and version < SCHEMA_VERSION
@@ -269,10 +269,10 @@ def _asked(header: Header) -> list[str]:
 
 
 def journal_schema(header: Header) -> pa.Schema:
-    """Columns of a journal; snapshots come now and then.
+    """Return the columns of a journal. Only some rows have a snapshot.
 
-    `statistics` says beside each snapshot where their collectors stand. `frame` is a JPEG a row (`video`), or (`indexed`) in
-    the first row of each batch all its pictures, zstd-compressed: what changed in each, as `picture_changes` packs it.
+    A row with a snapshot also has the state of the collectors in `statistics`. With storage `video`, `frame` is one JPEG per
+    row. With `indexed`, the first row of each batch has the changes of all its pictures (`picture_changes`), zstd-compressed.
     """
     kinds = [*columns(header), pa.field("snapshot", pa.binary())]
     if header.statistics:
@@ -283,7 +283,7 @@ def journal_schema(header: Header) -> pa.Schema:
 
 
 def sealed_schema(header: Header) -> pa.Schema:
-    """Columns of a sealed episode: frames are palette indices (`indexed`) or H.264 access units (`video`)."""
+    """Return the columns of a sealed episode; frames are palette indices (`indexed`) or H.264 access units (`video`)."""
     kinds = columns(header)
     if header.frames == "replay":
         kinds.append(pa.field("snapshot", pa.binary()))
@@ -295,5 +295,5 @@ def sealed_schema(header: Header) -> pa.Schema:
 
 
 def frame_hash(pixels: np.ndarray) -> int:
-    """The low 32 bits of XXH3 over the pixels of a view, row-major."""
+    """Return the low 32 bits of XXH3 over the pixels of a view, row-major."""
     return xxhash.xxh3_64_intdigest(np.ascontiguousarray(pixels).data) & 0xFFFFFFFF

@@ -1,4 +1,4 @@
-"""Gymnasium spaces as Arrow columns: types, values there and back, and the space itself as JSON.
+"""Convert Gymnasium spaces to Arrow columns: types, values in both directions, and the space itself as JSON.
 
 | space | Arrow type |
 | --- | --- |
@@ -9,7 +9,7 @@
 | Dict, Tuple | struct, one field an entry ("0", "1", ... for a tuple) |
 | a Box or MultiDiscrete without elements, a Dict or Tuple without entries | bool, true where there is a value |
 
-A value is kept as it is, or refused: only floats may lose digits, and texts what no file can hold.
+A value is kept unchanged or refused, except that floats may lose digits, and texts lose characters that no file can hold.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ _FLAT = (spaces.Box, spaces.MultiDiscrete, spaces.MultiBinary)
 
 
 def arrow_type(space: spaces.Space) -> pa.DataType:
-    """The Arrow type that holds one value of a space.
+    """Return the Arrow type that holds one value of a space.
 
     Raises:
-        RecordingError: For a space with no fixed form (Graph, Sequence, ...), or with keys or numbers that no file can hold.
+        RecordingError: If the space has no fixed form (Graph, Sequence, ...), or keys or numbers that no file can hold.
     """
     if isinstance(space, spaces.Discrete):
         return pa.int64()
@@ -68,7 +68,7 @@ def _unsupported(space: spaces.Space) -> RecordingError:
 
 
 def is_void(space: spaces.Space) -> bool:
-    """Whether there is nothing in a value: Arrow and Parquet have no lists of size 0 and no structs without fields."""
+    """Return whether values of a space are empty: Arrow and Parquet have no lists of size 0 and no structs without fields."""
     return not space.spaces if isinstance(space, spaces.Dict | spaces.Tuple) else 0 in (space.shape or ())
 
 
@@ -77,16 +77,16 @@ _MOST_NUMBERS = 2**28
 
 
 def load_arrow() -> None:
-    """Make a first array: Arrow loads pandas for it where that is installed, a third of a second that a game need not wait."""
+    """Make a first array, so that no game has to wait for it: Arrow loads an installed pandas then, for a third of a second."""
     pa.array([0])
 
 
 def held(space: spaces.Space, value: Any) -> Any:
-    """A copy of a value as its space holds it, in its dtype; worlds and agents use their arrays again.
+    """Return a copy of a value in the dtype of its space; worlds and agents may reuse their own arrays.
 
     Raises:
-        RecordingError: If that would change it: 300 is no uint8, 1.7 no whole number. Floats may lose digits. A value outside
-            the bounds of its space is kept.
+        RecordingError: If the dtype would change the value: 300 is not a uint8, 1.7 not an integer. Floats may lose digits. A
+            value outside the bounds of its space is kept.
     """
     if isinstance(space, spaces.Discrete):
         return value if type(value) is int else int(_exact(space, value, np.dtype(np.int64), ()).item())
@@ -112,7 +112,7 @@ def _short(value: Any) -> str:
 
 
 def _exact(space: spaces.Space, value: Any, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
-    """As `held`: an array of this dtype and shape; of a number that came as an array of one, the number."""
+    """Convert a value as `held` does to an array of this dtype and shape. A number may come as an array of one element."""
     try:
         given = np.asarray(value)
         given = given.reshape(()) if not shape and given.size == 1 else given
@@ -136,7 +136,7 @@ def _exact(space: spaces.Space, value: Any, dtype: np.dtype, shape: tuple[int, .
 
 
 def to_arrow(space: spaces.Space, values: Sequence[Any], kind: pa.DataType | None = None) -> pa.Array:
-    """Values of a space as an Arrow array of `arrow_type(space)`; None becomes null."""
+    """Return values of a space as an Arrow array of `arrow_type(space)`; None becomes null."""
     values = [None if value is None else held(space, value) for value in values]
     return _to_arrow(space, values, kind or arrow_type(space))
 
@@ -167,7 +167,7 @@ def _to_arrow(space: spaces.Space, values: Sequence[Any], kind: pa.DataType) -> 
 
 
 def from_arrow(space: spaces.Space, array: pa.Array) -> np.ndarray:
-    """The inverse of `to_arrow` for an array without nulls.
+    """Return the values of an Arrow array without nulls; the inverse of `to_arrow`.
 
     Returns:
         Shape (N, *space.shape) in the space's dtype; for Text, Dict and Tuple shape (N,) of objects.
@@ -194,22 +194,22 @@ def from_arrow(space: spaces.Space, array: pa.Array) -> np.ndarray:
 
 
 def plain_action(action: Any) -> Any:
-    """A numpy scalar as a Python number, everything else as it is."""
+    """Return a numpy scalar as a Python number, and any other action unchanged."""
     return action.item() if isinstance(action, np.generic) else action
 
 
 def binary_to_numpy(array: pa.FixedSizeBinaryArray) -> np.ndarray:
-    """A fixed-size binary array without nulls as uint8, shape (N, size), without a copy."""
+    """Return a fixed-size binary array without nulls as uint8, shape (N, size), without a copy."""
     size = array.type.byte_width
     data = array.buffers()[1]
     return np.frombuffer(data, np.uint8, len(array) * size, array.offset * size).reshape(len(array), size)
 
 
 def to_json(space: spaces.Space) -> dict[str, Any]:
-    """The whole space as JSON values.
+    """Return the whole space as JSON values.
 
-    Bounds of a Box are a number where all are equal, else a list, row-major; None is no bound. A Dict has `keys` where some of
-    them are numbers.
+    The bounds of a Box are one number if all are equal, else a list, row-major; None means no bound. A Dict has `keys` if some
+    of its keys are numbers.
     """
     document: dict[str, Any] = {"kind": type(space).__name__}
     if isinstance(space, spaces.Discrete):
@@ -246,10 +246,11 @@ def _bounds(values: np.ndarray, are_bounds: np.ndarray) -> Any:
 
 
 def from_json(document: Mapping[str, Any]) -> spaces.Space:
-    """The inverse of `to_json`; missing fields have Gymnasium's default, and a Box the bounds of its dtype.
+    """Return the space that JSON values describe, the inverse of `to_json`.
+    Missing fields get Gymnasium's defaults, and a Box the bounds of its dtype.
 
     Raises:
-        KeyError, ValueError, RecordingError: If it is no space.
+        KeyError, ValueError, RecordingError: If the values do not describe a space.
     """
     match document["kind"]:
         case "Discrete":

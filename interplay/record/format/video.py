@@ -1,8 +1,8 @@
-"""Frame storage `video`: frames as H.264 access units in the sealed file's `frame` column.
+"""Frame storage `video`: the sealed file's `frame` column holds H.264 access units.
 
-Each row group starts with a key frame and has no frames out of order, so one row group decodes alone and packet i is frame i.
-Decoding H.264 gives the same planes everywhere (the standard is bit-exact), so their hash proves a frame; the step to RGB is
-not covered, because libraries round it differently.
+Each row group starts with a key frame and has its frames in order, so a row group can be decoded alone and packet i is frame i.
+Decoding H.264 gives the same planes everywhere (the standard is bit-exact), so a hash of the planes proves a frame. The hash
+does not cover the conversion to RGB, because libraries round it differently.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ CRF = 16
 
 
 def encode_group(jpegs: pa.ChunkedArray, header: Header) -> tuple[pa.Array, pa.Array]:
-    """Access units of one row group, made of JPEGs of the journal, and the hash of each frame as it decodes again."""
+    """Encode JPEGs of a journal as the access units of one row group; also return the hash of each frame after decoding."""
     import av
     import simplejpeg
 
@@ -50,7 +50,7 @@ def encode_group(jpegs: pa.ChunkedArray, header: Header) -> tuple[pa.Array, pa.A
 
 
 def decode(packets: Iterable[bytes]) -> Iterator[VideoFrame]:
-    """The frames of one row group, from its key frame on; `RecordingError` if they are damaged."""
+    """Yield the frames of one row group, from its key frame on; `RecordingError` if the packets are damaged."""
     import av
     from av.error import FFmpegError
 
@@ -69,7 +69,7 @@ def plane_hash(frame: VideoFrame) -> int:
 
 
 class VideoSource:
-    """Decoded frames, a row group at a time."""
+    """Decodes frames, one row group at a time."""
 
     def __init__(self, file: pq.ParquetFile) -> None:
         self._file = file

@@ -1,1 +1,1 @@
-"""Sealed episodes: a Parquet file made of a journal, its facts and its frames, read lazily."""
+"""Sealed episodes: make a Parquet file from a journal, and read its facts and frames only when they are needed."""

@@ -1,4 +1,4 @@
-"""A sealed episode: a Parquet file, read lazily."""
+"""A sealed episode: a Parquet file whose parts are read only when they are needed."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ OUTCOME_CHECK_SUCCESS = "automatic_success"
 
 @dataclass(frozen=True)
 class SeatHeld:
-    """Share of one owner in one seat of an episode; `total_reward` is the sum of the finite rewards of these steps."""
+    """One owner's part in one seat of an episode; `total_reward` is the sum of the finite rewards of these steps."""
 
     seat: str
     actor: str
@@ -47,24 +47,25 @@ class SeatHeld:
 
 @dataclass(frozen=True, eq=False)
 class Episode:
-    """One recorded episode. Its facts are at hand; steps, frames and observations are read when asked for.
+    """One recorded episode. Its facts are known at once; steps, frames and observations are read when needed.
 
-    Or a video from elsewhere (`is_video_only`): the facts are those of the video, and asking for steps is a `RecordingError`.
+    An episode may also be a video from elsewhere (`is_video_only`). Then its facts are those of the video, and reading its
+    steps raises `RecordingError`.
 
     Attributes:
         id: Unique name, also of the file.
-        task_id, task_hash, env: The task, the hash of everything it said, and its environment.
-        actor, actor_kind: The first seat's owner when it began: name, and `human`, `agent` or `model`.
+        task_id, task_hash, env: The task, the hash of its whole definition, and its environment.
+        actor, actor_kind: Name and kind (`human`, `agent` or `model`) of the first seat's owner at the start.
         total_reward: Sum of the first seat's rewards that are finite numbers.
-        terminated, truncated: How it ended: the world, or we (time limit, player left, crash).
-        outcome: `terminated`, `time_limit`, `quit`, `left` or `interrupted`; `unknown` of a video only.
-        duration_s: By the recording clock, first to last step and one frame's time.
-        frame_policy: Frame storage: `replay`, `indexed` or `video`; `uploaded` where there is a video only.
+        terminated, truncated: Whether the world ended the episode, or it was cut off (time limit, player left, crash).
+        outcome: `terminated`, `time_limit`, `quit`, `left` or `interrupted`; `unknown` if there is only a video.
+        duration_s: Time from the first to the last step by the recording clock, plus the time of one frame.
+        frame_policy: Frame storage: `replay`, `indexed` or `video`; `uploaded` if there is only a video.
         statistics: Name -> final number or text (score, num_steps, lives, ...).
-        path: The Parquet file; of a video only the mp4.
-        sha256, size_bytes: Of the file as the catalogue knows it; None when opened by path, and of a video that is not here.
-        uploaded_task: The task of a video only.
-        seats: One entry for each owner of each seat, in the order of the seats, then in that in which the owners came.
+        path: The Parquet file, or the mp4 if there is only a video.
+        sha256, size_bytes: Values in the catalogue; None if the file was opened by path, or a video is missing here.
+        uploaded_task: The task, if there is only a video.
+        seats: One entry for each owner of each seat: in the order of the seats, then in the order in which owners came.
     """
 
     id: str
@@ -113,7 +114,7 @@ class Episode:
 
     @property
     def is_video_only(self) -> bool:
-        """Whether this is a video from elsewhere, with nothing recorded step by step."""
+        """Whether this is a video from elsewhere, without any recorded step."""
         return self.frame_policy == "uploaded"
 
     @cached_property
@@ -128,9 +129,9 @@ class Episode:
         return file
 
     def close(self) -> None:
-        """Let go of the file and of what was read from it; reading again opens it again.
+        """Close the file and forget what was read from it; later reads open the file again.
 
-        Only needed to close the file at once: of all episodes, the 64 opened last are kept open.
+        This is needed only to close the file at once: of all episodes, only the last 64 opened stay open.
         """
         for name in ("_file", "_steps", "frames", "observed"):
             self.__dict__.pop(name, None)
@@ -153,38 +154,38 @@ class Episode:
         return read(self._file, self.path, names)
 
     def steps(self) -> pa.Table:
-        """All columns but frames and snapshots: T + 1 rows, the last one holding the final observation only."""
+        """Return all columns except frames and snapshots: T + 1 rows; the last row holds only the final observation."""
         return self._steps
 
     def _column(self, name: str) -> pa.ChunkedArray:
-        """One column of `steps`, read alone unless all are at hand: there are some twenty, and a learner needs two."""
+        """Return one column of `steps`. It is read alone unless all are loaded: a learner needs two of some twenty."""
         if "_steps" in self.__dict__:
             return self._steps.column(name)
         return read(self._file, self.path, [name]).column(0)
 
     @property
     def outcome_check(self) -> dict[str, bool | int | float | str]:
-        """Result of `PlayableEnv.outcome_check` at the end; in `statistics` its names begin with `automatic_`."""
+        """Result of `PlayableEnv.outcome_check` at the end; in `statistics`, these names begin with `automatic_`."""
         if self.is_video_only:
             return {}
         return _metadata(self._file, self.path).get("automatic", {})  # files of before say nothing
 
     @property
     def live_measures(self) -> tuple[Measure, ...]:
-        """The statistics that were computed while it was played, of each owner of each seat; empty in files of earlier
-        releases. `Archive.measures` has those that were computed later, too."""
+        """Statistics that were computed during play, of each owner of each seat; empty in files of earlier releases.
+        `Archive.measures` also has statistics that were computed later."""
         if self.is_video_only:
             return ()
         return tuple(Measure(**one) for one in _metadata(self._file, self.path).get("statistics", ()))
 
     def actions(self, seat: str | None = None) -> np.ndarray:
-        """Actions of a seat (the first by default), shape (T, ...) in the dtype of its space."""
+        """Return the actions of a seat (by default the first), shape (T, ...), in the dtype of its space."""
         seat = self._seat(seat)
         column = self._column(f"action.{seat}").combine_chunks().slice(0, self.num_steps)
         return spaces.from_arrow(self.header.action_spaces[seat], column)
 
     def action_parts(self, seat: str | None = None) -> dict[str, np.ndarray]:
-        """Composed actions of a seat (the first by default), entry by entry: each of shape (T, ...)."""
+        """Return the composed actions of a seat (by default the first), entry by entry: each of shape (T, ...)."""
         seat = self._seat(seat)
         space = self.header.action_spaces[seat]
         if not isinstance(space, gymnasium.spaces.Dict):
@@ -194,7 +195,7 @@ class Episode:
         return {name: spaces.from_arrow(part, values) for (name, part), values in children}
 
     def labels(self, seat: str | None = None) -> np.ndarray | None:
-        """Actions of the expert of a seat (the first by default) at each step, as `actions`; None where no expert was asked."""
+        """Return the actions of a seat's expert (by default the first seat's), as `actions` does; None without an expert."""
         seat = self._seat(seat)
         if seat not in self.header.experts:
             return None
@@ -202,11 +203,11 @@ class Episode:
         return spaces.from_arrow(self.header.action_spaces[seat], column)
 
     def rewards(self, seat: str | None = None) -> np.ndarray:
-        """Rewards of a seat (the first by default), float64, shape (T,)."""
+        """Return the rewards of a seat (by default the first), float64, shape (T,)."""
         return self._column(f"reward.{self._seat(seat)}").slice(0, self.num_steps).to_numpy()
 
     def ended(self, seat: str | None = None) -> tuple[int, SeatEnd]:
-        """After how many steps the game of a seat (the first by default) ended, and how: some worlds let others continue."""
+        """Return the number of steps until a seat's game (default: the first seat) ended, and how; other seats may continue."""
         seat, seats = self._seat(seat), self.header.seats
         how = {"seats": seats, "terminated": self.terminated, "truncated": not self.terminated}
         if len(seats) == 1:
@@ -218,7 +219,7 @@ class Episode:
         return num_steps, seat_end(seat, json.loads((texts and texts[-1]) or "{}"), **how)
 
     def raw_observations(self) -> np.ndarray:
-        """Observations as the environment returned them, shape (T + 1, ...); for worlds whose observation is not the view."""
+        """Return the observations of the environment, shape (T + 1, ...), for worlds whose observation is not the view."""
         if self.header.observation_space is None:
             raise RecordingError(f"episode {self.id}: observations of {self.env} are its view; use episode.frames")
         return spaces.from_arrow(self.header.observation_space, self._steps.column("observation").combine_chunks())
@@ -233,7 +234,7 @@ class Episode:
 
     @cached_property
     def frames(self) -> Frames:
-        """Pictures that the player saw: T + 1 frames, read or rebuilt when asked for."""
+        """Pictures that the player saw: T + 1 frames, read or rebuilt when needed."""
         header = self.header
 
         def source() -> Any:
@@ -247,14 +248,14 @@ class Episode:
 
     @cached_property
     def observed(self) -> Frames:
-        """Pictures for an agent in the same place: `frames`, but of the full size and with the bars that agents get."""
+        """Pictures for an agent in the player's place: like `frames`, but in full size and with the bars that agents get."""
         if self.header.view is None:
             return self.frames
         return Frames(self.num_steps + 1, self.header.palette, lambda: self.replay_source(for_people=False))
 
     def replay_source(self, *, for_people: bool = True) -> ReplaySource:
-        """A fresh world that goes to any step of this episode (frame storage `replay`), and draws it as the player saw it
-        (`for_people`) or as agents see it."""
+        """Return a new world that can go to any step of this episode (frame storage `replay`).
+        It draws what the player saw (`for_people`) or what agents see."""
         from interplay.envs import make
 
         view = self.header.view if for_people else None
@@ -281,7 +282,7 @@ class Episode:
         return dict(zip(rows.column("step").to_pylist(), rows.column("snapshot").to_pylist(), strict=True))
 
     def observations(self, pipeline: str = "dqn") -> Iterator[tuple[int, np.ndarray]]:
-        """`(t, observation)` at each decision of an agent with this observation pipeline."""
+        """Yield `(t, observation)` at each decision of an agent that uses this observation pipeline."""
         from interplay.envs.observation import observe
         from interplay.envs.observation import pipeline as find
 
@@ -305,7 +306,7 @@ _recent_lock = threading.Lock()
 
 
 def _remember(episode: Episode) -> None:
-    """Close the episode opened longest ago: a loop over ten thousand of them must not run out of file handles or memory."""
+    """Remember an open episode; close the one opened longest ago, so that long loops do not run out of files or memory."""
     with _recent_lock:
         _recent.append(weakref.ref(episode))
         oldest = _recent.popleft()() if len(_recent) > _MAX_OPEN else None

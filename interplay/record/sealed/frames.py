@@ -1,4 +1,4 @@
-"""The frames of a sealed episode as a lazy sequence: stored, replayed or decoded, but always `frames[i]`."""
+"""The frames of a sealed episode as a lazy sequence; stored, replayed or decoded frames are all read as `frames[i]`."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from interplay.record.format.spaces import binary_to_numpy
 
 
 class Source(Protocol):
-    """Source of frames; `read(start, stop)` yields the pixels of frames start to stop - 1, valid until the next one."""
+    """Source of frames. `read(start, stop)` yields the pixels of frames start to stop - 1; each is valid until the next one."""
 
     def read(self, start: int, stop: int) -> Iterator[np.ndarray]: ...
 
 
 class Frames(Sequence[Frame]):
-    """T + 1 frames: `frames[t]` is what the player saw before action t, the last one the final view."""
+    """T + 1 frames: `frames[t]` is what the player saw before action t; the last one is the final view."""
 
     def __init__(self, length: int, palette: np.ndarray | None, source: Callable[[], Source]) -> None:
         self._length = length
@@ -50,7 +50,7 @@ class Frames(Sequence[Frame]):
         return self.range(0, self._length)
 
     def range(self, start: int, stop: int) -> Iterator[Frame]:
-        """Frames start to stop - 1 in order: the fast way to read many."""
+        """Yield frames start to stop - 1 in order: the fast way to read many frames."""
         stop = min(stop, self._length)
         block = 40  # 28 MB of the block world
         for first in range(start, stop, block):  # the lock is let go between blocks, and while the caller works
@@ -65,7 +65,7 @@ class Frames(Sequence[Frame]):
                 self._source = None
 
     def passing(self, start: int, stop: int) -> Iterator[Frame]:
-        """As `range`, for readers that look at each frame once: its pixels are valid until the next one is asked for."""
+        """Yield frames as `range` does, for readers that use each frame once: its pixels are valid until the next frame."""
         with self._lock:
             source = self._source = self._source or self._make()
         if not isinstance(source, IndexedSource):
@@ -75,9 +75,9 @@ class Frames(Sequence[Frame]):
             yield Frame(pixels, self._palette)
 
     def stack(self, index: int, n: int = 4) -> np.ndarray:
-        """The n frames up to and including `index`, oldest first, uint8, shape (n, H, W), or (n, H, W, 3) for RGB views.
+        """Return the n frames up to `index`, oldest first: uint8, shape (n, H, W), or (n, H, W, 3) for RGB views.
 
-        Before the start the first frame is repeated.
+        If there are fewer than n frames, the first frame is repeated.
         """
         first = max(0, index - n + 1)
         pictures = [frame.pixels for frame in self.range(first, index + 1)]
@@ -85,7 +85,7 @@ class Frames(Sequence[Frame]):
 
 
 class IndexedSource:
-    """Palette indices stored in the file, a row group at a time."""
+    """Palette indices that are stored in the file, read one row group at a time."""
 
     def __init__(self, file: pq.ParquetFile, shape: tuple[int, int]) -> None:
         self._file = file
@@ -113,9 +113,9 @@ STEPS_AT_ONCE = 50
 
 
 class ReplaySource:
-    """Frames rebuilt by playing the recorded actions, from the nearest snapshot; only those asked for are drawn, by `draw`.
+    """Frames rebuilt by replaying the recorded actions from the nearest snapshot. `draw` draws only the requested frames.
 
-    It takes snapshots on its way where the recording has none nearby, so that going back is quick.
+    New snapshots are taken during the replay if the recording has none nearby, so that going back is quick.
     """
 
     def __init__(
@@ -142,7 +142,7 @@ class ReplaySource:
             yield self.view()
 
     def approach(self, index: int) -> Iterator[int]:
-        """Step to frame `index`, forward where that is nearest; yields the step reached, now and then."""
+        """Step to frame `index`, from the present step or a nearer snapshot; yield the reached step now and then."""
         best = max((step for step in self._snapshots if step <= index), default=0)
         if self._position is None or self._position > index or self._position < best:
             self._position = None  # until it stands somewhere again
@@ -164,14 +164,14 @@ class ReplaySource:
         return self._env.view().pixels
 
     def scene(self, seat: str, *, fresh: bool) -> tuple[bytes, bool]:
-        """Payload of a scene frame, deflated: the step that was approached last, seen from a seat, for a browser with the land.
+        """Return the deflated payload of a scene frame for a browser with the land: the step reached last, seen from a seat.
 
         Args:
-            fresh: Whether the browser has nothing but the land; otherwise it has the scene asked for last.
+            fresh: Whether the browser has only the land; otherwise it also has the last scene returned for this seat.
         Returns:
-            The payload; and whether the world was reset since the scene before it, so that the browser needs only the land.
+            The payload, and whether it is complete: then the browser needs only the land (for example, after a jump back).
         Raises:
-            RecordingError: If browsers cannot draw this world again.
+            RecordingError: If browsers cannot draw replays of this world.
         """
         scene = self._scenes.get(seat) or self._env.replayed_scene_of(seat)
         if scene is None:
@@ -180,7 +180,7 @@ class ReplaySource:
         return scene.scene(fresh, turned=False), fresh
 
     def land(self) -> Iterator[bytes]:
-        """The payloads of land frames with all of the land as generated, deflated; the first says its `size`."""
+        """Yield the deflated payloads of land frames with all of the generated land; the first payload gives its `size`."""
         for _ in self.approach(self._position or 0):
             pass
         is_empty = True
@@ -191,7 +191,7 @@ class ReplaySource:
             raise self._undrawable
 
     def tables(self) -> bytes:
-        """Tables with which browsers draw it, deflated; `RecordingError` if they cannot."""
+        """Return the deflated tables with which browsers draw the world; `RecordingError` if browsers cannot draw it."""
         tables = self._env.scene_tables()
         if tables is None:
             raise self._undrawable

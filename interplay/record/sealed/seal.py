@@ -1,6 +1,6 @@
-"""From a journal to a sealed episode: one pass for the facts, one for the frames, then an atomic rename.
+"""Turn a journal into a sealed episode: one pass for the facts, one for the frames, then an atomic rename.
 
-The sum of rewards that may be NaN or infinite follows `docs/episode-format.md`, "Rewards".
+Rewards that are NaN or infinite are summed as `docs/episode-format.md`, "Rewards", says.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ play would feel: sealing is what their server does beside."""
 
 
 def seal(paths: list[Path], target: Path) -> Episode:
-    """Write the sealed file of a journal (its segments, oldest first); the journal stays.
+    """Write the sealed file of a journal, given by its segments, oldest first; the journal stays.
 
     Returns:
         The episode, with `sha256` and `size_bytes` set.
     Raises:
-        RecordingError: If the journal holds no observation, or the disk is full (then nothing is left of the target).
+        RecordingError: If the journal holds no observation, or the disk is full; no target file is left then.
 
-    A damaged journal is read as far as possible; the statistic `damaged_journal` says that the rest is missing.
+    A damaged journal is read as far as possible; the statistic `damaged_journal` then says that a part is missing.
     """
     journal = Journal(paths)
     table = journal.table()
@@ -81,7 +81,7 @@ def seal(paths: list[Path], target: Path) -> Episode:
 
 
 def _shift(header: Header, table: pa.Table, end: End | None) -> tuple[dict[str, Any], pa.Table]:
-    """Facts of the episode, and its rows as learners read them: the step beside the observation it was taken on."""
+    """Return the facts of the episode, and its rows as learners read them: each step beside the observation before it."""
     num_steps = table.num_rows - 1
     for name in step_columns(header):
         index = table.schema.get_field_index(name)
@@ -170,7 +170,7 @@ def _plain(value: float | str) -> float | int | str:
 
 
 def _frames(journal: Journal, size: int) -> Iterator[pa.Array | pa.ChunkedArray]:
-    """The frame column, as many rows at a time; an array is valid until the next."""
+    """Yield the frame column, `size` rows at a time; an array is valid until the next one."""
     header = journal.header
     if header.frames == "video":
         yield from _regroup((batch.column(0) for batch in journal.batches(["frame"])), size)
@@ -192,13 +192,14 @@ def _frames(journal: Journal, size: int) -> Iterator[pa.Array | pa.ChunkedArray]
 
 
 def pictures(batch: pa.RecordBatch, last: np.ndarray) -> Iterator[np.ndarray]:
-    """The pictures of a batch of a journal, each valid until the next; `last` is the one before, and becomes each of them."""
+    """Yield the pictures of a journal's batch; each is valid until the next one.
+    `last` holds the picture before the batch and is overwritten with each picture."""
     block = zstandard.ZstdDecompressor().decompressobj().decompress(batch.column(0)[0].as_py())
     return unpacked(block, last)
 
 
 class HashingFile:
-    """A file that knows the SHA-256 of all its bytes and the XXH3-64 of those since the last mark."""
+    """A file that computes the SHA-256 of all its bytes, and the XXH3-64 of the bytes since the last mark."""
 
     def __init__(self, path: Path) -> None:
         self._file = path.open("wb", buffering=1 << 20)
@@ -235,7 +236,7 @@ class HashingFile:
 
 
 def episode_writer(file: HashingFile, schema: pa.Schema) -> pq.ParquetWriter:
-    """Writer of the row groups of a sealed file; mark the file after each."""
+    """Return a writer of row groups for a sealed file; mark the file after each row group."""
     return pq.ParquetWriter(
         file,
         schema,
@@ -287,7 +288,7 @@ NONFINITE_REWARDS = "nonfinite_rewards"
 
 
 def total_of(rewards: np.ndarray) -> float:
-    """The sum of the rewards that are finite numbers; itself finite.
+    """Return the sum of the rewards that are finite numbers; the sum is finite too.
 
     >>> total_of(np.array([1.0, np.nan, np.inf, 2.0]))
     3.0
@@ -297,5 +298,5 @@ def total_of(rewards: np.ndarray) -> float:
 
 
 def counted(reward: float) -> float:
-    """A reward as it counts towards a total: 0 where it is NaN or infinite."""
+    """Return a reward as it counts towards a total: 0 if it is NaN or infinite."""
     return reward if math.isfinite(reward) else 0.0

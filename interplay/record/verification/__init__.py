@@ -1,1 +1,1 @@
-"""Verification: of an episode by its file and a replay, and of an environment or a task before anything is recorded."""
+"""Verify an episode by its file and a replay, and check an environment or a task before recording starts."""

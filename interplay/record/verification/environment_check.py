@@ -1,8 +1,8 @@
-"""An environment check: record a world for some steps, seal, read, verify, and say why it cannot be recorded or replayed.
+"""Check an environment: record it for some steps, seal, read and verify, and say why it cannot be recorded or replayed.
 
-It runs the recorder, the sealer and the catalogue that a study would run, in a folder that the caller throws away.
+The check uses the same recorder, sealer and catalogue as a study, in a folder that the caller deletes afterwards.
 
-`try_out` checks whether a task's keys and statistics suit the environment that it names.
+`try_out` checks whether a task's keys and statistics fit its environment.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ MAX_EPISODES = 30
 
 @dataclass(frozen=True)
 class EnvironmentCheck:
-    """Result of a check.
+    """Result of an environment check.
 
     Attributes:
-        verdict: `good`; or the part that fails: `not replayed`, `not recorded`, or `not made` (a package is missing, the id is
-            one of other packages' templates).
-        reason: Why, and what to do; empty where all is good.
-        num_steps, num_episodes: Recorded ones.
-        num_nonfinite: Rewards that were NaN or infinite.
-        left_out: Names in its infos that are not recorded.
-        num_outside: Observations, as recorded, that are not in its observation space.
+        verdict: `good`; or the part that fails: `not replayed`, `not recorded`, or `not made` (a package is missing, or the id
+            is only a template of another package).
+        reason: Why the check failed and what to do; empty if the verdict is `good`.
+        num_steps, num_episodes: Number of recorded steps and episodes.
+        num_nonfinite: Number of rewards that were NaN or infinite.
+        left_out: Names in the infos that are not recorded.
+        num_outside: Number of recorded observations that are not in the observation space.
     """
 
     env: str
@@ -72,11 +72,11 @@ class _Found:
 
 
 def check_environment(archive: Archive, task: Task, *, num_steps: int) -> EnvironmentCheck:
-    """Record random actions until `num_steps` are made, over as many episodes as that takes, and prove each of them.
+    """Record random actions until `num_steps` are made, over as many episodes as needed, and prove each episode.
 
     Args:
-        archive: Of a folder for this alone; the episodes stay in it.
-        num_steps: In all; `MAX_EPISODES` episodes end it, too.
+        archive: Archive of a folder that is used only for this check; the episodes stay in it.
+        num_steps: Number of steps in all; the check also ends after `MAX_EPISODES` episodes.
     """
     found = _Found()
     verdict: Verdict = "good"
@@ -180,14 +180,14 @@ def _look_at(env: PlayableEnv, info: Any, found: _Found) -> None:
 
 
 def _said(error: Exception) -> str:
-    """An error in words: its own where they are meant for readers, else with its kind."""
+    """Return an error in words: its own text if that is written for readers, else with the kind of error."""
     if isinstance(error, InterplayError | gymnasium.error.Error):
         return str(error)
     return f"{type(error).__name__}: {str(error) or 'no words'}"
 
 
 def try_out(task: Task) -> None:
-    """Build the environment and play one step; an error names the key or statistic that does not fit it."""
+    """Make the environment and play one step; an error names the key or statistic that does not fit."""
     with closing(make(task)) as env:
         _, info = env.reset(seed=task.held_out_seeds[0])
         for spec in task.statistics:
@@ -224,7 +224,7 @@ def _has(space: gymnasium.Space, action: Any) -> bool:
 
 
 def _has_truth(space: gymnasium.Space | None, action: Any) -> bool:
-    """Whether true or false stands where a number belongs: Python counts True as 1."""
+    """Return whether True or False is in a place for numbers, because Python accepts True as 1."""
     match space:
         case gymnasium.spaces.MultiBinary():
             return False

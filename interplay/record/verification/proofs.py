@@ -1,4 +1,4 @@
-"""Proofs of episodes: whether an episode, played again, was what was recorded. High scores ask for them."""
+"""Proofs of episodes: whether a replay of an episode matches its recording. Lists of high scores need them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def proof_path(root: Path, episode_id: str) -> Path:
 
 
 def kept(root: Path, episode_id: str, sha256: str | None) -> bool | None:
-    """Whether an episode is what was recorded; None where nobody has looked, or its file was another one then."""
+    """Return the stored proof: whether an episode matches its recording; None if none was made for the file as it is now."""
     try:
         known = json.loads(proof_path(root, episode_id).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -24,7 +24,7 @@ def kept(root: Path, episode_id: str, sha256: str | None) -> bool | None:
 
 
 def prove(archive: Archive, episode_id: str) -> bool:
-    """Play an episode again, and keep whether it was what was recorded."""
+    """Replay an episode, store whether it matches its recording, and return that."""
     episode = archive.get(episode_id)
     verdict = verify(episode)
     path = proof_path(archive.root, episode_id)

@@ -1,8 +1,8 @@
-"""Proof that a sealed episode is what was recorded, and that playing it again shows the same.
+"""Prove that a sealed episode is unchanged since recording, and that a replay shows the same.
 
-Two questions, in this order. Are the file's bytes those that were sealed? The catalogue keeps the SHA-256 of the file, and
-the file itself a digest of each row group, so a changed byte is traced to its row group, or to the footer. And does the
-episode replay? Frames, rewards, endings, infos and observations of a fresh run are compared with the recorded ones.
+First, the bytes of the file are compared with those that were sealed. The catalogue has the SHA-256 of the file, and the file
+has a digest of each row group, so a changed byte can be traced to its row group or to the footer. Then the episode is replayed,
+and frames, rewards, endings, infos and observations of the new run are compared with the recorded ones.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ class Verdict:
     """Result of verifying one episode.
 
     Attributes:
-        equal: Whether the file and its replay are what was recorded.
-        step: First step that differs (of the damaged part, where nothing finer can be told), or None when equal.
-        reason: One sentence.
-        replayed: Whether the episode was played again; worlds that are not deterministic cannot be.
-        intact: Whether the file is the one that was sealed; if it is and the replay differs, no backup helps.
+        equal: Whether the file and its replay match the recording.
+        step: First step that differs (or the first step of the damaged part, if only that is known); None if equal.
+        reason: The result in one sentence.
+        replayed: Whether the episode was replayed; this is not possible in worlds that are not deterministic.
+        intact: Whether the file is the one that was sealed. If so and the replay differs, a backup does not help.
     """
 
     episode: str
@@ -55,7 +55,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class _Difference:
-    """The first step that differs, and how; `in_replay` if only the replay differs from the recording."""
+    """The first step that differs, and how; `in_replay` says that only the replay differs from the recording."""
 
     step: int
     reason: str
@@ -63,16 +63,16 @@ class _Difference:
 
 
 def verify(episode: Episode) -> Verdict:
-    """Compare a sealed episode with its catalogue entry and with a fresh run."""
+    """Compare a sealed episode with its catalogue entry and with a new run."""
     return verify_file(episode.path, episode.id, episode.sha256)
 
 
 def verify_file(path: Path, episode_id: str, sha256: str | None) -> Verdict:
-    """As `verify`, for a file.
+    """Compare a file as `verify` does.
 
     Args:
-        path: A sealed file; or the mp4 of a video only, of which the bytes are compared.
-        sha256: As in the catalogue; None where it has no hash, then the footer is taken on trust.
+        path: A sealed file; or an mp4, if the episode is only a video: then only its bytes are compared.
+        sha256: Hash in the catalogue; None if it has no hash: then the footer is trusted.
     """
     if path.suffix == ".mp4":
         return _verify_video(path, episode_id, sha256)
@@ -134,7 +134,7 @@ def _verify_video(path: Path, episode_id: str, sha256: str | None) -> Verdict:
 
 
 def _damaged_group(path: Path) -> int | None:
-    """The first row group whose bytes are not those of the digests in the footer."""
+    """Return the first row group whose bytes do not match their digest in the footer; None if all match."""
     digests = json.loads((pq.read_metadata(path).metadata or {})[DIGESTS_KEY])
     with path.open("rb") as file:
         for group, (end, digest) in enumerate(digests):
@@ -210,7 +210,7 @@ def _replayed(table: pa.Table, start: int, hashes: list[int | None], replay: _Re
 
 
 class _Replay:
-    """The episode played again, a step behind the rows it is compared with."""
+    """Replays the episode; the replay is one step behind the rows that it is compared with."""
 
     def __init__(self, episode: Episode) -> None:
         header = episode.header
@@ -304,7 +304,7 @@ class _Replay:
 
 
 def _same(first: Any, second: Any) -> bool:
-    """Equality where NaN equals NaN."""
+    """Return whether two values are equal, where NaN equals NaN."""
     if isinstance(first, list) and isinstance(second, list):
         return len(first) == len(second) and all(map(_same, first, second))
     if isinstance(first, dict) and isinstance(second, dict):

@@ -1,4 +1,4 @@
-"""Bans: judges whose answers do not count. A ban is a row that is never deleted; lifting it fills in when."""
+"""Bans: the answers of a banned judge do not count. A ban is a row that is never deleted; lifting it sets its end time."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def is_banned(session: Session, judge: str) -> bool:
 
 
 def ban(session: Session, *, judge: str, reason: str, now: datetime) -> bool:
-    """Let no answer of a judge count, from the first one on, and take back their open match; False if that is so already."""
+    """Ban a judge: no answer of theirs counts, and their open match is released. Return False if they were banned already."""
     lock(session)  # or two bans of one judge at once would both be entered
     if is_banned(session, judge):
         return False
@@ -44,7 +44,7 @@ def unban(session: Session, *, judge: str, now: datetime) -> bool:
 
 
 def bans(session: Session, *, lifted: bool = False) -> Sequence[Ban]:
-    """Every ban in force, in the order they were made; with `lifted` those that are over as well."""
+    """Return every ban in force, oldest first; with `lifted` also lifted bans."""
     query = select(Ban).order_by(Ban.id)
     return session.scalars(query if lifted else query.where(Ban.lifted_at.is_(None))).all()
 
@@ -54,13 +54,13 @@ def known_judges(session: Session) -> list[str]:
 
 
 def num_answers_of(session: Session, judges: Iterable[str], study: str | None = None) -> dict[str, int]:
-    """Judge -> how many answers of theirs stand, checks included, in one study or at all."""
+    """Map each judge to the number of their answers that stand, checks included, in one study or in all."""
     query = select(Answer.judge, func.count()).where(Answer.judge.in_(list(judges)), STANDS).group_by(Answer.judge)
     return {judge: count for judge, count in session.execute(query if study is None else query.where(Answer.study == study))}
 
 
 def judges_of_worker(session: Session, worker: str) -> list[str]:
-    """Every name in the log of a worker of a recruiting channel or a published data set."""
+    """Return every judge name in the log that belongs to a worker of a recruiting channel or of a published data set."""
     people = session.scalars(select(Participant.id).where(Participant.worker == worker).order_by(Participant.id))
     imported = [judge for judge in known_judges(session) if "/" in judge and judge.partition("/")[2] == worker]
     return [*(judge_name(number) for number in people), *imported]

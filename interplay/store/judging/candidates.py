@@ -1,4 +1,4 @@
-"""Entrants and their episodes that may be judged, and in which studies."""
+"""Find the entrants and episodes that may be judged, and the studies that judge them."""
 
 from __future__ import annotations
 
@@ -66,8 +66,8 @@ _ALL_NEEDED_AGREED = ~exists().where(
 
 
 def brought(columns: Sequence[Any], *conditions: ColumnElement[bool], with_seat: bool = False) -> CompoundSelect:
-    """Columns of entrants and their episodes: of those in which an agent had any seat for itself, and of those entered. Each
-    once, or `with_seat` once for each seat that the entrant held, which is the last column."""
+    """Select columns of entrants and their episodes: those in which an agent held a seat alone, and those that were entered.
+    Each episode comes once; `with_seat` gives a row for each seat that the entrant held, and the seat as the last column."""
     own = (
         select(*columns, *([EpisodeSeat.seat] if with_seat else []))
         .select_from(EpisodeSeat)
@@ -113,14 +113,14 @@ _STUDY = select(StudyRow.content_hash, StudyRow.closed_at).where(StudyRow.id == 
 
 
 class JudgedStudy(NamedTuple):
-    """A study's version, and when it was closed."""
+    """The version of a study, and the time when it was closed."""
 
     content_hash: str
     closed_at: datetime | None
 
 
 class CandidateRow(NamedTuple):
-    """An episode that may be shown to judges, for one seat of it."""
+    """An episode that may be shown to judges, with one of its seats."""
 
     agent: str
     task_hash: str
@@ -142,7 +142,7 @@ def study(session: Session, study_id: str) -> JudgedStudy | None:
 
 
 def study_definition(session: Session, content_hash: str) -> dict[str, Any]:
-    """The definition of one version of a study; it may hold pictures, so ask once."""
+    """Return the definition of one version of a study. It may hold pictures, so call this once."""
     return session.get_one(StudyVersion, content_hash).definition
 
 
@@ -159,8 +159,8 @@ def task_definition(session: Session, task_hash: str) -> dict[str, Any] | None:
 
 
 def candidates_state(session: Session, task: str) -> CandidatesState:
-    """A value that changes when the candidates of a task change: its entrants, the number of episodes, and the time of the last
-    one that came, got its video, or was entered."""
+    """Return a value that changes when the candidates of a task change.
+    It has the entrants, the number of episodes, and the newest time at which an episode came, got its video, or was entered."""
     return frozenset(tuple(row) for row in session.connection().execute(_STATE, {"task": task}))
 
 
@@ -169,7 +169,7 @@ def candidate_versions(session: Session, task: str) -> list[str]:
 
 
 def candidates(session: Session, task: str, task_hash: str, seeds: Sequence[int]) -> list[CandidateRow]:
-    """Episodes of entrants that may be judged, recorded under one version of a task on the given seeds and not interrupted."""
+    """Return entrants' episodes that may be judged: of one task version, with the given seeds, and not interrupted."""
     return _rows(session, _CANDIDATES, {"task": task, "task_hash": task_hash, "seeds": list(seeds)})
 
 
@@ -182,7 +182,7 @@ def games_of(session: Session, participant_id: int) -> set[str]:
 
 
 def candidates_in(session: Session, task: str, episode_id: str) -> list[CandidateRow]:
-    """Rows of one episode of a task, on any seed: one for each entrant that was let in and each seat it held."""
+    """Return the rows of one episode of a task, with any seed: one for each approved entrant and each seat that it held."""
     return _rows(session, _EPISODE, {"task": task, "episode_id": episode_id})
 
 

@@ -1,4 +1,4 @@
-"""The append-only log of answers, and the lock that keeps it in order."""
+"""The append-only log of answers, and the lock that keeps its order."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ _NEWS = (
 
 
 class LoggedAnswer(NamedTuple):
-    """One answer of the log, as ratings need it."""
+    """One answer of the log, with the fields that ratings need."""
 
     sequence: int
     task: str
@@ -97,7 +97,7 @@ LogRevision = tuple[int, int, int]
 
 
 class LogState(NamedTuple):
-    """The last answer there is, whether it counts or not, and the revision of what counts."""
+    """Sequence number of the last answer, whether it counts or not, and the revision of which answers count."""
 
     last_sequence: int
     revision: LogRevision
@@ -107,9 +107,9 @@ class JudgeState(NamedTuple):
     """State of a judge.
 
     Attributes:
-        num_answers: Answers given, in the study asked for or at all, checks included.
-        is_banned: Whether they do not count at present.
-        has_open, has_draft: Whether the judge has an open match, and whether something was written for one without an answer.
+        num_answers: Number of answers given, in one study or in all, checks included.
+        is_banned: Whether the judge is banned, so that the answers do not count.
+        has_open, has_draft: Whether the judge has an open match; whether the judge has a draft for a match without an answer.
     """
 
     num_answers: int
@@ -119,18 +119,18 @@ class JudgeState(NamedTuple):
 
 
 def lock(session: Session) -> None:
-    """Let one transaction at a time serve or answer matches, until this one ends; call it first in the transaction.
+    """Let only one transaction at a time serve or answer matches, until this one ends; call this first in the transaction.
 
-    On SQLite `Database.write()` is that lock already. On PostgreSQL it is an advisory lock, held over every connection
-    and server process: no two judges can be given one pair, and answers become visible in the order of their `sequence`,
-    which readers that carry on from the last sequence rely on.
+    On SQLite, `Database.write()` already is this lock. On PostgreSQL it is an advisory lock across all connections and server
+    processes. So no two judges can get the same pair, and answers become visible in the order of their `sequence`; readers
+    that continue from the last sequence rely on this order.
     """
     if session.get_bind().dialect.name == "postgresql":
         session.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK_KEY})
 
 
 def times_answered_about(session: Session, judge: str, task: str) -> Counter[frozenset[str]]:
-    """How often this judge has answered about each two agents of a task, checks left out."""
+    """Return how often this judge has answered about each pair of agents of a task, without checks."""
     rows = session.connection().execute(_ANSWERED_ABOUT, {"judge": judge, "task": task})
     return Counter(frozenset((left, right)) for left, right in rows)
 
@@ -140,10 +140,10 @@ def purposes_answered(session: Session, judge: str, study: str) -> list[str]:
 
 
 def append_answer(session: Session, match: Match, **fields: Any) -> int | None:
-    """Add the answer to a match to the log; returns its sequence number. The transaction must hold `lock`.
+    """Add the answer to a match to the log and return its sequence number. The transaction must hold `lock`.
 
-    None, and nothing is added, if the match has its answer by now, or its judge has answered about the same two episodes since
-    it was served (`has_answered_since`). `fields` are the columns of `Answer` that the match does not know.
+    Nothing is added and None is returned if the match already has an answer, or if its judge has answered about the same two
+    episodes since it was served (`has_answered_since`). `fields` are the columns of `Answer` that the match does not have.
     """
     if not mark_answered(session, match, fields["created_at"]):
         return None
@@ -162,7 +162,7 @@ def append_answer(session: Session, match: Match, **fields: Any) -> int | None:
 
 
 def last_answer_of(session: Session, judge: str, study: str | None) -> Answer | None:
-    """The last answer of a judge in a study, or in the open room; None if it was taken back."""
+    """Return a judge's last answer in a study, or outside of studies; None if that answer was taken back."""
     there = Answer.study.is_(None) if study is None else Answer.study == study
     last = select(func.max(Answer.sequence)).where(Answer.judge == judge, there)
     return session.scalar(select(Answer).where(Answer.sequence == last.scalar_subquery(), STANDS))
@@ -178,7 +178,7 @@ def log_state(session: Session) -> LogState:
 
 
 def log_news(session: Session, after: int) -> tuple[LogState, tuple[LoggedAnswer, ...]]:
-    """`log_state`, and the first `MAX_NEWS` of `answers` behind a sequence number, in one statement."""
+    """Return `log_state` and the first `MAX_NEWS` answers that count after a sequence number, in one statement."""
     rows = [tuple(row) for row in session.connection().execute(_NEWS, {"after": after})]
     found = tuple(LoggedAnswer._make(row[4:]) for row in rows if row[4] is not None)
     return _state(*rows[0][:4]), found
@@ -189,10 +189,10 @@ def _state(last_sequence: int | None, last_ban: int | None, num_lifted: int, num
 
 
 def answers(session: Session, task: str | None = None, *, after: int = 0) -> Iterator[LoggedAnswer]:
-    """The answers that count, in order, in one task or all, from the answer behind sequence number `after` on.
+    """Yield the answers that count, in order, in one task or all, from the answer after sequence number `after` on.
 
-    Every rating is computed from these alone: answers to checks, of model judges, of banned judges, and those taken back are
-    left out. The revision in `log_state` tells when that changes for earlier answers.
+    Every rating is computed only from these answers. Answers to checks, answers of model judges or banned judges, and answers
+    that were taken back are left out. The revision in `log_state` changes when this changes for earlier answers.
     """
     statement, values = (_LOG, {}) if task is None else (_LOG_OF_TASK, {"task": task})
     connection = session.connection()
@@ -207,11 +207,12 @@ def answers(session: Session, task: str | None = None, *, after: int = 0) -> Ite
 def answers_where_one_side_leads(
     session: Session, statistic: str, task: str | None = None, *, up_to: int | None = None
 ) -> tuple[int, int]:
-    """Of the answers that count and name a side, about two episodes with unequal values of a statistic, in one task or all, up
-    to a sequence number or to the end of the log.
+    """Return how often judges chose the side with the larger value of a statistic.
+    Only answers that count and name a side are used, in one task or all, up to a sequence number or to the end of the log;
+    episodes with equal values are left out.
 
     Returns:
-        How many there are, and how many of them name the side with the larger value.
+        Number of such answers, and the number of those that name the side with the larger value.
     """
     left, right = aliased(EpisodeStatistic), aliased(EpisodeStatistic)
     query = (
@@ -230,9 +231,10 @@ def answers_where_one_side_leads(
 
 
 def answers_for_review(session: Session, study: str | None = None) -> Iterator[Any]:
-    """Care with which every answer was given, in one study or all: tuples of judge, their kind, study, purpose, outcome, the
-    outcome a check expects, the time from serving to answering in seconds, and as the page wrote them, None or any text:
-    seconds watched and length of the left video, then of the right one."""
+    """Yield facts about how carefully every answer was given, in one study or all.
+    Each tuple has: judge, kind of judge, study, purpose, outcome, the outcome that a check expects, and the seconds from
+    serving to answering. Then, as the page reported them (None or any text): seconds watched and length of the left video,
+    and of the right video."""
     seconds = [Answer.viewing[side, name].as_string() for side in ("left", "right") for name in ("watched_s", "length_s")]
     query = select(
         Answer.judge,
@@ -255,7 +257,7 @@ def num_answers_by(session: Session, judge: str, study: str | None = None) -> in
 
 
 def answered_since(session: Session, judge: str, since: datetime, study: str | None) -> list[datetime]:
-    """When this judge answered in a study, or in the open room, since a time; the last one first."""
+    """Return the times since `since` at which this judge answered in a study, or outside of studies; newest first."""
     there = Answer.study.is_(None) if study is None else Answer.study == study
     return list(session.connection().scalars(_TIMES_BY_JUDGE.where(there), {"judge": judge, "since": since}))
 

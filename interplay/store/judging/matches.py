@@ -1,4 +1,4 @@
-"""Matches: served to judges, open, answered or released."""
+"""Matches: served to judges, then open, answered or released."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ _OTHER = aliased(Match)
 
 
 def _shows(match: type[Match]) -> ColumnElement[bool]:
-    """Whether a match shows the two episodes, or the two segments of them, that `_about` names, in either order."""
+    """Return a condition: a match shows the two episodes (or segments) that `_about` names, in either order."""
     segments = [func.coalesce(one, 0) for one in (match.left_segment_id, match.right_segment_id)]
     shown = (match.left_episode_id, segments[0], match.right_episode_id, segments[1])
     left, right = (tuple(bindparam(name) for name in (side, f"{side}_segment")) for side in ("left", "right"))
@@ -131,7 +131,7 @@ _MARK_ANSWERED = (
 
 
 class OpenPair(NamedTuple):
-    """A match that a judge has open; the answer to one that `informs` will rate."""
+    """A match that a judge has open; `informs` says whether its answer will count for ratings."""
 
     left: str
     right: str
@@ -157,7 +157,7 @@ def pairs_shown_to(session: Session, judge: str, task: str) -> list[tuple[int, f
 
 
 def times_shown(session: Session, task: str, a: str, b: str) -> Counter[frozenset[str]]:
-    """How often each pair of episodes of two agents was served to anyone."""
+    """Return how often each pair of episodes of two agents was served to any judge."""
     rows = session.connection().execute(_TIMES_SHOWN, {"task": task, "a": a, "b": b})
     return Counter(frozenset((left, right)) for left, right in rows)
 
@@ -168,14 +168,14 @@ def first_task_of(session: Session, judge: str, study: str) -> str | None:
 
 
 def unanswered_purpose(session: Session, judge: str, study: str) -> str | None:
-    """Purpose of the match this judge was served last in a study; None without one, or it has its answer."""
+    """Return the purpose of the match that this judge was served last in a study; None without a match or if it is answered."""
     row = session.connection().execute(_LAST_SERVED, {"judge": judge, "study": study}).first()
     return None if row is None or row.answered_at is not None else row.purpose
 
 
 def matches_to_repeat(session: Session, judge: str, study: str) -> list[tuple[Match, str]]:
-    """Matches, no checks, that this judge answered in a study and has not answered again, oldest first, each with the outcome
-    given; those about segments that they could not tell are left out."""
+    """Return the matches that this judge answered once in a study, oldest first, with their outcomes.
+    Checks are left out, and segments about which the judge could not tell."""
     again = aliased(Match)
     query = (
         select(Match, Answer.outcome)
@@ -199,13 +199,13 @@ def match_by_id(session: Session, match_id: str) -> Match | None:
 
 
 def match_to_read(session: Session, match_id: str) -> Match | None:
-    """One match as it is now; changes to what is returned go nowhere."""
+    """Return one match as it is now; changes to the returned object are not stored."""
     row = session.connection().execute(_MATCH, {"match_id": match_id}).first()
     return None if row is None else Match(**row._asdict())
 
 
 def is_withdrawn(session: Session, match_id: str) -> bool:
-    """Whether an unanswered match shows a game whose player no longer agrees to that."""
+    """Return whether an unanswered match shows a game whose player no longer agrees."""
     return bool(session.connection().scalar(_IS_WITHDRAWN, {"match_id": match_id}))
 
 
@@ -221,7 +221,7 @@ def open_match_of(session: Session, judge: str) -> Match | None:
 
 
 def drafted_match_of(session: Session, judge: str, study: str | None) -> Match | None:
-    """The released match of a study this judge last wrote something for."""
+    """Return the released match of a study for which this judge last wrote something."""
     return _match(session, session.connection().scalar(_DRAFTED_OF_JUDGE, {"judge": judge, "study": study}))
 
 
@@ -232,8 +232,8 @@ def _match(session: Session, match_id: str | None) -> Match | None:
 def touch(
     session: Session, match_id: str, judge: str, study: str | None, now: datetime, draft: dict[str, Any] | None = None
 ) -> bool:
-    """Note a heartbeat of an open match, and what was filled in so far if anything is given; False if there is no such
-    open match of this judge, a person's being one of the study they work in."""
+    """Store a heartbeat of an open match and, if given, a draft of its answer.
+    Return False if the judge has no such open match; for a person, the match must belong to the study that they work in."""
     values: dict[str, Any] = {"match_id": match_id, "of_judge": judge, "of_study": study, "now": now}
     if draft is None:
         return _rowcount(session, _TOUCH, values) == 1
@@ -241,8 +241,8 @@ def touch(
 
 
 def release(session: Session, match: Match, now: datetime) -> None:
-    """Release a match that is not answered, see `was_given_back`. Its draft goes, or it would be served again for what was
-    written."""
+    """Release a match that is not answered, see `was_given_back`.
+    Its draft is deleted; otherwise the match would be served again because of the draft."""
     _rowcount(session, _RELEASE, {"match_id": match.id, "now": now})
 
 
@@ -257,13 +257,13 @@ def last_problems(session: Session, limit: int) -> list[tuple[Problem, Match]]:
 
 
 def release_open_of(session: Session, judge: str, now: datetime, *, study: str | None = None) -> int:
-    """Take back the open match of this judge, in one study or at all; returns how many there were. A draft stays."""
+    """Release the open match of this judge, in one study or in any; return the number of matches. Drafts are kept."""
     mine = update(Match).where(Match.judge == judge, _IS_OPEN)
     return _rowcount(session, (mine if study is None else mine.where(Match.study == study)).values(released_at=now), {})
 
 
 def release_showing(session: Session, episode_id: str, now: datetime) -> int:
-    """Take back every unanswered match that shows an episode, as if its judge had released it; returns how many."""
+    """Release every unanswered match that shows an episode, as if its judge had released it; return the number of matches."""
     shows = or_(Match.left_episode_id == episode_id, Match.right_episode_id == episode_id)
     showing = update(Match).where(
         Match.answered_at.is_(None), or_(Match.released_at.is_(None), Match.draft.is_not(None)), shows
@@ -272,27 +272,27 @@ def release_showing(session: Session, episode_id: str, now: datetime) -> int:
 
 
 def was_given_back(match: Match) -> bool:
-    """Whether its judge released this match, which counts as a heartbeat; one released by silence had its last one before."""
+    """Return whether the judge released this match. Such a release counts as a heartbeat; a release after silence does not."""
     return match.released_at is not None and match.seen_at >= match.released_at
 
 
 def release_unseen(session: Session, *, seen_before: datetime, now: datetime) -> int:
-    """Release every open match without a heartbeat since `seen_before`; returns how many."""
+    """Release every open match without a heartbeat since `seen_before`; return the number of matches."""
     return _rowcount(session, _RELEASE_UNSEEN, {"seen_before": seen_before, "now": now})
 
 
 def release_untouched(session: Session, *, served_before: datetime, now: datetime) -> int:
-    """Release every open match that was served before a time and never had a heartbeat; returns how many."""
+    """Release every open match that was served before a time and never had a heartbeat; return the number of matches."""
     return _rowcount(session, _RELEASE_UNTOUCHED, {"served_before": served_before, "now": now})
 
 
 def has_answered_since(session: Session, match: Match) -> bool:
-    """Whether the judge of this match answered another one about the same two episodes (or segments) after it was served."""
+    """Return whether the judge answered another match about the same two episodes (or segments) after this one was served."""
     return session.connection().scalar(_ANSWERED_SINCE, _about(match)) is not None
 
 
 def mark_answered(session: Session, match: Match, now: datetime) -> bool:
-    """Close a match for its answer, unless it has one or `has_answered_since` holds. The transaction must hold `lock`."""
+    """Mark a match as answered, unless it is already or `has_answered_since` holds. The transaction must hold `lock`."""
     return _rowcount(session, _MARK_ANSWERED, _about(match) | {"now": now}) == 1
 
 
@@ -310,5 +310,5 @@ def _sides(match: Match) -> dict[str, Any]:
 
 
 def _rowcount(session: Session, statement: Any, values: dict[str, Any]) -> int:
-    """Rows a change touched; objects the session already holds are not told of it."""
+    """Return the number of changed rows; objects that the session already holds are not updated."""
     return session.connection().execute(statement, values).rowcount

@@ -1,4 +1,4 @@
-"""The database of model judges: people's answers with their episodes, and a place for their own."""
+"""Store answers of model judges, and read the people's answers and episodes that these judges learn from."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from interplay.store.models import Answer, Match
 
 
 class JudgedPair(NamedTuple):
-    """One answer of a person, and the episodes it is about."""
+    """One answer of a person, and the episodes that it is about."""
 
     left_episode: str
     right_episode: str
@@ -27,14 +27,14 @@ class JudgedPair(NamedTuple):
 
 
 class LoggedOpinion(NamedTuple):
-    """One answer of a model judge in the log; `probabilities` by outcome, None if it gave none."""
+    """One answer of a model judge in the log; `probabilities` by outcome, None if the judge gave none."""
 
     pair: JudgedPair
     probabilities: dict[str, float] | None
 
 
 class LoggedJudge(NamedTuple):
-    """A model judge in the log, how many answers it gave about a task, and the last answer of anybody about that task."""
+    """A model judge in the log, the number of its answers about a task, and the last answer of any judge about that task."""
 
     judge: str
     task: str
@@ -43,7 +43,7 @@ class LoggedJudge(NamedTuple):
 
 
 class ModelAnswer(NamedTuple):
-    """Answer of a model judge about a pair; `match_id` is made from judge, episodes and seat, so that it is given once."""
+    """Answer of a model judge about a pair. `match_id` is made from judge, episodes and seat, so no answer is stored twice."""
 
     match_id: str
     task_hash: str
@@ -77,7 +77,7 @@ _PAIRS = (
 
 
 def judged_pairs(session: Session, task: str) -> list[JudgedPair]:
-    """Answers of people about a task that move ratings, in the order of the log; programs judge too, and are no people."""
+    """Return the answers of people about a task that count for ratings, in the order of the log; programs are left out."""
     query = _PAIRS.where(Answer.task == task, Answer.judge_kind == "person", COUNTS)
     return [JudgedPair(*row) for row in session.execute(query)]
 
@@ -96,7 +96,7 @@ def opinions(session: Session, judge: str, task: str) -> list[LoggedOpinion]:
 
 
 def _probabilities(viewing: dict[str, Any]) -> dict[str, float] | None:
-    """Probabilities of the three outcomes, if a judge has sent valid ones: programs may send anything."""
+    """Return the probabilities of the three outcomes; None if they are missing or invalid: programs may send anything."""
     given = viewing.get("probabilities")
     if not isinstance(given, dict) or set(given) != {"left", "draw", "right"}:
         return None
@@ -107,7 +107,7 @@ def _probabilities(viewing: dict[str, Any]) -> dict[str, float] | None:
 
 
 def add_model_answers(session: Session, *, judge: str, task: str, answers: Sequence[ModelAnswer], now: datetime) -> int:
-    """Append answers of a model judge; known ones are left out. Returns how many were new."""
+    """Append answers of a model judge, without those already stored; return the number of new answers."""
     lock(session)
     known = answered_matches(session, judge, task)
     new = [answer for answer in answers if answer.match_id not in known]

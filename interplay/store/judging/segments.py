@@ -1,4 +1,4 @@
-"""Segments of games: those of a study, the answers about them, and the reward that chooses the next pair."""
+"""Segments of games: the segments of a study, the answers about them, and the reward that chooses the next pair."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _IDS_AT_ONCE = 500
 
 
 class NewSegment(NamedTuple):
-    """A segment that was drawn; columns as in `models.Segment`."""
+    """A segment that was drawn; its columns are those of `models.Segment`."""
 
     episode_id: str
     first_step: int
@@ -54,7 +54,7 @@ class NewSegment(NamedTuple):
 
 
 class SegmentRow(NamedTuple):
-    """A segment of a study, and what its episode is of."""
+    """A segment of a study, with facts of its episode."""
 
     id: int
     episode_id: str
@@ -68,19 +68,19 @@ class SegmentRow(NamedTuple):
 
     @property
     def key(self) -> str:
-        """Name in a guide's sums: the same in every version of a study."""
+        """Name of the segment in a guide's sums; it is the same in every version of a study."""
         return f"{self.episode_id}:{self.first_step}:{self.last_step}"
 
 
 class Guide(NamedTuple):
-    """The reward that chooses the next pair; `id` changes when there is another one."""
+    """The reward that chooses the next pair; a newer guide has another `id`."""
 
     id: int
     reward: str
 
 
 class SegmentAnswer(NamedTuple):
-    """An answer about two segments, and whose play it is about; empty in a task of one seat."""
+    """An answer about two segments, and the seat that it is about; the seat is empty in a task with one seat."""
 
     outcome: str
     left: SegmentRow
@@ -118,7 +118,7 @@ def entered_segment(session: Session, study: str, study_hash: str, segment: NewS
 
 
 def segments_of(session: Session, study_hash: str) -> list[SegmentRow]:
-    """The segments of a version of a study that may be shown: those whose players agree to it, and no withdrawn agent's."""
+    """Return the segments of a study version that may be shown: their players agree, and their agent is not withdrawn."""
     return [SegmentRow(*row) for row in session.connection().execute(_MAY_BE_SHOWN, {"study_hash": study_hash})]
 
 
@@ -135,7 +135,7 @@ def segments_of_study(session: Session, study: str) -> list[SegmentRow]:
 
 
 def segment_pairs_shown(session: Session, study: str) -> set[frozenset[int]]:
-    """Pairs of segments that somebody has answered about in a study, or has open; models and banned judges left out."""
+    """Return the pairs of a study's segments that judges have answered about or have open, without model and banned judges."""
     rows = session.connection().execute(_PAIRS_SHOWN, {"study": study})
     return {frozenset((left or 0, right or 0)) for left, right in rows}
 
@@ -146,14 +146,14 @@ def segments_in_attention(session: Session, study: str, judge: str) -> set[int]:
 
 
 def num_segment_answers(session: Session, study: str) -> int:
-    """How many answers of people in a study are about segments, checks and banned judges left out."""
+    """Return the number of people's answers about segments in a study, without checks and banned judges."""
     return session.connection().scalar(_NUM_ANSWERS, {"study": study}) or 0
 
 
 def segment_answers(
     session: Session, study: str, *, judges: Literal["people", "models", "all"] = "people"
 ) -> Iterator[SegmentAnswer]:
-    """The answers about segments of a study that count, in the order of the log, without those of judges who could not tell."""
+    """Yield the answers about a study's segments that count, in the order of the log, unless the judge could not tell."""
     known = {row.id: row for row in segments_of_study(session, study)}
     query = (
         select(Answer.outcome, Match.left_segment_id, Match.right_segment_id, Match.seat)
@@ -179,5 +179,5 @@ def newest_guide(session: Session, study: str) -> Guide | None:
 
 
 def guide_sums(session: Session, guide: Guide) -> dict[str, list[float]]:
-    """Segment key -> its sum of rewards as each network of the guide sees it."""
+    """Map each segment key to its sums of rewards, one for each network of the guide."""
     return session.get_one(SegmentGuide, guide.id).sums

@@ -1,4 +1,4 @@
-"""Answers as leaderboards, pages of agents and reports read them: by agent, in words, and whole."""
+"""Read answers for leaderboards, agents' pages and reports: by agent, in words, or complete."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ANSWERS_PER_FETCH = 5000
 
 
 class Verdict(NamedTuple):
-    """An answer from the view of one agent: its opponent, its side, and the outcome."""
+    """An answer seen from one agent: its opponent, its side, and the outcome."""
 
     task: str
     is_left: bool
@@ -28,7 +28,7 @@ class Verdict(NamedTuple):
 
 
 class Reason(NamedTuple):
-    """Words of a judge about an agent; `verdict` is `won`, `drew` or `lost`, `side` where the agent was shown."""
+    """A judge's words about an agent; `verdict` is `won`, `drew` or `lost`, and `side` is the agent's side."""
 
     task: str
     opponent: str
@@ -39,7 +39,7 @@ class Reason(NamedTuple):
 
 
 def model_answers(session: Session) -> Iterator[LoggedAnswer]:
-    """Answers of model judges, in order; they are shown beside people's and never counted among them."""
+    """Yield the answers of model judges in order; they are shown beside people's answers and never counted among them."""
     query = LOGGED.where(BY_MODELS)
     for row in session.execute(query, execution_options={"yield_per": _ANSWERS_PER_FETCH}):
         yield LoggedAnswer(*row)
@@ -50,7 +50,7 @@ def has_model_answers(session: Session) -> bool:
 
 
 def verdicts(session: Session, agent: str, *, up_to: int | None = None) -> Iterator[Verdict]:
-    """Every answer that counts about an agent, in order, up to a sequence number or to the end of the log."""
+    """Yield every answer about an agent that counts, in order, up to a sequence number or to the end of the log."""
     query = select(Answer.task, Answer.left_agent, Answer.right_agent, Answer.outcome, Answer.responses)
     query = query.where(COUNTS, _up_to(up_to), or_(Answer.left_agent == agent, Answer.right_agent == agent))
     query = query.order_by(Answer.sequence)
@@ -59,7 +59,7 @@ def verdicts(session: Session, agent: str, *, up_to: int | None = None) -> Itera
 
 
 def last_reasons(session: Session, agent: str, *, limit: int, without: set[str], up_to: int | None = None) -> list[Reason]:
-    """The last words about an agent, newest first, in answers that count; tasks of `without` are left out."""
+    """Return the last words about an agent, newest first, from answers that count; the tasks in `without` are left out."""
     query = (
         select(Answer.task, Answer.left_agent, Answer.right_agent, Answer.outcome, Answer.reason, Answer.created_at)
         .where(COUNTS, _up_to(up_to), or_(Answer.left_agent == agent, Answer.right_agent == agent))
@@ -80,7 +80,7 @@ def _up_to(sequence: int | None) -> ColumnElement[bool]:
 
 
 def watched_tasks(session: Session, judge: str, now: datetime) -> set[str]:
-    """Tasks of which a judge has an unanswered match open; a page that slept may still answer."""
+    """Return the tasks in which a judge has an unanswered match whose page may still answer, even after it was inactive."""
     query = select(Match.task).where(Match.judge == judge, Match.answered_at.is_(None), Match.seen_at > now - WATCHED_FOR)
     return set(session.scalars(query.distinct()))
 
@@ -90,8 +90,8 @@ _COUNT = {"people": COUNTS, "models": BY_MODELS, "all": or_(COUNTS, BY_MODELS)}
 
 
 class FullAnswer(NamedTuple):
-    """One answer of the log and its two episodes; fields as in `models.Answer`. `dataset` is the name under which an answer was
-    imported, or empty."""
+    """One answer of the log and its two episodes; its fields are those of `models.Answer`.
+    `dataset` is the name under which the answer was imported, or empty."""
 
     sequence: int
     task: str
@@ -113,9 +113,9 @@ class FullAnswer(NamedTuple):
 def full_answers(
     session: Session, task: str | None = None, *, judges: Literal["people", "models", "all"] = "people"
 ) -> Iterator[FullAnswer]:
-    """Every answer that counts, in the order of the log, of one task or of all; people's, if not said otherwise.
+    """Yield every answer that counts, in the order of the log, of one task or all; by default only people's answers.
 
-    Reports are made from these alone, so answers that are left out here are in no table.
+    Reports use only these answers, so an answer that is left out here is in no table.
     """
     query = select(
         Answer.sequence,
@@ -146,7 +146,7 @@ def num_full_answers(session: Session) -> int:
 
 
 def judged_definitions(session: Session) -> dict[str, dict[str, Any]]:
-    """Task id -> `Task.to_json()` of its newest version that answers are about."""
+    """Map each task id to `Task.to_json()` of the newest task version that has answers."""
     judged = select(Match.task_hash).join(Answer, Answer.match_id == Match.id).distinct()
     rows = session.execute(
         select(TaskRow.task, TaskRow.definition)

@@ -1,4 +1,4 @@
-"""Alembic's entry: run the migrations on the connection that `Database.open` hands over."""
+"""Alembic's entry point: run the migrations on the connection that `Database.open` provides."""
 
 from alembic import context
 

@@ -1,1 +1,1 @@
-"""Studies in the database: definitions, enrolments, visits, classes, money, and their numbers."""
+"""Studies in the database: definitions, enrolments, visits, classes, money, and statistics about studies."""

@@ -1,4 +1,4 @@
-"""Classes: their codes, their pupils, and the games of these."""
+"""Classes: their codes, their pupils, and the pupils' games."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class PlayedSeat(NamedTuple):
     """A pupil's seat in a game that is in the catalogue.
 
     Attributes:
-        duration_s: Of the whole game, seconds.
+        duration_s: Duration of the whole game in seconds.
         score: Sum of this pupil's rewards.
     """
 
@@ -69,7 +69,7 @@ def nickname_of(pupil: Participant) -> tuple[str, str] | None:
 
 
 def take_out(session: Session, pupil: Participant, code: str) -> None:
-    """Take a pupil out of a class: their number stays theirs, and their games stay recorded."""
+    """Take a pupil out of a class; the pupil's number and recorded games stay."""
     pupil.worker = f"{TAKEN_OUT} {code}/{FORGOTTEN}{pupil.id}"
     session.flush()
 
@@ -79,7 +79,7 @@ def participant(session: Session, participant_id: int) -> Participant | None:
 
 
 def forget(session: Session, row: ClassRow, now: datetime) -> int:
-    """Erase the nicknames of a class; its pupils stay apart by their numbers. Returns how many there were."""
+    """Erase the nicknames of a class and return the number of pupils; different numbers still tell the pupils apart."""
     known = pupils(session, row.code)
     for place, pupil in enumerate(known):
         pupil.worker = f"{row.code}/{FORGOTTEN}{place + 1}"

@@ -1,4 +1,4 @@
-"""Money of studies: the ledgers of pay and of HITs, to which is only added, and the addresses in raffles."""
+"""Money of studies: the append-only ledgers of pay and of HITs, and the addresses in raffles."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def pay_events_of(session: Session, enrolment_ids: Iterable[str]) -> list[PayEve
 
 
 def add_entry(session: Session, id: str, study: str, address: str, enrolment_id: str) -> bool:
-    """Enter an address, once; and note that this visit has entered, not with which address. False if it has entered before."""
+    """Enter an address once, and note that this visit has entered, but not its address. Return False if it had done so."""
     enrolment = session.get_one(Enrolment, enrolment_id, populate_existing=True)
     if enrolment.has_entered_raffle:
         return False
@@ -43,7 +43,7 @@ def add_entry(session: Session, id: str, study: str, address: str, enrolment_id:
 
 
 def entries(session: Session, study: str) -> list[RaffleEntry]:
-    """Everybody who takes part, in the order of their random ids, which is nobody's order of coming."""
+    """Return all entries of a raffle in the order of their random ids, which does not show who came first."""
     return list(session.scalars(select(RaffleEntry).where(RaffleEntry.study == study).order_by(RaffleEntry.id)))
 
 

@@ -1,4 +1,4 @@
-"""Studies in numbers: their people, how far these get, what visits reach, and the money. The database adds up."""
+"""Studies in numbers: their people, how many reach each stage, results of visits, and the money. The database adds up."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ class PersonRow(NamedTuple):
     """One visit of one person.
 
     Attributes:
-        games: Recorded ones.
-        play_s: Seconds of play in them.
-        quiz: Best share of right boxes; None without an attempt.
-        answers: Given in the study, in all visits of this person.
-        version: Hash of the study that the person agreed to.
-        due_cents: Earned or won, by the ledger.
-        sent_cents: Sent for it.
-        reward: State of the payment of the reward, as in `PayEvent`; empty before it is sent.
-        owed_cents: Still to be sent; set by `study.overview`.
+        games: Number of recorded games.
+        play_s: Seconds of play in these games.
+        quiz: Best share of correct boxes; None without an attempt.
+        answers: Number of answers of this person in the study, in all visits.
+        version: Hash of the study version that the person agreed to.
+        due_cents: Cents earned or won, by the ledger.
+        sent_cents: Cents sent for this visit.
+        reward: State of the reward's payment, as in `PayEvent`; empty before it is sent.
+        owed_cents: Cents still to be sent; set by `study.overview`.
     """
 
     enrolment: str
@@ -67,7 +67,7 @@ class PersonRow(NamedTuple):
 
 
 class Funnel(NamedTuple):
-    """How far people got: visits, and those that passed the quiz (or had none), played or judged, and finished."""
+    """Number of visits, and of those that passed the quiz (or had none), that played or judged, and that finished."""
 
     arrived: int
     passed: int
@@ -76,7 +76,7 @@ class Funnel(NamedTuple):
 
 
 class MoneyRow(NamedTuple):
-    """A part of the ledger added up: the newest state of each request counts. `kind` and `state` are those of `PayEvent`."""
+    """A sum over a part of the ledger; the newest state of each request counts. `kind` and `state` are those of `PayEvent`."""
 
     study: str
     channel: str
@@ -88,7 +88,7 @@ class MoneyRow(NamedTuple):
 
 
 class UnpaidRewards(NamedTuple):
-    """Finished visits of one version and variant whose reward is still to be sent."""
+    """Finished visits of one version and variant whose reward has not been sent yet."""
 
     study: str
     channel: str
@@ -216,7 +216,7 @@ def unpaid_rewards(session: Session, study: str | None = None) -> list[UnpaidRew
 
 
 def unpaid_dues(session: Session, outcomes: Collection[str], study: str | None = None) -> dict[tuple[str, str, str], int]:
-    """(study, channel, currency) -> cents that visits with these outcomes have earned or won, and that are still to be sent."""
+    """Map (study, channel, currency) to the cents that visits with these outcomes have earned or won and not received yet."""
     due = aliased(PayEvent)
     parts = (Enrolment.study, Enrolment.channel, due.currency)
     query = select(*parts, func.sum(due.amount_cents)).join(due, due.enrolment_id == Enrolment.id)
@@ -237,7 +237,7 @@ def raffle_lines(session: Session, study: str | None = None) -> list[tuple[str, 
 
 
 def reached(session: Session, study: str, statistic: str) -> dict[str, Spread]:
-    """Variant -> how a statistic that requirements ask for is spread over visits with games, each visit's games added up."""
+    """Map each variant to the spread of a requirement's statistic over visits with games; the games of a visit are added up."""
     return spreads(session, _of_visits(study, statistic))
 
 
@@ -249,7 +249,8 @@ def num_met(session: Session, study: str, statistic: str, required: float) -> di
 
 
 def _of_visits(study: str, statistic: str) -> Any:
-    """`part` (variant) and `value` of each visit: a statistic as `study.playing.games.statistics_of` names it, added up."""
+    """Return a query for `part` (variant) and `value` (a statistic, added up over the games) of each visit.
+    The statistic has its name from `study.playing.games.statistics_of`."""
     value: ColumnElement[Any]
     name, _, count = statistic.partition(".")
     games = _games()
@@ -286,7 +287,7 @@ def _of_visits(study: str, statistic: str) -> Any:
 
 
 def _games() -> Subquery:
-    """The games of visits, one line for each seat: a player who left it and came back has two sessions, and one game."""
+    """Return the games of visits, one row for each seat: a player who left it and came back has two sessions, one game."""
     seat = func.coalesce(PlaySession.seat, "player")
     parts = (PlaySession.enrolment_id, PlaySession.episode_id, seat)
     query = select(*parts[:2], seat.label("seat"), func.max(PlaySession.created_at).label("began_at"))
@@ -294,7 +295,7 @@ def _games() -> Subquery:
 
 
 def _is_unsent(request: ColumnElement[str]) -> ColumnElement[bool]:
-    """Whether a payment was neither sent nor claimed: it is new, or the platform has refused it."""
+    """Return a condition: a payment was neither sent nor claimed, because it is new or the platform has refused it."""
     paid = aliased(PayEvent)
     state = select(paid.state).where(paid.request == request).order_by(paid.id.desc()).limit(1).scalar_subquery()
     return func.coalesce(state, "failed") == "failed"

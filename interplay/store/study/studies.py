@@ -1,4 +1,4 @@
-"""Studies, their versions, and their participants: opening and closing, pauses, enrolments, quiz attempts, reviews."""
+"""Studies, their versions and their participants: opening and closing, pauses, enrolments, quiz attempts, reviews."""
 
 from __future__ import annotations
 
@@ -53,14 +53,14 @@ _STANDING = select(
 
 
 class Standing(NamedTuple):
-    """State of somebody's part in a study.
+    """State of a person's part in a study.
 
     Attributes:
         is_banned: Whether the person's answers do not count at present.
-        num_attempts, num_passed: At its quiz, in all their visits.
-        num_answers: In the study, in all their visits, checks included.
+        num_attempts, num_passed: Number of attempts at the quiz, and of passed ones, in all visits of the person.
+        num_answers: Number of answers in the study, in all visits of the person, checks included.
         outcome: How this visit ended; None while it lasts.
-        has_done_before: Whether another visit of theirs ended as `done`.
+        has_done_before: Whether another visit of the person ended as `done`.
     """
 
     is_open: bool
@@ -73,7 +73,7 @@ class Standing(NamedTuple):
 
 
 def open_study(session: Session, *, study: str, content_hash: str, definition: Mapping[str, Any], now: datetime) -> StudyRow:
-    """Open a study, open it again, or give it a new version; versions people consented to stay."""
+    """Open a study, open it again, or give it a new version; versions that people consented to stay."""
     if session.get(StudyVersion, content_hash) is None:
         session.add(StudyVersion(content_hash=content_hash, study=study, definition=dict(definition), created_at=now))
         session.flush()
@@ -133,7 +133,7 @@ def add_enrolment(
 
 
 def enrolment_by_id(session: Session, enrolment_id: str) -> Enrolment | None:
-    """One enrolment as it is now; changes to what is returned go nowhere."""
+    """Return one enrolment as it is now; changes to the returned object are not stored."""
     row = session.connection().execute(_ENROLMENT, {"enrolment_id": enrolment_id}).first()
     return None if row is None else Enrolment(**row._asdict())
 
@@ -144,13 +144,13 @@ def standing(session: Session, enrolment: Enrolment) -> Standing:
 
 
 def versions_of_other_visits_done(session: Session, enrolment: Enrolment) -> list[str]:
-    """Version of the study, for each other visit of this person to it that ended as `done`."""
+    """Return the study version of each other visit of this person to the study that ended as `done`."""
     values = {"study": enrolment.study, "participant_id": enrolment.participant_id, "enrolment_id": enrolment.id}
     return list(session.connection().scalars(_OTHER_VERSIONS_DONE, values))
 
 
 def enrolments_of_assignment(session: Session, study: str, channel: str, assignment: str) -> list[Enrolment]:
-    """Everyone who came with this assignment; in `open`, whose assignments have no name, everyone."""
+    """Return all enrolments with this assignment; in the channel `open`, where assignments have no name, all enrolments."""
     query = select(Enrolment).where(Enrolment.study == study, Enrolment.channel == channel, Enrolment.assignment == assignment)
     return list(session.scalars(query.order_by(Enrolment.arrived_at, Enrolment.id)))
 
@@ -176,7 +176,7 @@ def count_enrolments(session: Session) -> dict[str, dict[str, int]]:
 
 
 def end_enrolment(session: Session, enrolment_id: str, outcome: str, now: datetime) -> Enrolment:
-    """End a part, once: the first outcome stays. The judge's open match is released."""
+    """End an enrolment; if it has ended already, the first outcome stays. The judge's open match is released."""
     lock(session)  # or two ends at once would both find none, and the last one would stay
     enrolment = session.get_one(Enrolment, enrolment_id, populate_existing=True)
     if enrolment.outcome is None:
@@ -187,7 +187,7 @@ def end_enrolment(session: Session, enrolment_id: str, outcome: str, now: dateti
 
 
 def last_seen(session: Session, enrolment: Enrolment) -> datetime:
-    """The last heartbeat of somebody in a study: on arrival, at the quiz, from the page of a match, or from a game."""
+    """Return the time of a person's last heartbeat in a study: on arrival, at the quiz, from a match's page, or from a game."""
     seen = select(func.max(Match.seen_at)).where(
         Match.judge == judge_name(enrolment.participant_id), Match.study == enrolment.study
     )
@@ -212,7 +212,7 @@ def add_quiz_attempt(session: Session, *, now: datetime, **columns: Any) -> Quiz
 
 
 def quiz_attempts(session: Session, study: str, participant_id: int) -> list[QuizAttempt]:
-    """A participant's attempts in a study, over all their enrolments, in order: a later enrolment gives no fresh ones."""
+    """Return a participant's quiz attempts in a study in order, over all enrolments: a new one gives no new attempts."""
     query = (
         select(QuizAttempt)
         .join(Enrolment, QuizAttempt.enrolment_id == Enrolment.id)
@@ -252,5 +252,5 @@ def count_reviewed(session: Session, enrolment_id: str) -> int:
 
 
 def is_held(row: ReviewRow, now: datetime) -> bool:
-    """Whether a person who got an instance may still answer about it."""
+    """Return whether a person who got an instance may still answer about it."""
     return row.answered_at is None and now - row.served_at < SEEN_WITHIN

@@ -1,4 +1,4 @@
-"""Visits of studies of play: the variant of each, its games, and how far each variant is."""
+"""Visits of studies of play: their variants and games, and the progress of each variant."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ SEEN_WITHIN = timedelta(hours=1)
 
 
 class PlayedSession(NamedTuple):
-    """A seat that was given in a visit.
+    """A seat that a player got in a visit.
 
     Attributes:
-        session: The seat; its `episode_id` is set from its first step on.
-        episode: None before it is in the catalogue.
-        frame_rate_hz: Of its task; None without an episode.
-        measures: Statistics of the episode, of all its seats and owners.
+        session: The session of the seat; its `episode_id` is set from the first step on.
+        episode: The episode; None before it is in the catalogue.
+        frame_rate_hz: Frame rate of its task; None without an episode.
+        measures: Statistics of the episode, for all seats and owners.
     """
 
     session: PlaySession
@@ -33,12 +33,12 @@ class PlayedSession(NamedTuple):
 
 
 class PartnersCompared(NamedTuple):
-    """An answer about two partners just met.
+    """A person's answer that compares the two partners they have just played with.
 
     Attributes:
-        first, second: The partners, as the recordings name them, in the order in which they were met.
+        first, second: Names of the partners in the recordings, in the order of the games.
         value: `first`, `same` or `second`.
-        task: Of the second game.
+        task: Task of the second game.
     """
 
     question: str
@@ -51,7 +51,7 @@ class PartnersCompared(NamedTuple):
 
 
 class VariantCount(NamedTuple):
-    """How far a variant is: seconds that count, of visits that ended; how many ended, and how many people are at one."""
+    """Progress of a variant: seconds that count (of ended visits), number of ended visits, and number of people in it now."""
 
     accepted_s: float
     ended: int
@@ -59,7 +59,7 @@ class VariantCount(NamedTuple):
 
 
 def give_variant(session: Session, enrolment_id: str, variant: str, reason: str) -> Enrolment:
-    """Note the variant of a visit, once: the first one stays."""
+    """Store the variant of a visit; if it has one already, that variant stays."""
     enrolment = session.get_one(Enrolment, enrolment_id, populate_existing=True)
     if enrolment.variant is None:
         enrolment.variant, enrolment.variant_reason = variant, reason
@@ -108,7 +108,8 @@ def answers_of_study(session: Session, study: str) -> list[tuple[Enrolment, Visi
 
 
 def partners_compared(session: Session) -> list[PartnersCompared]:
-    """Answers about two partners just met, in all studies, in order; without those of banned people."""
+    """Return people's answers that compare the two partners they have just played with, from all studies, oldest first.
+    Answers of banned people are left out."""
     judge = literal(PERSON) + cast(Enrolment.participant_id, String)
     is_banned = select(Ban.id).where(Ban.judge == judge, Ban.lifted_at.is_(None)).exists()
     query = (

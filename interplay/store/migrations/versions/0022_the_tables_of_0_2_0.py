@@ -1,4 +1,4 @@
-"""The tables of Interplay 0.2.0: a new database gets today's tables from the models, and is never at an earlier revision"""
+"""The tables of Interplay 0.2.0. A new database gets today's tables from the models, and never has an earlier revision."""
 
 revision = "0022"
 down_revision = None
