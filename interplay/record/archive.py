@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
 DATABASE = "interplay.db"
-"""The catalogue in a data folder, unless another database is named."""
+"""File name of the catalogue in a data folder, unless another database is named."""
 SITTING_GAP = timedelta(minutes=30)
-"""A longer time without a game of a task begins a new sitting."""
+"""If a player starts no game of a task for longer than this, the next game begins a new sitting."""
 MAX_COMPARED = 200
-"""Ids that an unknown one is compared with, at most: strangers may ask for any."""
+"""Largest number of ids that an unknown id is compared with, because strangers may ask for any id."""
 
 
 def open(data: str | Path = "interplay-data", database: str | None = None) -> Archive:

@@ -37,7 +37,7 @@ _SAME = (
     "id", "task_hash", "env", "seed", "actor", "actor_kind", "participant_id", "num_steps", "total_reward", "terminated",
     "truncated", "outcome", "duration_s", "created_at",
 )  # fmt: skip
-"""Fields of an episode that its row has under the same name."""
+"""Fields that an episode and its row have under the same name."""
 _CONDITION = re.compile(r"\s*([A-Za-z_][\w.\-]*)\s*(<=|>=|!=|==|=|<|>)\s*(.+?)\s*", re.DOTALL)
 
 

@@ -16,7 +16,7 @@ from interplay.tables import is_name
 from interplay.tasks import EnvSpec, KeyMap, Task
 
 ENDLESS = 2**31 - 1
-"""Step limit of an environment that has none: more steps than an episode can number."""
+"""Step limit of an environment without a limit: the largest step number of an episode."""
 
 
 def task_of(

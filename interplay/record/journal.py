@@ -33,19 +33,20 @@ from interplay.statistics import Measure
 
 _OPTIONS = pa.ipc.IpcWriteOptions(compression=pa.Codec("lz4"), use_threads=False)
 _SMALL_BYTES = 1 << 15
-"""A batch of no more is not compressed: it is frames, which the recorder has compressed, and some 20 buffers of 200 bytes, on
-which LZ4 spends eight times as long as on writing them, and zstd, or a pool of threads on a busy machine, more than that."""
+"""Batches up to this size are not compressed.
+They hold frames, which the recorder has already compressed, and some 20 buffers of 200 bytes. LZ4 takes eight times as long
+for these as writing; zstd, or a thread pool on a busy machine, takes longer still."""
 _CONTINUES = b"\xff\xff\xff\xff"
 END_OF_STREAM = _CONTINUES + bytes(4)
 _CHECK = struct.Struct("<8sQQ")
 _MARK = b"\x8eIPXXH3\n"
-"""End of a message's metadata, which readers of Arrow skip: the mark, the size of the body, and the XXH3-64 of all else."""
+"""Last part of a message's metadata, which Arrow readers skip: this mark, the size of the body, and the XXH3-64 of the rest."""
 DAMAGED = "damaged_journal"
-"""The statistic of an episode of which something could not be read, and the end of the names of its journal's files."""
+"""Name of the statistic that marks an episode with unreadable parts; its journal's files are kept as `<name>.damaged`."""
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""Numbers of errors where there is no space."""
+"""Error numbers that mean that there is no space left."""
 NEWBORN_S = 60.0
-"""A file without a lock is left alone so long: its writer may be about to lock it."""
+"""Seconds for which a file without a lock is left alone, because its writer may be about to lock it."""
 _OUTCOME, _OUTCOME_CHECK, _STATISTICS = "outcome", "automatic", "statistics"
 
 
@@ -401,7 +402,7 @@ class Journal:
         self.end: End | None = None
         self.is_damaged = False
         self._ends: list[int] = []
-        """For each segment the step at which a later one takes over."""
+        """For each segment, the step at which a later segment replaces it."""
         for index in range(len(paths)):
             later = [read_header(path).first_step for path in paths[index + 1 :] if holds_observations([path])]
             self._ends.append(min(later, default=2**31 - 1))

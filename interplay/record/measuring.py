@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from interplay.record.archive import Archive
 
 PARALLEL_STEPS = 20_000
-"""From so many steps on a second process pays for its start."""
+"""Number of steps from which a second process is worth its start."""
 
 
 @dataclass(frozen=True)

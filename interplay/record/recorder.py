@@ -36,10 +36,11 @@ _NOT_PAINTED = (None,) * len(PaintedPicture._fields)
 
 JPEG_QUALITY = 95
 _CONSTANT = {int, bool, str, float}
-"""Types of objects that cannot change."""
+"""Types whose objects cannot change."""
 _WINDOW_LOG = 18
-"""Compression looks this far back, 2**18 bytes: several pictures of an Atari game, in a buffer that stays in the cache. What
-pictures share with those before is long: a small table that finds only that takes a quarter less time, for as few bytes."""
+"""Compression window: 2**18 bytes, several pictures of an Atari game, in a buffer that stays in the cache.
+The parts that pictures share with earlier ones are long; a small table that finds only long parts takes a quarter less time
+for the same size."""
 
 
 def new_header(

@@ -56,7 +56,7 @@ class Recording(gymnasium.Wrapper):
     """
 
     _recorded: ClassVar[weakref.WeakSet[gymnasium.Env]] = weakref.WeakSet()
-    """Environments of recordings that are open: the steps of two would be mixed."""
+    """Environments that have an open recording. A second recording is refused, because the steps of both would be mixed."""
 
     def __init__(
         self,

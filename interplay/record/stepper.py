@@ -17,7 +17,7 @@ from interplay.record.recorder import Recorder
 from interplay.statistics import Collection
 
 MAX_SEED = 2**63 - 1
-"""The largest whole number of SQLite."""
+"""Largest integer that SQLite can store."""
 
 
 class Step(NamedTuple):

@@ -16,7 +16,8 @@ from interplay.store.summary import AGENTS, NO_STUDY, Bins, Hours, Spread, Total
 __all__ = ["AGENTS", "NO_STUDY", "Bins", "Found", "Hours", "Outlier", "Quality", "Spread", "Summary", "Totals"]
 
 _FENCE = 1.5
-"""Beyond so many times the middle half outside of it a value is an outlier (Tukey 1977)."""
+"""A value is an outlier if its distance from the middle half of all values is more than this many times the length of that
+half (Tukey 1977)."""
 
 
 @dataclass(frozen=True)

@@ -26,12 +26,13 @@ log = logging.getLogger("interplay.store")
 
 _CONNECTIONS_KEPT = 20
 _MAX_CONNECTIONS = 50
-"""More than a web server has threads. Those above `_CONNECTIONS_KEPT` (SQLAlchemy's own default is five) are opened for one use
-and closed again, which costs PostgreSQL a process each time."""
+"""Largest number of connections; a web server has fewer threads.
+Connections above `_CONNECTIONS_KEPT` (SQLAlchemy's default is five) are opened for one use and closed again, which costs
+PostgreSQL a process each time."""
 _WAIT_S = 30
-"""How long one process waits for another that writes to the same SQLite file."""
+"""Seconds that a process waits for another process that writes to the same SQLite file."""
 _MIGRATION_KEY = 0x1A7E6B12
-"""Of the advisory lock on PostgreSQL that lets one process at a time bring the schema up to date."""
+"""Key of PostgreSQL's advisory lock that lets only one process at a time migrate the schema."""
 _MIGRATIONS = Path(__file__).parent / "migrations"
 
 
@@ -252,11 +253,11 @@ _KEYS = {
         "judge = NEW.judge AND coalesce(answered_at, released_at, NEW.answered_at, NEW.released_at) IS NULL",
     ],
 }
-"""Table -> how a row that INSERT OR REPLACE would remove is found. SQLite fires no DELETE trigger for it by default."""
+"""Table -> condition that finds a row that INSERT OR REPLACE would remove: SQLite fires no DELETE trigger for it by default."""
 _MAY_CHANGE = {"bans": {"lifted_at"}, "matches": {"answered_at", "seen_at", "released_at", "draft"}}
-"""Table -> columns that may change; nothing of the other tables does."""
+"""Table -> columns that may change; no column of the other tables may."""
 _ONCE = {"bans": "lifted_at", "matches": "answered_at"}
-"""Table -> the time that is filled in once and then stays."""
+"""Table -> column with a time that is set once and then stays."""
 
 
 def _create_tables(connection: Connection) -> None:

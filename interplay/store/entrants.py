@@ -23,7 +23,7 @@ EntrantState = Literal["approved", "waiting", "declined", "withdrawn"]
 Origin = Literal["agent", "person", "people", "upload", "published"]
 _OF_PEOPLE = ("person", "people")
 NOT_ENDED = {"interrupted": "a fault ended the game", "left": "the player left before the end"}
-"""Outcome of an episode that is not compared -> why."""
+"""Outcome of an episode that cannot be compared -> reason."""
 _PER_STATEMENT = 500
 
 

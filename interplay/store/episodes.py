@@ -28,7 +28,7 @@ _Select = TypeVar("_Select", bound=Select)
 
 ACTOR_KINDS = ("human", "agent", "model")
 UPLOADED = "uploaded"
-"""`EpisodeRow.frames` of a video only."""
+"""Value of `EpisodeRow.frames` for an episode that is only a video."""
 
 NUMBER_COLUMNS = {
     "seed": EpisodeRow.seed,
@@ -51,10 +51,10 @@ TEXT_COLUMNS = {
 }
 
 WITHHELD = table("withheld_seats", column("episode_id"), column("seat"), column("actor"))
-"""Seats of people who did not agree that their games are released; a view, so that queries in SQL have the same rule."""
+"""Seats of people who did not agree to the release of their games. It is a view, so that all SQL queries have the same rule."""
 
 SEAT = "seat."
-"""Names of what `episode_seats` holds begin so: `seat.<column>` of any seat, `seat.<seat>.<column>` of one."""
+"""Prefix of names of values in `episode_seats`: `seat.<column>` for any seat, `seat.<seat>.<column>` for one seat."""
 SEAT_NUMBERS = {
     "num_steps": EpisodeSeat.num_steps,
     "total_reward": EpisodeSeat.total_reward,
@@ -63,7 +63,7 @@ SEAT_NUMBERS = {
 SEAT_TEXTS = {"actor": EpisodeSeat.actor, "actor_kind": EpisodeSeat.actor_kind}
 
 _MAX_IDS = 500
-"""Ids in one question to the database (SQLite takes 32,766), and games in a sitting."""
+"""Largest number of ids in one database query (SQLite takes 32,766), and of games in a sitting."""
 
 Operator = Literal["=", "!=", "<", "<=", ">", ">="]
 _COMPARED: dict[Operator, Callable[[Any, Any], ColumnElement[bool]]] = {

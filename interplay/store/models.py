@@ -79,7 +79,7 @@ class Participant(Base):
     key: Mapped[str] = mapped_column(unique=True)
     created_at: Mapped[datetime]
     channel: Mapped[str | None] = mapped_column(default=None)
-    """`mturk`, `prolific`, `class` for a pupil, or None for people who opened the page by themselves."""
+    """`mturk`, `prolific`, `class` for a pupil, or None for people who opened the page without a channel."""
     worker: Mapped[str | None] = mapped_column(default=None)
 
 
@@ -89,15 +89,15 @@ class ClassRow(Base):
 
     __tablename__ = "classes"
     code: Mapped[str] = mapped_column(primary_key=True)
-    """Pupils type it to join; never used twice."""
+    """Code that pupils type to join; no code is used twice."""
     title: Mapped[str]
     definition: Mapped[dict[str, Any]]
     opened_at: Mapped[datetime]
     ends_at: Mapped[datetime]
-    """When the code stops working, if nobody closes the class before."""
+    """Time when the code stops working, unless the class is closed before."""
     closed_at: Mapped[datetime | None] = mapped_column(default=None)
     forgotten_at: Mapped[datetime | None] = mapped_column(default=None)
-    """When the nicknames were erased."""
+    """Time when the nicknames were erased."""
 
 
 class RaffleEntry(Base):
@@ -109,12 +109,12 @@ class RaffleEntry(Base):
         {"sqlite_with_rowid": False},  # the order in which addresses came would say whose they are
     )
     id: Mapped[str] = mapped_column(primary_key=True)
-    """Random; what is drawn."""
+    """Random id; the raffle draws ids."""
     study: Mapped[str] = mapped_column(ForeignKey("studies.id"), index=True)
     address: Mapped[str | None]
-    """None once it was erased, after the draw."""
+    """The address; None after it was erased, which happens after the draw."""
     seed: Mapped[int | None] = mapped_column(default=None)
-    """Of the draw that this entry was in."""
+    """Seed of the draw that included this entry."""
     has_won: Mapped[bool] = mapped_column(default=False)
 
 
@@ -124,14 +124,14 @@ class FeedbackRow(Base):
     __tablename__ = "feedback"
     id: Mapped[int] = mapped_column(primary_key=True, init=False)
     kind: Mapped[str]
-    """A name of `study.feedback.KINDS`."""
+    """Kind of feedback: a name of `study.feedback.KINDS`."""
     words: Mapped[str]
     page: Mapped[str]
-    """Path of the page that it was written on, without tokens."""
+    """Path of the page on which it was written, without tokens."""
     episode: Mapped[str]
-    """Id of the game that was on it; empty without one."""
+    """Id of the game on that page; empty without a game."""
     study: Mapped[str]
-    """Id of a study, or code of a class, that the page belongs to; empty without one."""
+    """Id of the study, or code of the class, that the page belongs to; empty without one."""
     browser: Mapped[str]
     version: Mapped[str]
     participant_id: Mapped[int | None] = mapped_column(ForeignKey("participants.id"), index=True)
@@ -164,33 +164,33 @@ class Enrolment(Base):
     __tablename__ = "enrolments"
     __table_args__ = (UniqueConstraint("study", "channel", "worker", "assignment", name="uq_enrolments_assignment"),)
     id: Mapped[str] = mapped_column(primary_key=True)
-    """Random, 24 hex digits; signed, it is the token that stands for the person where cookies do not reach."""
+    """Random, 24 hex digits. The signed id is the token that identifies the person where cookies do not work."""
     study: Mapped[str] = mapped_column(ForeignKey("studies.id"), index=True)
     study_hash: Mapped[str] = mapped_column(ForeignKey("study_versions.content_hash"))
     participant_id: Mapped[int] = mapped_column(ForeignKey("participants.id"), index=True)
     channel: Mapped[str]
     """`open`, `email`, `mturk` or `prolific`."""
     worker: Mapped[str]
-    """The channel's name for the person; `participant-<id>` in `open` and `email`."""
+    """The channel's name for the person; in `open` and `email`, `participant-<id>`."""
     assignment: Mapped[str]
-    """The channel's name for this part: assignment id, submission id; empty in `open` and `email`."""
+    """The channel's name for this part: assignment id or submission id; empty in `open` and `email`."""
     arrival: Mapped[dict[str, Any]]
-    """Everything else the channel said on arrival (HIT id, study id, where to submit)."""
+    """All other values that the channel sent on arrival (HIT id, study id, address for the submission)."""
     arrived_at: Mapped[datetime]
     consented_at: Mapped[datetime | None] = mapped_column(default=None)
     ended_at: Mapped[datetime | None] = mapped_column(default=None)
     outcome: Mapped[str | None] = mapped_column(default=None)
-    """How it ended: `done`, `screened_out`, `failed_check`, `no_partner`, `no_consent`, `withdrawn`, `nothing_left`."""
+    """How the part ended: `done`, `screened_out`, `failed_check`, `no_partner`, `no_consent`, `withdrawn`, `nothing_left`."""
     variant: Mapped[str | None] = mapped_column(default=None)
-    """In a study of play, the variant that this visit plays; given once."""
+    """In a study of play, the variant of this visit; it is set once."""
     variant_reason: Mapped[str | None] = mapped_column(default=None)
-    """Why: `open_seat`, `target`, `link` or `chosen`."""
+    """Reason for this variant: `open_seat`, `target`, `link` or `chosen`."""
     accepted_s: Mapped[float | None] = mapped_column(default=None)
-    """Seconds that count towards the variant's target; set at the end."""
+    """Seconds that count towards the variant's target; set when the visit ends."""
     may_release: Mapped[bool | None] = mapped_column(default=None)
-    """Whether their games in this study may be released in data sets, as they agreed; None where nobody asked them."""
+    """Whether the person agreed that their games in this study may be released in data sets; None if they were not asked."""
     has_entered_raffle: Mapped[bool] = mapped_column(default=False, server_default=false())
-    """Whether they have left an address for the raffle of an `email` study: which one is written nowhere."""
+    """Whether the person has left an address for the raffle of an `email` study; no table says which address."""
 
 
 class ReleaseChoice(Base):
@@ -219,7 +219,7 @@ class Pause(Base):
     study: Mapped[str | None] = mapped_column(ForeignKey("studies.id"), index=True)
     is_paused: Mapped[bool]
     note: Mapped[str]
-    """Text for people who come meanwhile."""
+    """Text for people who come during the pause."""
     created_at: Mapped[datetime]
 
 
@@ -233,7 +233,7 @@ class QuizAttempt(Base):
     quiz_hash: Mapped[str]
     responses: Mapped[dict[str, Any]]
     share: Mapped[float]
-    """Boxes in the right state, of all boxes."""
+    """Share of boxes in the right state, 0 to 1."""
     passed: Mapped[bool]
     created_at: Mapped[datetime]
 
@@ -246,18 +246,18 @@ class VisitAnswer(Base):
     id: Mapped[int] = mapped_column(primary_key=True, init=False)
     enrolment_id: Mapped[str] = mapped_column(ForeignKey("enrolments.id"), index=True)
     form: Mapped[str]
-    """`partner` or `comparison`, and the episode: each form is sent once."""
+    """`partner` or `comparison`, and the episode; each form is sent once."""
     game: Mapped[int]
-    """Its number in the visit, from 1."""
+    """Number of the game in the visit, from 1."""
     episode_id: Mapped[str]
     partner: Mapped[str]
-    """Names of the other seats' owners, as in the recording."""
+    """Names of the other seats' owners in the recording."""
     before_episode_id: Mapped[str | None]
-    """Of a comparison: the game before, with the first of the two partners; `partner` is the second."""
+    """In a comparison: the earlier game, with the first of the two partners; `partner` is the second."""
     before_partner: Mapped[str | None]
     question: Mapped[str]
     value: Mapped[str | None]
-    """The chosen or written answer; None where the form was skipped."""
+    """The chosen or written answer; None if the form was skipped."""
     created_at: Mapped[datetime]
 
 
@@ -269,12 +269,12 @@ class ReviewRow(Base):
     id: Mapped[int] = mapped_column(primary_key=True, init=False)
     enrolment_id: Mapped[str] = mapped_column(ForeignKey("enrolments.id"), index=True)
     instance: Mapped[str]
-    """Its name; the version of the study has the whole of it."""
+    """Name of the instance; the version of the study has its content."""
     place: Mapped[int]
-    """In the visit, from 1."""
+    """Position in the visit, from 1."""
     served_at: Mapped[datetime]
     answers: Mapped[dict[str, Any] | None] = mapped_column(default=None)
-    """Question -> yes or no; None while nobody has answered."""
+    """Question -> yes or no; None until the person answers."""
     is_valid: Mapped[bool | None] = mapped_column(default=None)
     why: Mapped[str | None] = mapped_column(default=None)
     has_played: Mapped[bool | None] = mapped_column(default=None)
@@ -288,14 +288,14 @@ class PayEvent(Base):
     id: Mapped[int] = mapped_column(primary_key=True, init=False)
     enrolment_id: Mapped[str] = mapped_column(ForeignKey("enrolments.id"), index=True)
     kind: Mapped[str]
-    """`reward`, `bonus`; or the ground of a later bonus: a visit of play `earned` it, somebody `waited` for a partner, or a
-    `raffle` was won."""
+    """`reward` or `bonus`; or the reason for a later bonus: `earned` in a visit of play, `waited` for a partner, or won in a
+    `raffle`."""
     state: Mapped[str]
-    """`planned`, `sent` or `failed`; of what is no payment yet, `due`."""
+    """`planned`, `sent` or `failed`; `due` if it is not a payment yet."""
     amount_cents: Mapped[int]
     currency: Mapped[str]
     request: Mapped[str] = mapped_column(index=True)
-    """The same for every event of one payment, and given to the channel, so that paying twice pays once."""
+    """The same for every event of one payment. The channel gets it too, so that a repeated payment is paid only once."""
     detail: Mapped[str]
     created_at: Mapped[datetime]
 
@@ -314,9 +314,9 @@ class HitEvent(Base):
     is_sandbox: Mapped[bool]
     endpoint: Mapped[str]
     request: Mapped[str]
-    """The same for every event of one thing, and given to the service, so that making it twice makes one."""
+    """The same for every event of one object. The service gets it too, so that a repeated request makes only one object."""
     made: Mapped[dict[str, Any]]
-    """The service's ids of what was made: `hit` and `hit_type`, or `qualification`; empty before."""
+    """The service's ids of the object: `hit` and `hit_type`, or `qualification`; empty before it is made."""
     detail: Mapped[str]
     created_at: Mapped[datetime]
 
@@ -335,18 +335,18 @@ class PlaySession(Base):
     participant_id: Mapped[int | None] = mapped_column(ForeignKey("participants.id"), default=None)
     episode_id: Mapped[str | None] = mapped_column(default=None, index=True)
     state: Mapped[str] = mapped_column(default="waiting")
-    """`waiting`, `playing`, `ended`, `interrupted`."""
+    """State: `waiting`, `playing`, `ended`, `interrupted`."""
     ended_at: Mapped[datetime | None] = mapped_column(default=None)
     seat: Mapped[str | None] = mapped_column(default=None)
-    """Of its game; None in old rows, of games with one seat."""
+    """Seat in the game; None in old rows, of games with one seat."""
     waited_s: Mapped[float | None] = mapped_column(default=None)
-    """How long the player waited until the other seats had somebody; None for players who did not wait."""
+    """Seconds that the player waited until the other seats were taken; None for players who did not wait."""
     came: Mapped[str | None] = mapped_column(default=None)
-    """`person`; `agent`, chosen after a while; or `nobody`, and the player left."""
+    """Who came: `person`; `agent`, chosen after a while; or `nobody`, and the player left."""
     enrolment_id: Mapped[str | None] = mapped_column(default=None, index=True)
-    """Of the player in a study."""
+    """The player's enrolment in a study."""
     for_study: Mapped[str | None] = mapped_column(default=None)
-    """JSON: what a study or a class says about the game, `interplay.play.games.for_study`; None in old rows, too."""
+    """JSON: what a study or a class requires of the game, see `interplay.play.games.for_study`; None also in old rows."""
 
 
 class EpisodeRow(Base):
@@ -360,34 +360,35 @@ class EpisodeRow(Base):
     env: Mapped[str]
     seed: Mapped[int]
     actor: Mapped[str] = mapped_column(index=True)
-    """The first seat's owner at the start: an agent's name, or `participant-<id>`."""
+    """Owner of the first seat at the start: an agent's name, or `participant-<id>`."""
     actor_kind: Mapped[str] = mapped_column(index=True)
-    """`human`, `agent` or `model` (a language model)."""
+    """Kind of the first seat's owner: `human`, `agent` or `model` (a language model)."""
     num_steps: Mapped[int]
     duration_s: Mapped[float]
     total_reward: Mapped[float] = mapped_column(index=True)
     terminated: Mapped[bool]
     truncated: Mapped[bool]
     outcome: Mapped[str]
-    """Why it ended: `terminated`, `time_limit`, `quit`, `left`, `interrupted`."""
+    """Why the episode ended: `terminated`, `time_limit`, `quit`, `left`, `interrupted`."""
     frames: Mapped[str]
-    """Frame policy: `replay`, `indexed` or `video`; or `uploaded`: there is a video only, no recording (`path`, `size_bytes`
-    and `sha256` are of the mp4; `path` is empty where an imported answer is about a video that was not imported)."""
+    """Frame storage: `replay`, `indexed` or `video`; or `uploaded`: there is only a video, without a recording.
+    `path`, `size_bytes` and `sha256` are then those of the mp4; `path` is empty if an imported answer is about a video that
+    was not imported."""
     created_at: Mapped[datetime] = mapped_column(index=True)
     path: Mapped[str]
-    """Relative to the data directory, with forward slashes."""
+    """Path relative to the data folder, with forward slashes."""
     size_bytes: Mapped[int]
     sha256: Mapped[str]
     participant_id: Mapped[int | None] = mapped_column(ForeignKey("participants.id"), default=None, index=True)
     held_out: Mapped[bool] = mapped_column(default=False)
-    """Whether its seed is one of those that its version of the task holds out."""
+    """Whether the seed is one of those that the task version holds out."""
     statistics: Mapped[list[EpisodeStatistic]] = relationship(
         default_factory=list, cascade="all, delete-orphan", lazy="selectin"
     )
     seats: Mapped[list[EpisodeSeat]] = relationship(
         default_factory=list, cascade="all, delete-orphan", lazy="selectin", order_by="EpisodeSeat.position"
     )
-    """Owners of the seats; where nothing is said, `actor` held the only one all the time."""
+    """Owners of the seats; if there are no rows, `actor` held the only seat all the time."""
 
     def __post_init__(self) -> None:
         if not self.seats:
@@ -406,7 +407,7 @@ class EpisodeSeat(Base):
     num_steps: Mapped[int]
     total_reward: Mapped[float]
     position: Mapped[int] = mapped_column(default=0)
-    """Their place in the list: seats in the order of the task, owners of one seat as they came."""
+    """Position in the list: seats in the order of the task, then the owners of a seat in the order in which they came."""
     participant_id: Mapped[int | None] = mapped_column(ForeignKey("participants.id"), default=None, index=True)
 
 
@@ -434,11 +435,11 @@ class SeatStatistic(Base):
     actor: Mapped[str] = mapped_column(primary_key=True)
     name: Mapped[str] = mapped_column(primary_key=True)
     kind: Mapped[str]
-    """`int`, `float`, or `duration` in seconds."""
+    """Type of the value: `int`, `float`, or `duration` in seconds."""
     number: Mapped[float | None]
-    """None where it says nothing, as the share of no shots."""
+    """The value; None if it is undefined, such as the share of hits without any shot."""
     counts: Mapped[dict[str, Any]]
-    """The numbers it is made of, which add up over the games of a visit."""
+    """The numbers that the value is computed from; they can be added up over the games of a visit."""
 
 
 class EpisodeVerdict(Base):
@@ -449,7 +450,7 @@ class EpisodeVerdict(Base):
     episode_id: Mapped[str] = mapped_column(ForeignKey("episodes.id"), index=True)
     is_equal: Mapped[bool]
     reason: Mapped[str]
-    """The difference and its first step; empty where there is no difference."""
+    """The difference and its first step; empty if there is no difference."""
     created_at: Mapped[datetime]
 
 
@@ -461,9 +462,9 @@ class SavedQuery(Base):
     version: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     task: Mapped[str | None]
     conditions: Mapped[str]
-    """A JSON list of texts, as `--where` takes them."""
+    """A JSON list of conditions, in the form that `--where` takes."""
     sha256: Mapped[str]
-    """Over the ids and hashes of its episodes."""
+    """Hash of the ids and file hashes of its episodes."""
     num_episodes: Mapped[int]
     created_at: Mapped[datetime]
 
@@ -497,20 +498,20 @@ class Entrant(Base):
     name: Mapped[str] = mapped_column(index=True)
     task: Mapped[str] = mapped_column(index=True)
     kind: Mapped[str]
-    """Shown beside its name: `agent`, `bc`, `human`, `person`, `people`."""
+    """Kind that is shown beside the name: `agent`, `bc`, `human`, `person`, `people`."""
     created_at: Mapped[datetime]
     origin: Mapped[str] = mapped_column(default="agent")
-    """Where the episodes come from: `agent` (recorded here), `person` (one participant), `people` (several participants
-    together), `upload` (videos), or `published` (a published data set)."""
+    """Source of the episodes: `agent` (recorded here), `person` (one participant), `people` (several participants together),
+    `upload` (videos), or `published` (a published data set)."""
     participant_id: Mapped[int | None] = mapped_column(ForeignKey("participants.id"), default=None)
     withdrawn_at: Mapped[datetime | None] = mapped_column(default=None)
     approved_at: Mapped[datetime | None] = mapped_column(default=None)
-    """When it was let into matchmaking; None while it waits for a moderator."""
+    """Time when it was approved for matchmaking; None while it waits for a moderator."""
     declined_at: Mapped[datetime | None] = mapped_column(default=None)
     declined_because: Mapped[str] = mapped_column(default="")
     """The moderator's reason, shown to its proposer."""
     proposed_by: Mapped[str | None] = mapped_column(default=None)
-    """Name of the API token that brought it; None for the operator."""
+    """Name of the API token that proposed it; None for the operator."""
     description: Mapped[str] = mapped_column(default="")
 
 
@@ -565,25 +566,26 @@ class Match(Base):
     left_agent: Mapped[str]
     right_agent: Mapped[str]
     judge: Mapped[str]
-    """`participant-<id>` or the name of a scripted judge."""
+    """Name of the judge: `participant-<id>` or the name of a scripted judge."""
     served_at: Mapped[datetime]
     seen_at: Mapped[datetime]
-    """Last heartbeat of the judge's page; a match is released when this grows old."""
+    """Last heartbeat of the judge's page; the match is released when this time is too long ago."""
     answered_at: Mapped[datetime | None] = mapped_column(default=None)
     released_at: Mapped[datetime | None] = mapped_column(default=None)
     study: Mapped[str | None] = mapped_column(default=None, index=True)
     purpose: Mapped[str] = mapped_column(default="rating")
-    """`rating`; or, which rates nobody, `segment`, or a check: `attention` (`expected` is right) or `repeat` (`repeat_of`)."""
+    """`rating`, or a purpose that changes no ratings: `segment`, or the checks `attention` (`expected` is right) and `repeat`
+    (of the match `repeat_of`)."""
     expected: Mapped[str | None] = mapped_column(default=None)
     repeat_of: Mapped[str | None] = mapped_column(default=None)
     judge_kind: Mapped[str] = mapped_column(default="person")
     draft: Mapped[dict[str, Any] | None] = mapped_column(default=None)
-    """The form and the viewing log so far, as the page last sent them; nothing is lost if the page closes."""
+    """The form and the viewing log, as the page last sent them, so that nothing is lost if the page closes."""
     seat: Mapped[str] = mapped_column(default="", server_default="")
-    """The seat that both entrants held, which the answer is about; empty in matches that were served before it was kept."""
+    """The seat that both entrants held and that the answer is about; empty in matches served before this column existed."""
     left_segment_id: Mapped[int | None] = mapped_column(default=None)
     right_segment_id: Mapped[int | None] = mapped_column(default=None)
-    """Where segments are compared (`Segment.id`); `seed` is then that of the left one."""
+    """Right segment (`Segment.id`) if segments are compared; `seed` is then the seed of the left one."""
 
 
 class Segment(Base):
@@ -597,15 +599,16 @@ class Segment(Base):
     id: Mapped[int] = mapped_column(primary_key=True, init=False)
     study: Mapped[str] = mapped_column(index=True)
     study_hash: Mapped[str]
-    """Of the version that it was drawn for."""
+    """Hash of the study version that the segment was drawn for."""
     episode_id: Mapped[str] = mapped_column(ForeignKey("episodes.id"))
     first_step: Mapped[int]
     last_step: Mapped[int]
-    """The last action that belongs to it; the picture after that action is its last one."""
+    """The last action that belongs to the segment; the picture after that action is its last picture."""
     agent: Mapped[str]
-    """Whose play it is: an entrant's name, or an actor's."""
+    """Whose play it is: the name of an entrant or of an actor."""
     is_held_out: Mapped[bool]
-    """Whether answers about it measure rewards, which never learn from it: so are all segments of some of the worlds."""
+    """Whether answers about the segment are used only to measure rewards, which then never learn from them.
+    All segments of some of the worlds are held out."""
 
 
 class SegmentGuide(Base):
@@ -617,7 +620,7 @@ class SegmentGuide(Base):
     study: Mapped[str] = mapped_column(index=True)
     reward: Mapped[str]
     sums: Mapped[dict[str, Any]]
-    """Segment, as `EPISODE:FIRST:LAST` -> its sum of rewards as each network sees it."""
+    """Segment, as `EPISODE:FIRST:LAST` -> sums of its rewards, one for each network."""
     created_at: Mapped[datetime]
 
 
@@ -635,24 +638,24 @@ class Answer(Base):
     left_agent: Mapped[str] = mapped_column(index=True)
     right_agent: Mapped[str] = mapped_column(index=True)
     outcome: Mapped[str]
-    """`left`, `right` or `draw`: the answer to the overall question; about segments also `na`, where the judge cannot tell."""
+    """`left`, `right` or `draw`: the answer to the overall question; for segments also `na`, if the judge cannot tell."""
     responses: Mapped[dict[str, Any]]
-    """Question id -> answer: `{"left": bool, "right": bool}` for direct, `left|draw|right|na` for comparative."""
+    """Question id -> answer: `{"left": bool, "right": bool}` for direct ones, `left|draw|right|na` for comparative ones."""
     reason: Mapped[str]
     judge: Mapped[str] = mapped_column(index=True)
     created_at: Mapped[datetime]
     duration_s: Mapped[float | None]
-    """From serving to answering, seconds; None where the clock was set meanwhile, so that nobody knows."""
+    """Seconds from serving to answering; None if the clock was changed in between, because the time is then unknown."""
     viewing: Mapped[dict[str, Any]] = mapped_column(default_factory=dict)
-    """As the judge's page reported it: play, pause and seek events with times, seconds watched per side."""
+    """The judge's page reported this: play, pause and seek events with times, and seconds watched per side."""
     study: Mapped[str | None] = mapped_column(default=None, index=True)
     purpose: Mapped[str] = mapped_column(default="rating")
-    """As in `Match`; only `rating` moves ratings."""
+    """Purpose as in `Match`; only `rating` changes ratings."""
     judge_kind: Mapped[str] = mapped_column(default="person")
-    """`person`, `program` (a script the operator runs), or `model`: a model judge, which is shown beside people's
-    answers and never counted among them."""
+    """`person`, `program` (a script of the operator), or `model` (a model judge).
+    Answers of model judges are shown beside people's answers and never counted among them."""
     source: Mapped[dict[str, Any] | None] = mapped_column(default=None)
-    """Of an imported answer, all it said there that has no column here; with `dataset`, the name it was imported under."""
+    """For an imported answer: all source data that has no column here, and `dataset`, the name of the import."""
 
 
 class Retraction(Base):
@@ -671,7 +674,7 @@ class Problem(Base):
     match_id: Mapped[str] = mapped_column(ForeignKey("matches.id"), index=True)
     judge: Mapped[str]
     kind: Mapped[str]
-    """A name of `judge.problems.KINDS`."""
+    """Kind of problem: a name of `judge.problems.KINDS`."""
     words: Mapped[str]
     created_at: Mapped[datetime]
 
@@ -708,6 +711,6 @@ class ShownTask(Base):
 
     __tablename__ = "shown_tasks"
     participant_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    """No foreign key; the tables of version 0.2.0 have none here."""
+    """Id of the participant; it is not a foreign key, because the tables of version 0.2.0 have none here."""
     task: Mapped[str] = mapped_column(primary_key=True)
     shown_at: Mapped[datetime]

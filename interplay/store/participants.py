@@ -25,9 +25,9 @@ from interplay.store.models import (
 )
 
 PERSON = "participant-"
-"""How names of people begin, a number after it."""
+"""Prefix of people's names; a number follows."""
 PEOPLE = "people"
-"""The name of everybody's games together on the leaderboard."""
+"""Name on the leaderboard of all people's games together."""
 GIVEN_NAME = (
     f"1 to 100 letters, digits or . _ - @ : + and spaces, not beginning with a space, a dot or {PERSON!r}, and not 'people'"
 )

@@ -13,9 +13,9 @@ from interplay.store.participants import PERSON
 from interplay.store.study.classes import CHANNEL
 
 COMPLETE = ("terminated", "time_limit")
-"""How an episode ends that nobody left or stopped."""
+"""Outcomes of an episode that was played to its end."""
 SCORE = "score"
-"""The sum of rewards, which every episode has."""
+"""The sum of rewards; every episode has this statistic."""
 
 
 class ScoredEpisode(NamedTuple):

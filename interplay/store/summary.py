@@ -21,9 +21,9 @@ from interplay.store.models import (
 )
 
 AGENTS, NO_STUDY = "agents", "no study"
-"""In the place of a channel: games without people, and of people in no study."""
+"""Used in place of a channel: for games without people, and for games of people in no study."""
 OUTLIERS_OF_TASK = 3
-"""At most so many of the most unusual episodes of a task are looked at."""
+"""Largest number of the most unusual episodes of a task that are examined."""
 NUM_BINS = 24
 
 
@@ -276,5 +276,5 @@ def _length(study: str | None) -> SelectBase:
 
 
 _MEASURES = {"latency_ms": _latency, "lost_share": _lost, "active_share": _active, "score": _score, "length_s": _length}
-"""Measures of people's games: median input latency, share of frame times lost, share of the time with active input,
-score, and length in seconds."""
+"""Measures of people's games: median input latency, share of lost frame times, share of time with active input, score, and
+length in seconds."""

@@ -19,7 +19,7 @@ from interplay.store.participants import is_given_name
 Scope = Literal["agents", "judge", "read"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 PREFIX = "interplay-"
-"""How every token begins, so that scanners for leaked secrets can know one."""
+"""Prefix of every token, so that scanners for leaked secrets can recognize it."""
 TOKEN_NAME = '1 to 60 letters, digits or . _ - @ +, neither "operator" nor beginning with "participant-"'
 
 

@@ -14,7 +14,7 @@ from interplay.store.judging import STANDS
 from interplay.store.models import Answer, Ban, EpisodeRow, EpisodeSeat, Match, TaskRow
 
 IDS_AT_ONCE = 500
-"""Ids in one `IN (...)`: SQLite takes 32,766 values a statement, older builds 999."""
+"""Largest number of ids in one `IN (...)`: SQLite takes 32,766 values per statement, older builds 999."""
 
 
 def task_definitions(session: Session, task_hashes: Iterable[str]) -> dict[str, dict[str, Any]]:

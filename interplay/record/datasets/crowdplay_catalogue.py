@@ -19,7 +19,7 @@ DOCUMENT = "dataset.sqlite"
 _SUFFIXES = (".pickle.bz2", ".pickle.gz", ".pickle")
 _VALUE_BYTES = 1 << 16
 _MOST_WORK = 20_000
-"""Thousands of instructions of SQLite: a database may hold a view that never ends."""
+"""Limit in thousands of SQLite instructions, because a database may hold a view that never ends."""
 _ID = re.compile(r"[0-9A-Za-z_-]{1,64}")
 
 

@@ -30,17 +30,17 @@ from interplay.record.format.schema import Owner
 from interplay.tasks import EnvSpec, Task, find
 
 MAX_STEPS = 100_001
-"""CrowdPlay ends a game at its frame 100,000."""
+"""Largest number of steps: CrowdPlay ends a game at frame 100,000."""
 _NUM_ACTIONS = 18
 _BYTES_A_STEP = 190
-"""Of the published files; for the progress bar."""
+"""Approximate bytes per step in the published files, for the progress bar."""
 _GAMES = ("beam_rider", "breakout", "montezuma_revenge", "qbert", "riverraid", "space_invaders")
-"""Games for one; CrowdPlay calls them as we do, by their cartridges."""
+"""Games for one player; CrowdPlay uses the same names as we do, those of the cartridges."""
 _FOR_TWO = ("space_invaders_2p", "space_invaders_ai")
 _SEED, _NOOPS = 0, 2
-"""With this seed a world that waits for at most two steps waits for two."""
+"""With this seed, a world that waits for at most two steps waits for exactly two."""
 _PERSON, _AGENT = 1, 2
-"""Kinds of owners of a step, as CrowdPlay writes them."""
+"""Kinds of owner of a step, as CrowdPlay writes them."""
 _NOT_STORED = "CrowdPlay stored no picture after the last step: the one before it stands there"
 
 

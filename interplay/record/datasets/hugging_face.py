@@ -29,7 +29,7 @@ from interplay.record.sealed.episode import Episode
 OURS = "interplay.json"
 STEPS, EPISODES = "steps/steps-{number:05d}.parquet", "episodes/episodes-{number:05d}.parquet"
 STEPS_MB = 200
-"""From this size on a new file begins."""
+"""Size from which a new file is begun."""
 IMAGE = "image"
 
 
@@ -62,7 +62,7 @@ EPISODE_COLUMNS = {
     "created_at": (pa.string(), "when it began, UTC"),
     "facts": (pa.string(), "everything else that is known of it, JSON: who held which seat, statistics, hashes"),
 }
-"""Name -> type and meaning of the columns of `episodes`."""
+"""Column of `episodes` -> its type and meaning."""
 
 
 def _kind(space: gymnasium.Space) -> pa.DataType:

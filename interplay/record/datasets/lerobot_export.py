@@ -23,7 +23,7 @@ from interplay.record.exchange.writer import Advance, Exported, write_each
 from interplay.record.sealed.episode import Episode
 
 _PICTURES_IN_STATISTICS = 50
-"""Of an episode, spread over it: more change the mean by less than its own error."""
+"""Largest number of an episode's pictures, evenly spread, in the statistics; more would change the mean less than its error."""
 
 
 def export(

@@ -30,13 +30,13 @@ EPISODES = "meta/episodes/chunk-{chunk_index:03d}/file-{file_index:03d}.parquet"
 INFO, STATS, TASKS, OURS = "meta/info.json", "meta/stats.json", "meta/tasks.parquet", "meta/interplay.json"
 FILES_A_CHUNK = 1000
 DATA_MB, VIDEO_MB = 100, 200
-"""From these sizes on a new file begins."""
+"""Sizes in MB from which a new file is begun."""
 
 VIEW = "observation.images.view"
 STATE = "observation.state"
 FRAME_HASH = "interplay.frame_hash"
 OWN = "interplay/"
-"""Columns of an episode that are ours begin so."""
+"""Prefix of the columns of an episode that only Interplay writes."""
 _COUNTERS = ("frame_index", "episode_index", "index", "task_index")
 
 
@@ -113,7 +113,7 @@ def schema(description: Description) -> pa.Schema:
 
 
 _OPTIONS = {"crf": "18", "preset": "veryfast", "g": "10", "bf": "0"}
-"""A key frame every ten frames: learners read single frames."""
+"""Encoder options: a key frame every ten frames, because learners read single frames."""
 
 
 class VideoFile:

@@ -31,11 +31,12 @@ if TYPE_CHECKING:
     from minari.dataset.minari_storage import MinariStorage
 
 ENVIRONMENT = "environment"
-"""The observations that the environment itself returned, where they are not its picture; beside the names of pipelines."""
+"""Name of the choice to export the observations that the environment itself returned, if these are not its picture; other
+choices are names of pipelines."""
 _CHUNK_BYTES = 64_000_000
 _STAND_IN = gymnasium.spaces.Discrete(1)
-"""For the space of observations while a data set is written: of pictures it holds two numbers a pixel, and Minari reads and
-writes the description several times an episode."""
+"""Placeholder for the observation space while a data set is written.
+The space of pictures holds two numbers per pixel, and Minari reads and writes the description several times per episode."""
 
 
 def export(

@@ -39,7 +39,7 @@ from interplay.record.gymnasium_task import task_of_spec, why_not_replayed
 from interplay.tasks import Task
 
 _MOST_PACKED = 1100
-"""Bytes that one byte of a deflated file can stand for, at most (RFC 1951: 1032)."""
+"""Upper limit of the bytes that one byte of a deflated file can stand for (RFC 1951: 1032)."""
 
 
 def num_steps_in(place: str) -> int:

@@ -34,7 +34,7 @@ class Limits:
 
 
 SMALL = Limits(1 << 28, 20)
-"""For files of some kilobytes."""
+"""Limits for files of some kilobytes."""
 
 
 class Refused(RecordingError):

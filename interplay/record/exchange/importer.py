@@ -37,15 +37,16 @@ from interplay.tables import is_name
 from interplay.tasks import Task, builtin_suites
 
 EPISODE_ID = re.compile(r"[0-9A-Za-z][0-9A-Za-z-]{7,63}")
-"""Allowed ids of episodes from elsewhere: they become names of files."""
+"""Allowed ids of imported episodes, because ids become file names."""
 UNKNOWN_SEED = -1
-"""Seed of an episode whose data set does not say it; no replay proves such a one."""
+"""Seed of an episode whose data set does not give a seed; no replay can prove such an episode."""
 _LOCK = ".lock-import"
 _SCRATCH = ".import-"
-"""Of the data folder: what one import at a time holds, and the beginning of the name of where it writes."""
+"""Names in a data folder: the lock that one import at a time holds, and the prefix of the folder that it writes to."""
 
 Look = Callable[[PlayableEnv, Any, int, bool], bool]
-"""Whether a replay shows what a data set holds: given the world, what it returned, the step, and whether the episode ended."""
+"""Function that compares a replay with a data set.
+It gets the world, the world's last result, the step, and whether the episode has ended."""
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ from interplay.record.sealed.seal import HashingFile, episode_writer
 FOLDER = "released"
 _OWNER = "owner."
 _HIDDEN = ("participant_id", "session_id")
-"""Keys of a file's facts that mean something in this data folder alone."""
+"""Keys of a file's facts that have a meaning only in this data folder."""
 
 
 class Copy(NamedTuple):

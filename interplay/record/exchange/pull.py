@@ -24,7 +24,7 @@ from interplay.store import episodes as queries
 from interplay.store.participants import participant_number
 
 FOLDER = "pulled"
-"""Of the data folder: files that are not whole yet."""
+"""Folder in the data folder for files that are not complete yet."""
 
 
 class PullError(RecordingError, MisuseError):

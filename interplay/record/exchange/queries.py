@@ -18,7 +18,7 @@ from interplay.store.releases import ReleaseCounts
 from interplay.tables import is_name
 
 EVERYBODY = "open-play"
-"""Stands for everybody's games in no study, where a person is named otherwise."""
+"""Stands in place of a person's name for all games in open play, outside of studies."""
 
 
 class QueryError(RecordingError, MisuseError):

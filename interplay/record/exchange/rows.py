@@ -30,10 +30,10 @@ from interplay.tasks import Task
 
 FORMAT_VERSION = 1
 Pictures = Literal["video", "images", "none"]
-"""How pictures are kept."""
+"""Form in which pictures are kept."""
 NO_HASH = -1
 _MAX_PIXELS = 8192
-"""Of a side of a picture that is read: who asks for more asks for memory."""
+"""Largest height or width of a picture that is read, because a larger picture could claim too much memory."""
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from interplay.record.sealed.episode import Episode
 from interplay.store.releases import content_hash
 
 Advance = Callable[[int], None]
-"""Is told numbers of steps that are done."""
+"""Function that is called with numbers of finished steps."""
 
 
 class ExportError(RecordingError, MisuseError):

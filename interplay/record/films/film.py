@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from av import VideoFrame
 
 MIN_HEIGHT = 400
-"""Smaller screens are enlarged by a whole factor, so that a browser does not blur them."""
+"""Smallest height in pixels. Smaller screens are enlarged by a whole factor, so that a browser does not blur them."""
 
 
 def write_mp4(

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     import av
 
 PROFILES = frozenset({"Baseline", "Constrained Baseline", "Main", "High"})
-"""H.264 profiles that every browser decodes; of them yuv420p only."""
+"""H.264 profiles that every browser decodes, if the pixel format is yuv420p."""
 _PIXEL_FORMATS = frozenset({"yuv420p", "yuvj420p"})
 _WORDS = "6|12|24-31"
-"""Units of an H.264 stream that are no part of a picture and can hold any text: SEI, filling, and those free for any use."""
+"""Types of H.264 units that hold no picture and may hold any text: SEI, filler, and the types free for any use."""
 
 
 @dataclass(frozen=True)

@@ -17,10 +17,10 @@ from pathlib import Path
 
 _LEAST_FREE = 512
 _MOST_FREE = 32 * 1024
-"""Of the box alone, bytes; a 64th of the file comes on top."""
+"""Largest size of the box in bytes, without the part that grows with the file (a 64th of its size)."""
 _LARGEST_INDEX = 16 * 1024 * 1024
 _KEPT = 128
-"""Heads that are remembered: as many as some sixty judges watch at a time, about 100 kB each."""
+"""Number of heads that are cached: enough for some sixty judges who watch at the same time; a head has about 100 kB."""
 _CONTAINERS = frozenset({b"trak", b"mdia", b"minf", b"stbl"})
 
 

@@ -28,15 +28,15 @@ from interplay.statistics import StatisticSpec
 from interplay.tasks import Task
 
 SCHEMA_VERSION = 2
-"""The only one that is read. Version 1 knew one actor an episode; only development versions wrote it."""
+"""The only version that is read. Version 1 had one actor per episode; only development versions wrote it."""
 METADATA_KEY = b"interplay"
 PSEUDONYM = re.compile(r"(imported/)?person-[0-9a-f]{16}")
-"""Names of people in data sets, and once these are imported."""
+"""Pattern of people's names in data sets, and of the same names after an import."""
 
 CHANGES = {b"coding": b"changes"}
-"""Metadata of a journal's field `frame` that holds what changes from picture to picture."""
+"""Metadata of a journal's field `frame` that holds changes from picture to picture."""
 DIGESTS_KEY = b"interplay.digests"
-"""Footer entry of a sealed file: for each row group the offset where it ends and the XXH3-64 of its bytes."""
+"""Key of the footer entry of a sealed file that has, for each row group, its end offset and the XXH3-64 of its bytes."""
 
 
 class InputTiming(NamedTuple):

@@ -73,7 +73,7 @@ def is_void(space: spaces.Space) -> bool:
 
 
 _MOST_NUMBERS = 2**28
-"""Of a Box that a file describes: who asks for more asks for memory."""
+"""Largest number of elements of a Box that a file describes, because a larger one could claim too much memory."""
 
 
 def load_arrow() -> None:

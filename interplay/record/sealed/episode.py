@@ -30,7 +30,7 @@ from interplay.tasks import Task
 
 _NOT_IN_FILE = ("path", "sha256", "size_bytes", "uploaded_task")
 OUTCOME_CHECK_SUCCESS = "automatic_success"
-"""Statistic of an episode whose world can tell whether the task was done: 1 or 0."""
+"""Statistic of an episode whose world can tell whether the task was achieved: 1 or 0."""
 
 
 @dataclass(frozen=True)

@@ -109,7 +109,7 @@ class IndexedSource:
 
 
 STEPS_AT_ONCE = 50
-"""Steps that `ReplaySource.approach` makes between two answers: in the block world some 25 ms."""
+"""Number of steps that `ReplaySource.approach` makes between two results; in the block world they take some 25 ms."""
 
 
 class ReplaySource:

@@ -29,11 +29,11 @@ from interplay.record.journal import DAMAGED, FULL, End, Journal
 from interplay.record.sealed.episode import Episode, SeatHeld
 
 GROUP_ROWS = {"indexed": 120, "replay": 1200, "video": 120}
-"""Rows of a Parquet row group, which is what one random access reads."""
+"""Rows of a Parquet row group: one random access reads one row group."""
 
 _LEVEL = 3
-"""Of zstd: 11 us for a palette frame, 80 to 130 bytes. Level 9 halves the bytes in four times the time, which those who still
-play would feel: sealing is what their server does beside."""
+"""Compression level of zstd: 11 us for a palette frame, 80 to 130 bytes.
+Level 9 halves the bytes but takes four times as long, which would slow down the games that still run on the same server."""
 
 
 def seal(paths: list[Path], target: Path) -> Episode:
@@ -284,7 +284,7 @@ def _regroup(arrays: Iterator[pa.Array], size: int) -> Iterator[pa.ChunkedArray]
 
 
 NONFINITE_REWARDS = "nonfinite_rewards"
-"""Statistic of an episode in which rewards are NaN or infinite: how many of them, of the first seat."""
+"""Statistic of an episode with rewards that are NaN or infinite: the number of such rewards of the first seat."""
 
 
 def total_of(rewards: np.ndarray) -> float:

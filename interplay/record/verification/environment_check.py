@@ -31,7 +31,7 @@ from interplay.tasks.keys import MAX_TURN
 Verdict = Literal["good", "not replayed", "not recorded", "not made"]
 
 MAX_EPISODES = 30
-"""Worlds may end after a step or two; so many of their episodes are enough."""
+"""Largest number of episodes of a check, because worlds may end after a step or two."""
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ def _random_actions(env: PlayableEnv) -> dict[str, Any]:
 
 
 _LOOKED_AT = 20
-"""Step whose frame is asked for alone, as a page does that jumps; `verify` looks at every one in order."""
+"""Step whose frame is read alone, as a page does that jumps to it; `verify` reads all frames in order."""
 
 _NOT_DETERMINISTIC = (
     "Seed and actions do not decide everything in this world. Record it with env.options.deterministic = false: "

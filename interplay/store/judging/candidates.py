@@ -44,7 +44,7 @@ _ALONE = ~exists().where(
     _OTHER.actor != EpisodeSeat.actor,
     _OTHER.num_steps > 0,
 )
-"""Whether nobody else acted in a seat: who took over for somebody is not ranked by what both did."""
+"""Condition: only one owner acted in a seat. A seat that another owner took over is not ranked."""
 _REFUSES = (
     _PERSON.episode_id == EpisodeRow.id,
     _PERSON.actor_kind == "human",
@@ -54,15 +54,15 @@ _REFUSES = (
         JudgingAgreement.agreed,
     ),
 )
-"""Whether a person in a game has not agreed to being compared."""
+"""Conditions that find a person in a game who has not agreed to comparison."""
 ALL_AGREED = ~exists().where(*_REFUSES)
-"""Whether every person in a game agrees to being compared; as long as one does not, it is shown to no judge."""
+"""Condition: every person in a game agrees to comparison. Otherwise no judge sees the game."""
 _ALL_NEEDED_AGREED = ~exists().where(
     *_REFUSES,
     # The video that was uploaded or published of a person needs no agreement here.
     or_(_PERSON.actor != Entrant.name, EpisodeRow.frames != UPLOADED, _IS_OF_PEOPLE),
 )
-"""Likewise, of an entrant's game."""
+"""Condition: every person in an entrant's game whose agreement is needed agrees to comparison."""
 
 
 def brought(columns: Sequence[Any], *conditions: ColumnElement[bool], with_seat: bool = False) -> CompoundSelect:
@@ -133,7 +133,8 @@ class CandidateRow(NamedTuple):
 
 
 CandidatesState = frozenset[tuple[Any, ...]]
-"""Entrant; episodes of the task, newest episode; episodes entered one by one, newest entry; agreements, newest word."""
+"""Per entrant: the entrant, number of the task's episodes and the newest, number of entered episodes and the newest entry,
+number of agreements and the newest one."""
 
 
 def study(session: Session, study_id: str) -> JudgedStudy | None:

@@ -17,10 +17,10 @@ from interplay.store.models import Answer, Ban, EpisodeStatistic, Match, Retract
 # session's connection, because rows as objects that are watched for changes cost three times as much as rows.
 
 _LOCK_KEY = 0x696E746572706C79
-"""Key of PostgreSQL's advisory lock: the letters `interply`."""
+"""Key of PostgreSQL's advisory lock: the letters `interply` as a number."""
 _ANSWERS_PER_FETCH = 5000
 MAX_NEWS = 500
-"""Answers that `log_news` reads at most."""
+"""Largest number of answers that `log_news` reads."""
 _ANSWERED_ABOUT = (
     select(Answer.left_agent, Answer.right_agent)
     .where(Answer.judge == bindparam("judge"), Answer.purpose == "rating", STANDS)
@@ -48,9 +48,9 @@ _JUDGE_STATE = select(_BY_JUDGE.scalar_subquery(), *_STATE)
 _JUDGE_STATE_IN_STUDY = select(_BY_JUDGE_IN_STUDY.scalar_subquery(), *_STATE)
 _RATES = and_(Answer.purpose == "rating", Answer.judge.not_in(BANNED), STANDS)
 COUNTS = and_(Answer.judge_kind != "model", _RATES)
-"""Answers of which ratings are made: without checks, model judges, banned judges and those taken back."""
+"""Condition for answers that ratings use: no checks, no model judges, no banned judges, no answers that were taken back."""
 BY_MODELS = and_(Answer.judge_kind == "model", _RATES)
-"""Answers of model judges, with the same left out; they are shown beside people's."""
+"""Condition for answers of model judges, with the same exclusions; they are shown beside people's answers."""
 LOGGED = select(
     Answer.sequence,
     Answer.task,
@@ -61,7 +61,7 @@ LOGGED = select(
     Answer.created_at,
     Answer.study,
 ).order_by(Answer.sequence)
-"""Every answer, in the order of the log, with the columns of `LoggedAnswer`."""
+"""Query for every answer in the order of the log, with the columns of `LoggedAnswer`."""
 _LOG = LOGGED.where(Answer.sequence > bindparam("after"), COUNTS).limit(_ANSWERS_PER_FETCH)
 _LOG_OF_TASK = _LOG.where(Answer.task == bindparam("task"))
 _LOG_STATE = select(
@@ -93,7 +93,8 @@ class LoggedAnswer(NamedTuple):
 
 
 LogRevision = tuple[int, int, int]
-"""Changes when earlier answers start or stop counting: readers that continue after the last answer seen start over then."""
+"""Value that changes when earlier answers start or stop counting; readers that continue from an earlier answer must then start
+again from the first."""
 
 
 class LogState(NamedTuple):

@@ -30,9 +30,9 @@ from interplay.store.models import Answer, JudgingAgreement, Match, Problem, Ret
 # session's connection, because rows as objects that are watched for changes cost three times as much as rows.
 
 STANDS = Answer.sequence.not_in(select(Retraction.sequence))
-"""Answers that their judges have not taken back."""
+"""Condition: the answer's judge has not taken it back."""
 TAKEN_BACK = select(Answer.match_id).join(Retraction, Retraction.sequence == Answer.sequence)
-"""Matches whose answers their judges have taken back; they stay answered."""
+"""Matches whose answers were taken back by their judges; these matches stay answered."""
 _IS_OPEN = and_(Match.answered_at.is_(None), Match.released_at.is_(None))
 _OF_WHOLE_GAMES = Match.left_segment_id.is_(None)
 _OPEN_PAIRS = (

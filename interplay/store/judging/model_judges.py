@@ -73,7 +73,7 @@ _PAIRS = (
     .join(Match, Match.id == Answer.match_id)
     .order_by(Answer.sequence)
 )
-"""Answers with the columns of `JudgedPair`."""
+"""Query for answers with the columns of `JudgedPair`."""
 
 
 def judged_pairs(session: Session, task: str) -> list[JudgedPair]:

@@ -13,7 +13,7 @@ from interplay.store.judging import BY_MODELS, COUNTS, LOGGED, LoggedAnswer
 from interplay.store.models import Answer, Match, TaskRow
 
 WATCHED_FOR = timedelta(hours=1)
-"""A match without an answer stays open for so long after the last heartbeat of its judge's page."""
+"""Time after the last heartbeat of the judge's page for which a match without an answer stays open."""
 _ANSWERS_PER_FETCH = 5000
 
 

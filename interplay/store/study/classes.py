@@ -12,11 +12,11 @@ from sqlalchemy.orm import Session, aliased
 from interplay.store.models import ClassRow, EpisodeRow, EpisodeSeat, Participant
 
 CHANNEL = "class"
-"""Of pupils, in `Participant.channel`."""
+"""Value of `Participant.channel` for pupils."""
 FORGOTTEN = "#"
-"""Begins what stands for a nickname that was erased."""
+"""Prefix of the text that replaces an erased nickname."""
 TAKEN_OUT = "not in"
-"""Stands before the code of a class of who is in it no longer."""
+"""Text before a class code for a pupil who was taken out of the class."""
 
 
 class PlayedSeat(NamedTuple):

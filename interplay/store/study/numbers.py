@@ -27,7 +27,7 @@ from interplay.store.study.studies import last_seen
 from interplay.store.summary import Spread, spreads
 
 WORKING = "working"
-"""The outcome of a visit that has not ended."""
+"""Outcome of a visit that has not ended."""
 
 
 class PersonRow(NamedTuple):
