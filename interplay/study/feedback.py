@@ -1,7 +1,7 @@
 """`FeedbackBox`: feedback that people write about pages and games.
 
-A problem report has the context that helps: the page, the game on it, the study or class, the browser, the version. No address
-of a machine is kept, and nothing of the page's address that could be a token.
+A problem report keeps the context that helps: the page, the game on it, the study or class, the browser, the version. It keeps
+neither the network address nor any part of the page's address that could be a token.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ _HIDDEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 class FeedbackError(StudyError):
-    """Feedback that cannot be kept; the text is for the person who wrote it."""
+    """Feedback cannot be stored; the text is for the person who wrote it."""
 
 
 class TooMuchFeedbackError(FeedbackError):
-    """More feedback than one person, or all together, may write in a day."""
+    """One person, or all people together, wrote more feedback than allowed in a day."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class FeedbackBox:
         version: str = "",
         participant: int | None = None,
     ) -> Feedback:
-        """Check and keep one piece of feedback (FeedbackError if it is invalid, TooMuchFeedbackError after too many today)."""
+        """Check and store one piece of feedback (FeedbackError if it is invalid, TooMuchFeedbackError after too many today)."""
         text = _HIDDEN.sub("", words.replace("\r\n", "\n")).strip()
         if kind not in KINDS:
             raise FeedbackError(f"choose what it is: {', '.join(KINDS.values())}")
@@ -97,7 +97,7 @@ class FeedbackBox:
 
 
 def feedback_csv(known: Iterable[Feedback]) -> str:
-    """The list as CSV. A cell that a spreadsheet would compute begins with an apostrophe."""
+    """Return the list as CSV. A cell that a spreadsheet would compute begins with an apostrophe."""
     text = io.StringIO()
     names = [field.name for field in fields(Feedback)]
     writer = csv.writer(text, lineterminator="\n")
@@ -109,7 +109,7 @@ def feedback_csv(known: Iterable[Feedback]) -> str:
 
 
 def plain_cell(value: object) -> str:
-    """A cell of a table that strangers wrote: text, whatever a spreadsheet would make of it.
+    """Return the text of a table cell that strangers wrote, so that no spreadsheet computes it as a formula.
 
     >>> plain_cell("=HYPERLINK(1)"), plain_cell("fine"), plain_cell(None)
     ("'=HYPERLINK(1)", 'fine', '')

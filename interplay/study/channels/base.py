@@ -38,15 +38,16 @@ Query = Mapping[str, str] | Iterable[tuple[str, str]]
 
 @dataclass(frozen=True)
 class Arrival:
-    """Somebody a channel sent.
+    """A person whom a channel sent.
 
     Attributes:
         channel: `open`, `email`, `mturk` or `prolific`.
-        worker: The platform's id of the person; empty where it names nobody (open links, previews).
-        assignment: Its id of this one part: an assignment of MTurk, a submission of Prolific; empty likewise.
-        hit: Its id of the whole: a HIT of MTurk, a study of Prolific.
-        is_preview: They look and have not accepted: show the study, reserve nothing, store nobody.
-        submit_to: Origin that takes the finished form (MTurk), checked; empty elsewhere.
+        worker: The platform's id of the person; empty where the platform gives none (open links, previews).
+        assignment: The platform's id of this visit: an assignment of MTurk, a submission of Prolific; empty where there is no
+            id.
+        hit: The platform's id of the whole: a HIT of MTurk, a study of Prolific.
+        is_preview: Whether the person only looks and has not accepted: show the study, reserve nothing, store nothing.
+        submit_to: Checked origin that receives the finished form (MTurk); empty for other channels.
     """
 
     channel: str
@@ -59,11 +60,12 @@ class Arrival:
 
 @dataclass(frozen=True)
 class Departure:
-    """How a person leaves.
+    """How a person leaves the study.
 
     Attributes:
-        kind: `post`: the person's browser posts `fields` to `url` as a form. `redirect`: it goes to `url`. `page`: it stays.
-        text: Shown to them, one or two sentences, plain text.
+        kind: `post`: the browser posts `fields` to `url` as a form. `redirect`: the browser goes to `url`. `page`: the person
+            stays on our page.
+        text: One or two sentences of plain text, shown to the person.
     """
 
     kind: Literal["post", "redirect", "page"]
@@ -73,12 +75,13 @@ class Departure:
 
     @property
     def origin(self) -> str:
-        """Scheme and host of `url`, for the page's `form-action` policy; empty for `page`."""
+        """Scheme and host of `url`, for the `form-action` policy of the page; empty for `page`."""
         return "/".join(self.url.split("/", 3)[:3])
 
 
 class Channel(Protocol):
-    """Where people come from and go back to. Implementations know one platform's conventions and nothing of the study."""
+    """A place from which people come and to which they return.
+    Implementations know the conventions of one platform, and nothing of the study."""
 
     name: str
     frame_ancestors: tuple[str, ...]
@@ -87,16 +90,16 @@ class Channel(Protocol):
     """What researchers should know about the platform, or empty."""
 
     def arrival(self, query: Query) -> Arrival:
-        """Read the parameters of an opened link (ArrivalError if they are not as this platform sends them)."""
+        """Read the parameters of an opened link (ArrivalError if this platform does not send such parameters)."""
         ...
 
     def departure(self, arrival: Arrival, outcome: Outcome, results: Mapping[str, str] | None = None) -> Departure:
-        """How a person leaves (ArrivalError for a preview); `results` are short texts for platforms that keep any."""
+        """Return how a person leaves (ArrivalError for a preview); `results` are short texts for platforms that store any."""
         ...
 
 
 def folded(name: str) -> str:
-    """The name of a parameter in one spelling, without the `amp;` of a link that was copied from HTML.
+    """Return the name of a parameter in one spelling, without the `amp;` of a link that was copied from HTML.
 
     >>> {folded(name) for name in ("PROLIFIC_PID", "prolific_pid", "prolificPid", "amp;PROLIFIC_PID")}
     {'prolificpid'}
@@ -105,14 +108,15 @@ def folded(name: str) -> str:
 
 
 def is_of(platform: str, parameter: str, names: Iterable[str]) -> bool:
-    """Whether a parameter is one of these names of a platform, or begins with the name of the platform, in any spelling."""
+    """Return whether a parameter has one of these names of a platform, or begins with the name of the platform, in any
+    spelling."""
     name = folded(parameter)
     return name.startswith(platform) or name in map(folded, names)
 
 
 def parameters(query: Query, own: Iterable[str] = ()) -> dict[str, str]:
-    """Parameters as one mapping, in their platforms' spelling or the channel's `own` one (ArrivalError for two values of one
-    name)."""
+    """Return parameters as one mapping, spelled as by their platform or as in `own`, the names of the channel.
+    Two values for one name are refused (ArrivalError)."""
     # Starlette's QueryParams is a mapping that hides repeated names.
     every: Callable[[], Iterable[tuple[str, str]]] | None = getattr(query, "multi_items", None)
     if every is not None:
@@ -133,7 +137,7 @@ AGAIN = "Open the study again from the page where you accepted it."
 
 
 def refuse_strangers(channel: str, found: Mapping[str, str], own: Iterable[str] = ()) -> None:
-    """Refuse a link with another platform's parameters (ArrivalError naming both): its person would be paid by nobody.
+    """Refuse a link with the parameters of another platform (ArrivalError that names both), since nobody would pay its person.
     Parameters in `own`, which this channel uses by choice, are allowed."""
     taken = set(own)
     for other, names in PLATFORM_PARAMETERS.items():
@@ -147,7 +151,7 @@ def refuse_strangers(channel: str, found: Mapping[str, str], own: Iterable[str] 
 
 
 def identifier(found: Mapping[str, str], name: str, pattern: re.Pattern[str] = _ID, *, example: str) -> str:
-    """One id of a link, checked (ArrivalError if it is missing, was never filled in, or is not an id)."""
+    """Return one checked id of a link (ArrivalError if it is missing, was never filled in, or is not an id)."""
     value = found.get(name, "").strip()
     if not value:
         raise ArrivalError(f"the link has no {name}\n{AGAIN}")
@@ -162,7 +166,7 @@ def identifier(found: Mapping[str, str], name: str, pattern: re.Pattern[str] = _
 
 
 def quoted(value: str) -> str:
-    """Up to 40 characters of a stranger's text, in quotes, safe on any page or terminal."""
+    """Return up to 40 characters of a stranger's text in quotes, safe to show on a page or terminal."""
     plain = value[:40].encode("ascii", "backslashreplace").decode()
     return repr(plain + ("..." if len(value) > 40 else ""))
 

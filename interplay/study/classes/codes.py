@@ -1,4 +1,4 @@
-"""Codes of classes and nicknames of pupils, easy to type and read leniently. Pure."""
+"""Codes of classes and nicknames of pupils: easy to type, and read leniently. Pure."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _NICKNAME = re.compile(rf"{_WORD}(?:[ '-]{_WORD})*")
 
 
 class ClassError(StudyError):
-    """An invalid request to a class; the text is for pupils and teachers."""
+    """A request to a class is invalid; the text is for pupils and teachers."""
 
 
 def new_code(rng: np.random.Generator) -> str:
-    """A code, without its dash.
+    """Return a new random code, without its dash.
 
     >>> new_code(np.random.default_rng(1))
     'RT39CH'
@@ -39,7 +39,7 @@ def new_code(rng: np.random.Generator) -> str:
 
 
 def shown_code(code: str) -> str:
-    """A code with its dash.
+    """Return a code with its dash.
 
     >>> shown_code("RT39CH")
     'RT3-9CH'
@@ -49,7 +49,7 @@ def shown_code(code: str) -> str:
 
 
 def read_code(typed: str) -> str | None:
-    """A typed code in one spelling: in any case, with dashes and spaces or without; None if it cannot be one.
+    """Read a typed code, in any case, with or without dashes and spaces; None if it cannot be a code.
 
     >>> read_code(" rt3 9ch"), read_code("RT3-9C"), read_code("RT3-9CO")
     ('RT39CH', None, None)
@@ -59,10 +59,10 @@ def read_code(typed: str) -> str | None:
 
 
 def read_nickname(typed: str) -> str:
-    """A typed nickname in one spelling.
+    """Read a typed nickname and return it in one spelling.
 
     Raises:
-        ClassError: If it is empty or too long, or holds other characters than letters, digits and spaces.
+        ClassError: If it is empty or too long, or has characters other than letters, digits and spaces.
 
     >>> read_nickname("  amber   fox ")
     'amber fox'
@@ -78,12 +78,12 @@ def read_nickname(typed: str) -> str:
 
 
 def alike(nickname: str) -> str:
-    """A key that is the same for nicknames that people would confuse: in any case, with or without spaces."""
+    """Return a key that is equal for nicknames that people would confuse: in any case, with or without spaces."""
     return re.sub(r"[ '-]", "", unicodedata.normalize("NFKC", nickname).casefold())
 
 
 def new_nickname(taken: Collection[str], rng: np.random.Generator) -> str:
-    """A nickname that nobody in a class has: two words, and a number once these are rare.
+    """Return a nickname that nobody in the class has: two words, and a number when most pairs are taken.
 
     >>> new_nickname([], np.random.default_rng(3))
     'Silver Bee'
@@ -99,7 +99,7 @@ def new_nickname(taken: Collection[str], rng: np.random.Generator) -> str:
 
 
 def is_offered(nickname: str) -> bool:
-    """Whether a nickname is one of those suggested to pupils, so that everybody may read it.
+    """Return whether a nickname is one of those that are suggested to pupils, so that everybody may read it.
 
     >>> is_offered("Silver Bee"), is_offered("Silver Toad!")
     (True, False)
