@@ -1,4 +1,4 @@
-"""MineRL 1.0's actions as those of the block world."""
+"""Translate MineRL 1.0's actions to those of the block world."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FIELDS = tuple(field for field in KEYS.values() if field)
 
 
 def to_world(action: Mapping[str, Any]) -> Action:
-    """A MineRL action as the world's (EnvError as `minerl_actions.read`)."""
+    """Return a MineRL action as an action of the world (EnvError as `minerl_actions.read`)."""
     pressed = minerl_actions.read(action)
     fields: dict[str, Any] = dict(zip(_FIELDS, map(bool, _named(pressed.keys)), strict=True))
     return Action(hotbar=pressed.hotbar, camera_pitch=pressed.pitch, camera_yaw=pressed.yaw, **fields)

@@ -20,7 +20,7 @@ def check(world: World) -> Answers:
 
 
 def milestones(world: World) -> set[str]:
-    """Items of `MILESTONES` that the player has had: picked up, made, smelted or given."""
+    """Return the items of `MILESTONES` that the player has had: picked up, made, smelted or given."""
     counts = world.player.counts
     items = {stack.item for stack in world.player.slots if stack is not None}
     for kind in ("picked_up", "crafted", "smelted"):
@@ -29,5 +29,5 @@ def milestones(world: World) -> set[str]:
 
 
 def milestone_of(item: str) -> str:
-    """Name of an item in `MILESTONES`: any log is `log`, any planks are `planks`."""
+    """Return the name of an item in `MILESTONES`: any log is `log`, any planks are `planks`."""
     return "log" if item.endswith("_log") else "planks" if item.endswith("_planks") else item

@@ -1,4 +1,4 @@
-"""Walk to a village: whether the player stands among its houses, and said so."""
+"""Walk to a village: whether the player stands among its houses, and said "done"."""
 
 from __future__ import annotations
 
