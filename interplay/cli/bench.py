@@ -49,7 +49,7 @@ def bench(
 
 
 def benches(*folders: Path) -> dict[str, Path]:
-    """Measurements of some folders by name: modules that can be run and print their figures for a program, with `--json`."""
+    """Return the measurements of some folders by name: modules that can run and, with `--json`, print figures for programs."""
     texts = {path: path.read_text(encoding="utf-8") for folder in folders for path in folder.glob("*.py")}
     return {
         path.stem: path

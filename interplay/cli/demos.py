@@ -1,4 +1,4 @@
-"""`interplay demos`: published recordings of people in Minecraft, listed, fetched, checked and made episodes of."""
+"""`interplay demos`: list, fetch and check published recordings of people in Minecraft, and make episodes of them."""
 
 from __future__ import annotations
 

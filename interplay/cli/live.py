@@ -1,4 +1,4 @@
-"""`interplay live list | pause | resume`: what is played on a running server now, and the pause of new games."""
+"""`interplay live list | pause | resume`: the games on a running server, and the pause of new games."""
 
 from __future__ import annotations
 

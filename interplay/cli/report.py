@@ -287,7 +287,8 @@ def _bedd_report(data: Path, database: str | None, agents: list[str] | None, rec
 
 
 def _efforts(archive: Archive, recordings: Path | None) -> tuple[list[Effort], str]:
-    """Demonstrations of the archive, or of the folder of recordings where one is given, and where they come from."""
+    """Return demonstrations of the archive, or of a folder of recordings if given, and the words that say where
+    they come from."""
     from interplay.report.bedd.demonstrations import archived_efforts, recorded_efforts
 
     if recordings is None:

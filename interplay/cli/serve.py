@@ -1,5 +1,5 @@
-"""`interplay serve`: the web server, live play, judging and the leaderboard in one process; beside it, processes that step
-worlds, seal episodes, make films and draw replays."""
+"""`interplay serve`: web server, live play, judging and leaderboard in one process.
+Further processes step worlds, seal episodes, make films and draw replays."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _ENROLMENT = re.compile(r"(enrolment(?:=|%3D))[^&\s]+", re.IGNORECASE)
 
 
 class ServedAlreadyError(InterplayError):
-    """A data folder another server holds."""
+    """Another server already uses this data folder."""
 
 
 app = typer.Typer(add_completion=False)
@@ -188,7 +188,8 @@ def serve(
 
 
 def _statistics(names: Sequence[str], suites: Sequence[Suite]) -> tuple[StatisticSpec, ...]:
-    """The statistics of every game. One that cannot be used, here or in a task, is an error: a game would only leave it out."""
+    """Return the statistics of every game.
+    A statistic that cannot be used, here or in a task, is an error now: during a game it would only be left out."""
     from interplay.statistics import StatisticSpec
 
     specs = tuple(map(StatisticSpec, names))
@@ -210,7 +211,7 @@ def _partners(given: list[str]) -> dict[str, str]:
 
 
 def _open_room(file: Path) -> Rules:
-    """The rules of the open room: its own, changed by the table [judging] of a file."""
+    """Return the rules of the open room: the built-in ones, changed by the table [judging] of a file."""
     from interplay.judge.rules import OPEN_ROOM, Rules, RulesError
     from interplay.tables import parse_toml, read_text
 
@@ -223,7 +224,7 @@ def _open_room(file: Path) -> Rules:
 
 @contextlib.contextmanager
 def _only_server(root: Path, *, port: int) -> Iterator[None]:
-    """Hold a data folder for one server: a second would take the first one's running games for abandoned ones."""
+    """Reserve a data folder for one server: a second server would treat the running games of the first as abandoned."""
     with (root / SERVER_FILE).open("a+") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -241,7 +242,7 @@ def _only_server(root: Path, *, port: int) -> Iterator[None]:
 
 
 def _enter_starter_set(archive: Archive, suites: Sequence[Suite]) -> None:
-    """Fill what is empty of a data folder, so that there is something to watch and to judge from the first second."""
+    """Fill the empty parts of a data folder, so that people can watch and judge something at once."""
     from interplay import starter
 
     try:
@@ -254,14 +255,14 @@ def _enter_starter_set(archive: Archive, suites: Sequence[Suite]) -> None:
 
 
 def hide_enrolments(record: logging.LogRecord) -> bool:
-    """Take the tokens of people's part in a study out of addresses that are logged: everybody who has one acts as them."""
+    """Remove enrolment tokens from addresses in the log, because anybody who has a token can act as that participant."""
     if isinstance(record.args, tuple):
         record.args = tuple(_ENROLMENT.sub(r"\1...", part) if isinstance(part, str) else part for part in record.args)
     return True
 
 
 def _say_who_gets_in(host: str, port: int, hosts: Hosts, token: Path) -> None:
-    """Beyond this machine a server is another matter: say what that means, and what to do."""
+    """Print what it means that other machines can reach the server, and what to do."""
     shown = ", ".join(sorted(hosts.names)) + (", and every IP address of this machine" if hosts.any_address else "")
     print(
         f"""
@@ -293,7 +294,7 @@ def _run(application: FastAPI, play: PlayServer, listener: socket.socket, *, hos
     address = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
     class Server(uvicorn.Server):
-        """Stops play before it closes the sockets, so that players read how their episode ended."""
+        """A server that stops play before it closes the sockets, so that players read how their episode ended."""
 
         async def startup(self, sockets=None) -> None:
             await super().startup(sockets)

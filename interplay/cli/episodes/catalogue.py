@@ -1,4 +1,4 @@
-"""`interplay episodes list | show | verify | replay | repair`: recorded episodes, and whether they repeat."""
+"""`interplay episodes list | show | verify | replay | repair`: recorded episodes, and whether a replay repeats them."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def show(
 
 
 def _who(episode: Episode) -> str:
-    """Names of those who acted: of one seat one after the other; of several seats `left=ada right=bob,random`."""
+    """Return the names of those who acted: in one seat one after the other; in several seats `left=ada right=bob,random`."""
     by_seat: dict[str, list[str]] = {}
     for held in episode.seats:
         by_seat.setdefault(held.seat, []).append(held.actor)
@@ -112,7 +112,7 @@ def _who(episode: Episode) -> str:
 
 
 def _show_video(episode: Episode, place: str, *, as_json: bool) -> None:
-    """`show` of what has no steps, seats or columns."""
+    """Run `show` for an episode that is only a video, without steps, seats or columns."""
     document = _document(episode)
     there = f"{(episode.size_bytes or 0) / 1e3:,.0f} kB" if episode.sha256 is not None else "its video was not imported"
     lines = [f"{episode.id}  {episode.path} ({there})", "A video only: nothing was recorded step by step.", ""]

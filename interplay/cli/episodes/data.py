@@ -1,4 +1,4 @@
-"""`interplay episodes export | import | pull`: data sets in several formats, and episodes of another server."""
+"""`interplay episodes export | import | pull`: data sets in several formats, and episodes from another server."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _Pictures = Literal["video", "images", "none"]
 
 
 def _writer(format_name: str, seat: str | None, observations: str | None, pictures: _Pictures | None, release: Release) -> Any:
-    """The function that writes data sets in a format, with the options of that format."""
+    """Return the function that writes data sets in a format, with the options of that format."""
     if format_name == _MINARI:
         from interplay.record.datasets.minari_export import export as to_minari
 

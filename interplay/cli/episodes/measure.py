@@ -1,4 +1,4 @@
-"""`interplay episodes measure`: statistics of recordings, by the collectors of live games."""
+"""`interplay episodes measure | collected | quality`: statistics of recordings, by the same collectors as in live games."""
 
 from __future__ import annotations
 

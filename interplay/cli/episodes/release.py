@@ -1,4 +1,5 @@
-"""`interplay episodes release` and `interplay episodes query save | list | show`: what may be released, and what is cited."""
+"""`interplay episodes release` and `interplay episodes query save | list | show`: which episodes may be
+released or are cited."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""`interplay explore bank|filter`, and `make --mode planner`: atomic tasks, which of them need knowledge, planned instances."""
+"""`interplay explore bank | filter`, and `make --mode planner`: atomic tasks, whether they need knowledge,
+planned instances."""
 
 from __future__ import annotations
 
@@ -174,7 +175,8 @@ def _measured(measures: Measures) -> list[str]:
 
 
 def planned(hops: int | None, count: int, out: Path, seed: int, *, as_json: bool) -> None:
-    """`interplay explore make --mode planner`: instances of each number of hops, in a folder; exit 1 if some were not made."""
+    """Run `interplay explore make --mode planner`: make instances of each number of hops in a folder.
+    Exits with 1 if some were not made."""
     from interplay.explore.instance import load
     from interplay.explore.make import planner
 

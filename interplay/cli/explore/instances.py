@@ -1,4 +1,4 @@
-"""`interplay explore check | import | prove | judge`: instances of the benchmark, and games of them."""
+"""`interplay explore check | import | prove | judge`: instances of the benchmark, and recorded episodes of them."""
 
 from __future__ import annotations
 
@@ -271,7 +271,8 @@ def _write(place: Path, instance: Instance) -> None:
 
 
 def _places(instances: Iterable[Instance], out: Path) -> tuple[list[Path], list[Path]]:
-    """A file for each instance in a folder, which is made, and those not to be written: there already, or named twice."""
+    """Make the folder; return a file in it for each instance, and the files not to be written: they exist, or
+    are named twice."""
     places = [out / f"{one.name}.json" for one in instances]
     with writing(out, "name another folder with --out."):
         out.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""`interplay explore make`: language models or the planner make instances, and the gate lets through what is proved."""
+"""`interplay explore make`: language models or the planner make instances; the gate passes instances that are proved."""
 
 from __future__ import annotations
 
@@ -168,9 +168,8 @@ def _role(text: str, known: Any) -> tuple[str, str]:
 
 
 def tasks_of(file: Path | None, model: str) -> tuple[str, ...]:
-    """Names of tasks: of a bank, of the published form, of which the kept ones count, or one a line. Without a file,
-    all of the bank that comes with the package; scripted makers know some of it alone.
-    """
+    """Return names of tasks from a file: a bank, a list in the published form (its kept tasks), or one name a line.
+    Without a file, return the whole bank of this package; scripted makers get only the tasks that they know."""
     from interplay.explore.make import bank
     from interplay.explore.make.scripted import NEEDS
 

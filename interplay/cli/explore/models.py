@@ -1,4 +1,4 @@
-"""Options and helpers of the verbs that ask language models: where these are, what they cost, whether Inspect is there."""
+"""Options and helpers of the verbs that ask language models: their addresses and prices, and whether Inspect is installed."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ TimeoutOption = Annotated[
 
 @contextmanager
 def needs_models(verb: str) -> Iterator[None]:
-    """Say what to install where an import in the block finds no Inspect, or no client of OpenAI's protocol."""
+    """Say what to install if an import in the block does not find Inspect, or a client of OpenAI's protocol."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -46,7 +46,7 @@ def needs_models(verb: str) -> Iterator[None]:
 
 
 def server_at(address: str | None, key_env: str | None) -> At | None:
-    """The server of --address with the key of --key-env; None without an address."""
+    """Return the server of `--address` with the key of `--key-env`; None without an address."""
     from interplay.explore.evaluation.providers import At
 
     if key_env is not None and address is None:
@@ -64,7 +64,7 @@ def server_at(address: str | None, key_env: str | None) -> At | None:
 
 
 def prices_of(texts: list[str] | None) -> dict[str, tuple[float, float]]:
-    """Model -> dollars for a million tokens read and written (BadParameter if a text says something else)."""
+    """Return model -> dollars for a million tokens (read, written); BadParameter if a text has another form."""
     found = {}
     for text in texts or []:
         model, _, price = text.rpartition("=")

@@ -1,4 +1,4 @@
-"""`interplay explore run|results`: language models play instances, and what their runs come to."""
+"""`interplay explore run | results`: language models play instances, and the results of their runs."""
 
 from __future__ import annotations
 
@@ -225,7 +225,7 @@ def results(
 
 
 def _judged(archive: Archive, report: Callable[[str, float, float], None], episode: str) -> Judgement | None:
-    """Milestones reached in an episode, which may be played again for that; None where it cannot be judged."""
+    """Return the milestones reached in an episode, which may be replayed for this; None if it cannot be judged."""
     from interplay.explore import judgement_cache, judging
 
     known = judgement_cache.read(archive.root, episode)

@@ -1,4 +1,4 @@
-"""`interplay judge add-agent|add-episodes|list-agents|approve|decline|withdraw|restore`: which agents judges are shown."""
+"""`interplay judge add-agent|add-episodes|list-agents|approve|decline|withdraw|restore`: the agents that judges are shown."""
 
 from __future__ import annotations
 
@@ -223,7 +223,7 @@ def restore(
 def _change(
     data: Path, database: str | None, name: str, task: str | None, verb: Verb, done: str, as_json: bool, reason: str = ""
 ) -> None:
-    """Change an entrant's state and say what it is now (NotFoundError with the nearest name)."""
+    """Change an entrant's state and print the new state (NotFoundError with the nearest name)."""
     from interplay.judge.entrants.roster import Roster
     from interplay.store.entrants import state
 

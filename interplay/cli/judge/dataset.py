@@ -1,4 +1,4 @@
-"""`interplay judge import|export`: published evaluation sets."""
+"""`interplay judge import | export`: published evaluation sets."""
 
 from __future__ import annotations
 

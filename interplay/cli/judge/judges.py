@@ -1,5 +1,5 @@
-"""`interplay judge ban|unban|bans|judges`: whose answers count, and what tells that they should not; `judge token`: tokens with
-which programs propose agents, judge or read over HTTP."""
+"""`interplay judge ban | unban | bans | judges`: judges whose answers count, and signs that they should not.
+`interplay judge token`: tokens with which programs propose agents, judge or read over HTTP."""
 
 from __future__ import annotations
 
@@ -68,7 +68,8 @@ def _change(
     judges: list[str] | None, file: Path | None, dataset: str | None, data: Path, database: str | None, as_json: bool,
     reason: str | None,
 ) -> None:  # fmt: skip
-    """Ban (with a reason) or unban everyone named, or nobody if one is unknown; workers of a file who never came are told."""
+    """Ban (with a reason) or unban all named judges, or nobody if a name is unknown; print the workers of a file who never
+    came."""
     from interplay.judge.bans import Bans, read_banned
 
     if not judges and file is None:

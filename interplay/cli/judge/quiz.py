@@ -1,4 +1,4 @@
-"""`interplay judge quiz`: look at qualification quizzes, check your own, export them, score answers."""
+"""`interplay judge quiz`: show qualification quizzes, check your own, export them, and score answers."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ def _scored(quiz: Quiz, given: Any, worker: str) -> dict[str, Any]:
 
 
 def _answers(file: Path) -> list[tuple[str, Any]]:
-    """(worker, answers) of a file; the worker is empty where it holds one person's answers."""
+    """Return the pairs (worker, answers) of a file; the worker is empty if the file holds one person's answers."""
     text = read_text(file, QuizAnswerError, hint="It should hold JSON: {question id: [texts of ticked options]}")
     try:
         document = json.loads(text)

@@ -22,7 +22,7 @@ app = typer.Typer(add_completion=False)
 
 
 class PolicyName(StrEnum):
-    """Pairing rules."""
+    """Rules that choose the pairs."""
 
     order = "order"
     round_robin = "round-robin"
@@ -33,7 +33,7 @@ class PolicyName(StrEnum):
 
 
 class RatingName(StrEnum):
-    """Ways to rate the simulated agents."""
+    """Ways to compute ratings of the simulated agents."""
 
     trueskill = "trueskill"
     bradley_terry = "bradley-terry"
@@ -41,7 +41,7 @@ class RatingName(StrEnum):
 
 
 class ProfileName(StrEnum):
-    """Distribution of the skills."""
+    """Distributions of the skills."""
 
     normal = "normal"
     bedd = "bedd"

@@ -1,4 +1,4 @@
-"""`interplay rank`: the leaderboard of a data folder, or of any CSV of answers, by any method, with what it rests on."""
+"""`interplay rank`: the leaderboard of a data folder, or of any CSV of answers, by any method, with its uncertainty."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _Unit = Literal["answers", "judges"]
 
 
 class NoAnswersError(InterplayError):
-    """Nothing to rank where the command looked."""
+    """The place where the command looked has nothing to rank."""
 
 
 MethodName = StrEnum("MethodName", [(name, name) for name in METHODS])  # type: ignore[invalid-argument]
@@ -128,7 +128,7 @@ def rank(
 
 
 def _from_database(data: Path, database: str | None, partners: str | None) -> list[Comparison]:
-    """Every answer of the log that counts; or those to a question about partners."""
+    """Return every answer in the log that counts; or, with `partners`, the answers to that question about partners."""
     if database is None and not (data / "interplay.db").exists():
         raise NoAnswersError(
             f"no answers in {data}: it holds no interplay.db\n"

@@ -1,4 +1,5 @@
-"""`interplay study class open | list | show | close | forget`: a teacher's mode. One code, nicknames, no accounts."""
+"""`interplay study class open | list | show | close | forget`: classes for teachers, with one code, nicknames
+and no accounts."""
 
 from __future__ import annotations
 
@@ -175,7 +176,7 @@ def forget(
 
 
 def _classes(data: Path, database: str | None, *, must_exist: bool = False) -> Classes:
-    """The classes of a data folder; nicknames that are due are erased first."""
+    """Return the classes of a data folder; nicknames whose time is over are erased first."""
     from interplay.study.classes import Classes
 
     classes = Classes(open_archive(data, database, must_exist=must_exist).database)

@@ -1,4 +1,4 @@
-"""`interplay study hit`: a study's HITs on Mechanical Turk; a dry run unless it is told to send."""
+"""`interplay study hit`: a study's HITs on Mechanical Turk; without --send it is a dry run."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ def _text(document: dict[str, Any], study: Study, again: str, next_one: str) -> 
 
 
 def _cell(key: str, value: Any) -> str:
-    """A field of a request; the two long documents only by their length."""
+    """Return a field of a request as text; of the two long documents only the length."""
     if key in ("Test", "AnswerKey"):
         return f"XML, {len(value.encode()):,} bytes; --json shows it"
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""`interplay study pause | resume | funnel | money`: what the operator's pages of studies show and do."""
+"""`interplay study pause | resume | funnel | money | feedback`: the same as the operator's pages of studies."""
 
 from __future__ import annotations
 

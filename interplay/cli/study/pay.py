@@ -1,4 +1,4 @@
-"""`interplay study pay`: what measured times say about pay, and paying: a dry run unless it is told to send."""
+"""`interplay study pay`: show what measured times mean for pay, and pay; without --send it is a dry run."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def pay(
 
 
 def _estimates(visits: Sequence[Visit], channel: str) -> list[dict[str, Any]]:
-    """Estimates by measured times, once for all visits that were promised the same; without a target none."""
+    """Return estimates from measured times, one for all visits with the same promise; without an hourly target, none."""
     from interplay.study.money.estimates import Finished, estimate, find_fee
 
     alike: dict[tuple[int, int, str], list[Visit]] = {}
@@ -113,7 +113,7 @@ def _estimates(visits: Sequence[Visit], channel: str) -> list[dict[str, Any]]:
 
 
 def _payer(channel: str, *, production: bool, endpoint: str | None) -> Payer:
-    """The account that pays, from the environment (PaymentError if it has none)."""
+    """Return the account that pays, from environment variables (PaymentError if they are not set)."""
     from interplay.study.money.ledger import MTurkPayer, ProlificPayer
 
     if channel == "mturk":
@@ -163,7 +163,7 @@ def _text(document: dict[str, Any], again: str) -> Any:
 
 
 def explained_text(document: dict[str, Any]) -> Any:
-    """The document of `Explanation.to_json` as a page of text."""
+    """Return the document of `Explanation.to_json` as a page of text."""
     from rich.console import Group
 
     from interplay.study.incentives import amount

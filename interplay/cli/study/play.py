@@ -1,4 +1,4 @@
-"""`interplay study simulate | answers | raffle`: how a study of play assigns people, what they say of partners, who wins."""
+"""`interplay study simulate | answers | raffle`: assignment in a study of play, answers about partners, and winners."""
 
 from __future__ import annotations
 
