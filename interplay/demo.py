@@ -37,7 +37,7 @@ from interplay.tasks import Task, find
 from interplay.wording import amount
 
 Reporter = Callable[[str, float, float], None]
-"""Called with a stage's name, how much of it is done, and how much there is."""
+"""Called with the name of a stage, the amount done so far, and the total amount."""
 
 PLAYER = "scripted-player"
 MODEL = "bc"

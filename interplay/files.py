@@ -105,7 +105,7 @@ def is_disk_full(error: BaseException | None) -> bool:
 
 _SQLITE_FULL = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_SHMSIZE)
 _POSTGRES_FULL = "53100"
-"""disk_full (PostgreSQL, appendix A)."""
+"""Error code `disk_full` of PostgreSQL (its manual, appendix A)."""
 
 
 def keep_to_owner(path: Path) -> bool:

@@ -26,7 +26,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-"""One thread of arithmetic: processes beside each other share the machine, and idle threads of number libraries spin on it."""
+"""Settings for one thread of arithmetic: processes that run side by side share the machine, and idle threads of number
+libraries waste it."""
 _MAX_BYTES = 1 << 20
 _POLL_S = 0.02
 _MOMENT_S = 1.0

@@ -16,7 +16,7 @@ from interplay.errors import InterplayError
 
 MAX_NAME_CHARS = 64
 _OVERRIDES = "\u202d\u202e"
-"""Characters that turn the order of what follows, so that a text reads otherwise than it is."""
+"""Characters that reverse the order of the text after them, so that it is displayed differently from what it is."""
 _NAME = re.compile(r"[a-z0-9][a-z0-9_\-]*")
 _TYPE_NAMES = {str: "a text", int: "a whole number", float: "a number", list: "a list", dict: "a table", bool: "true or false"}
 _STAND_INS: Mapping[Any, Any] = {str: "missing", int: 1, float: 1.0, list: [], dict: {}, bool: False}

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from interplay.tasks import Task
 
 START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
-"""When everything happened that is given no other time."""
+"""The time of every event for which no other time is given."""
 Values = dict[str, Any]
 """Column -> value."""
 

@@ -33,7 +33,8 @@ _VERBS = {
     "explore": ("interplay.cli.explore", "Scenes with milestones: check and import them, let language models play them."),
     "bench": ("interplay.cli.bench", "Measure against a baseline in the same run."),
 }
-"""Verb -> module with `app`, a `typer.Typer` (one command, or a group), and its line of help. Modules load when used."""
+"""Verb -> module with `app`, a `typer.Typer` (one command, or a group), and the line of help. A module is loaded when it is
+used."""
 
 
 _HELP = """Usage: interplay VERB [OPTIONS] ...

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 DEFAULT_DATA = Path("interplay-data")
 MOST = 2**63 - 1
-"""The largest whole number that a database holds."""
+"""The largest whole number that a database can hold."""
 
 
 def _data_folder(value: str | Path) -> Path:
@@ -49,7 +49,7 @@ SeedOption = Annotated[
 ]
 
 SERVER_FILE = "serve.lock"
-"""File of a data folder that its server holds locked; it says the server's process and port."""
+"""File of a data folder that its server keeps locked; it contains the process and port of the server."""
 
 
 def open_archive(data: Path, database: str | None = None, *, must_exist: bool = False) -> Archive:

@@ -91,7 +91,7 @@ def _plain(value: Any) -> Any:
 
 
 _LONG_TABLE = 200
-"""Rows from which on a table is laid out here: rich takes five milliseconds a row."""
+"""Tables with more rows are laid out here, since rich takes five milliseconds for each row."""
 
 
 def table(headers: Sequence[str], rows: Iterable[Sequence[Any]], *, title: str | None = None) -> Table | str:
@@ -127,7 +127,7 @@ def _long_table(headers: Sequence[str], rows: Sequence[Sequence[Any]], title: st
 
 
 _FIRST_LINE_S, _NEXT_LINE_S = 2.0, 5.0
-"""Off a terminal: what takes less than the first says nothing; after that a line in so many seconds."""
+"""Without a terminal: seconds until the first line about a job, and between the lines after it."""
 
 
 @dataclasses.dataclass
@@ -140,7 +140,7 @@ class _Job:
     visible: bool
     begun_s: float
     is_told: bool = False
-    """Whether its last line said that it is done."""
+    """Whether the last line about this job said that it is done."""
 
 
 class Lines:

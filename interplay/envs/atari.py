@@ -39,7 +39,7 @@ OPTIONS = {"noop_max": 30, "sticky": 0.0, "mode": 0, "difficulty": 0}
 _RANGES = {"noop_max": (0, 10_000), "sticky": (0, 1), "mode": (0, 255), "difficulty": (0, 255)}
 _MAX_IDLE = 4
 _IDLE: dict[str, list[tuple[ALEInterface, ALEState]]] = {}
-"""By game the emulators of closed worlds, and their state when they were new: reading a game takes 80 ms."""
+"""Game -> emulators of closed worlds, each with its state when it was new: reading a game takes 80 ms."""
 
 
 def _emulator(rom: str) -> tuple[ALEInterface, ALEState]:

@@ -36,7 +36,7 @@ class Bonus(NamedTuple):
 
 
 BONUSES = {"space_invaders": Bonus(200, 42, (2, 4))}
-"""ROM -> its bonus, where a task may leave it out."""
+"""ROM -> its bonus, which a task may leave out."""
 
 
 class TwoPlayerAtariEnv(PlayableEnv):

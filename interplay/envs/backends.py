@@ -23,7 +23,7 @@ from interplay.tasks import Task, backend_names
 Report = Callable[[float], None]
 """Called with the share that is done, 0 to 1."""
 LOADING_NICENESS = 10
-"""Of what loads or makes a world before anybody waits for it."""
+"""Niceness of work that loads or makes a world before anybody waits for it."""
 
 
 @dataclass(frozen=True)
@@ -192,7 +192,7 @@ BUILT_IN: dict[str, Backend] = {
         ),
     )
 }
-"""Name -> backend that ships with the package."""
+"""Name -> backend that this package contains."""
 
 
 def names() -> list[str]:

@@ -15,7 +15,7 @@ from interplay.errors import InterplayError
 from interplay.tasks import Task
 
 FramePolicy = Literal["replay", "indexed", "video"]
-"""How an episode keeps its frames: rebuilt by playing again, stored as palette indices, or as H.264 video."""
+"""How an episode keeps its frames: rebuilt by a replay, stored as palette indices, or stored as H.264 video."""
 
 
 def play_without_screen() -> None:
@@ -82,7 +82,7 @@ def picture_of(given: Any, env_id: str, before: np.ndarray | None) -> np.ndarray
 
 
 BLANK = np.full((64, 64, 3), 128, np.uint8)
-"""Stands where there is no picture."""
+"""Shown where there is no picture."""
 
 
 class NoNumbersError(EnvError):

@@ -21,7 +21,7 @@ from interplay.errors import unknown_name
 from interplay.tasks import Task
 
 SCALE = 2
-"""How many pixels of our picture, each way, one of CoGrid's becomes: its cells are 32 wide, ours 64."""
+"""Scale of our picture: each pixel of CoGrid becomes this many pixels each way; its cells are 32 wide, ours 64."""
 
 
 def point_in_triangle(a: Sequence[float], b: Sequence[float], c: Sequence[float]) -> Callable[[float, float], bool]:

@@ -17,7 +17,7 @@ IDS = {
     "ObtainDiamondShovel": "basalt/obtain_diamond_shovel",
     "Sandbox": "basalt/sandbox",
 }
-"""Gymnasium id, under `interplay/` and without its version, -> task."""
+"""Gymnasium id, without `interplay/` and version, -> task."""
 
 
 def register() -> None:

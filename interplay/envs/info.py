@@ -9,16 +9,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 MAX_VALUES = 64
-"""Values of a list or an array, at most: Taxi's `action_mask` has 6, a board of chess 64."""
+"""Most values in a list or an array: Taxi's `action_mask` has 6, a chess board 64."""
 
 MAX_TEXT = 4096
-"""Characters of a text, at most."""
+"""Most characters of a text."""
 
 # Built once: this runs at every step.
 _BOOLEANS, _INTEGERS, _FLOATS = (bool, np.bool_), (int, np.integer), (float, np.floating)
 _MAX_DEPTH = 4
 _NOTHING = object()
-"""Stands for a value that is left out."""
+"""Stand-in for a value that is left out."""
 
 
 def recordable(info: Any) -> dict[str, Any]:

@@ -35,11 +35,11 @@ KEYS = (
 )
 """MineRL 1.0's binary keys (its `herobraine/hero/mc.py`, KEYMAP), in the order in which a Gymnasium Dict space keeps them."""
 CAMERA = "camera"
-"""The entry that turns: (pitch, yaw) in degrees, down and right positive."""
+"""The entry that turns the view: (pitch, yaw) in degrees; down and right are positive."""
 _HOTBAR = tuple((slot, f"hotbar.{slot}") for slot in range(1, 10))
 _BITS = {int, bool}
 MAX_TURN = 180.0
-"""Degrees of a turn in one step at most, each way and on each axis."""
+"""Largest turn in one step in degrees, in both directions on each axis."""
 
 
 class Pressed(NamedTuple):

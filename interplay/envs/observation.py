@@ -19,11 +19,11 @@ from interplay.envs.pictures import LUMA, PALETTE
 from interplay.errors import unknown_name
 
 MAX_TEXT = 16_384
-"""Characters of an observation's text, at most."""
+"""Most characters of a text in an observation."""
 
 
 Looks = Literal["view", "state"]
-"""What a pipeline's frames are: what a person sees, or the numbers that the world itself gives (`PlayableEnv.state_of`)."""
+"""Source of a pipeline's frames: what a person sees, or the numbers that the world itself gives (`PlayableEnv.state_of`)."""
 
 
 class AnyText(gymnasium.spaces.Text):
@@ -38,9 +38,9 @@ class Pipeline(Protocol):
 
     name: str
     frame_skip: int
-    """Native frames per decision."""
+    """Number of native frames for each decision."""
     stack: int
-    """Pictures that one observation holds along its first axis; 0 where it is one picture without that axis."""
+    """Number of pictures along the first axis of an observation; 0 if an observation is one picture without that axis."""
     looks_at: Looks
 
     @property

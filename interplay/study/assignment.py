@@ -19,7 +19,7 @@ import numpy as np
 from interplay.study.play.variants import AtTarget, PlayPart, Variant
 
 PRIOR_VISITS = 2.0
-"""What a study estimates about a visit counts as so many visits that have ended, until there are more."""
+"""Weight of a study's estimate of a visit: it counts like this number of ended visits when the mean is computed."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ def assign(
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 AT_ONCE = 5.0
-"""People who play at the same time, on average."""
+"""Mean number of people who play at the same time in the simulation."""
 
 Method = Literal["balanced", "random"]
 

@@ -28,8 +28,8 @@ from interplay.tables import Table, parse_toml, read_text
 from interplay.wording import num_visible_chars
 
 KINDS = ("comparisons", "play", "review")
-"""What people do in a study: `comparisons` of two episodes, by the rules of its [judging] table, `play` its variants, or
-`review` instances."""
+"""Kinds of study: people compare two episodes by the rules of the [judging] table (`comparisons`), play variants (`play`), or
+review instances (`review`)."""
 _SHORT = ("title", "summary", "contact", "ethics", "label", "caption", "keywords")
 _MAX_SHORT_CHARS = 1000
 CURRENCIES = ("USD", "GBP", "EUR")

@@ -19,12 +19,12 @@ Step = Literal["quiz", "work", "questions", "end"]
 Refusal = Literal["closed", "paused", "banned", "wrong_worker", "enough_visits"]
 
 HOLD = timedelta(minutes=30)
-"""An assignment stays with its worker until nothing was heard of them for so long. Mechanical Turk tells nobody when a
+"""How long an assignment stays reserved for a worker after the last sign of activity. Mechanical Turk does not report when a
 worker returns an assignment, and gives the next worker the same id."""
 GIVEN_BACK: frozenset[Outcome] = frozenset({"withdrawn", "screened_out", "no_consent"})
-"""After these the person returns the assignment to the platform, which may hand it to somebody else under the same id."""
+"""Outcomes after which the person returns the assignment; the platform may then give it to somebody else under the same id."""
 PAID: frozenset[Outcome] = frozenset({"done", "no_partner"})
-"""After these something may be owed: what was promised, or what waiting for a partner is worth."""
+"""Outcomes that may be paid: for the promised reward, or for the time spent waiting for a partner."""
 
 
 @dataclass(frozen=True)

@@ -18,12 +18,12 @@ from interplay.store import participants as store
 from interplay.study.errors import StudyError
 
 KINDS = {"problem": "A problem", "idea": "An idea", "other": "Something else"}
-"""What it is -> in the page's words."""
+"""Kind of feedback -> its text on the page."""
 MAX_CHARS = 2000
 MAX_OF_PERSON = 20
-"""In a day."""
+"""Most feedback that one person may send in a day."""
 MAX_OF_ALL = 2000
-"""In a day: a list that somebody's program fills helps nobody."""
+"""Most feedback from all people in a day; a longer list, filled by a program, would help nobody."""
 _DAY = timedelta(days=1)
 _LENGTHS = {"page": 200, "episode": 100, "study": 100, "browser": 300}
 _HIDDEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")

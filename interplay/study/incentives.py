@@ -39,7 +39,7 @@ def amount(statistic: str, value: float, *, is_share: bool = False) -> str:
 
 
 Game = Mapping[str, float]
-"""The statistics of one finished game; a statistic that is not there counts as 0."""
+"""The statistics of one finished game; a missing statistic counts as 0."""
 Scope = Literal["visit", "game"]
 SCOPES: tuple[Scope, ...] = ("visit", "game")
 

@@ -18,11 +18,11 @@ from interplay.study.errors import FormError, StudyError
 from interplay.tables import Table, parse_toml
 
 AGREEMENT = ("strongly disagree", "disagree", "neither", "agree", "strongly agree")
-"""What a statement is answered by, unless it has options of its own."""
+"""Answers to a statement, unless it has options of its own."""
 SIDES = {"first": "The first", "same": "No difference", "second": "The second"}
-"""What a comparison is answered by: value -> as people read it."""
+"""Answers to a comparison: value -> text on the page."""
 MAX_TEXT_CHARS = 2000
-"""Longest answer in people's own words."""
+"""Most characters of an answer in people's own words."""
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ EpisodeArgument = Annotated[str, typer.Argument(metavar="ID", help="An episode, 
 
 _Outcome = Literal["terminated", "time_limit", "quit", "left", "interrupted", "unknown"]
 _PARALLEL_STEPS = 20_000
-"""From so many steps on a second process pays for its start."""
+"""Number of steps from which on a second process saves more time than its start takes."""
 
 
 @app.command("list")

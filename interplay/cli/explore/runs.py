@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 _MOST_PAIRS = 10
-"""Of models whose tests are printed."""
+"""Largest number of pairs of models whose tests are printed."""
 
 
 def run(

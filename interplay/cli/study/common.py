@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from interplay.record import Archive
 
 NO_SERVER = "https://YOUR-SERVER"
-"""Stands in links for an address that nobody has said, where no server runs."""
+"""Placeholder in links if no address was given and no server runs."""
 
 
 def _web_address(value: str) -> str:

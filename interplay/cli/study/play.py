@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from interplay.study.money.raffle import RaffleEntries
 
 WITHIN = 0.1
-"""How near accepted time should come to each target."""
+"""Largest difference between accepted time and a target, as a share, that counts as near."""
 
 
 def simulate(

@@ -51,7 +51,7 @@ EthicsOption = Annotated[
     str | None, typer.Option("--ethics", help="The reference of the ethics board, if there is one; instead of the file's.")
 ]
 _NOBODY = "the people who run this server"
-"""What the files of shipped studies had as contact: it names nobody."""
+"""Contact in the files of shipped studies; it names nobody, so it is refused."""
 
 
 @app.command()

@@ -21,7 +21,7 @@ from interplay.envs.base import EnvError, Frame, NotInstalledError, PlayableEnv,
 from interplay.tasks import Task
 
 WIDTH, HEIGHT = 640, 360
-"""Pixels of the picture, as MineRL 1.0 and MineStudio draw it and as the block world does unless told otherwise."""
+"""Size of the picture in pixels: the same as in MineRL 1.0 and MineStudio, and the default of the block world."""
 
 
 class Answer(NamedTuple):
@@ -45,7 +45,7 @@ class MinecraftEnv(PlayableEnv):
     frame_policy = "video"
 
     _packages: ClassVar[tuple[str, ...]]
-    """Distributions whose versions recordings keep."""
+    """Installed packages whose versions recordings keep."""
 
     def __init__(self, task: Task) -> None:
         self.task = task

@@ -26,7 +26,7 @@ ENVIRONMENTS = {
     "MineRLBasaltBuildVillageHouse-v0": 14_400,
     "MineRLObtainDiamondShovel-v0": 18_000,
 }
-"""The environments this was written for -> steps after which MineRL itself ends an episode."""
+"""Environments for which this module was written -> number of steps after which MineRL itself ends an episode."""
 
 INSTALL = """Install JDK 8, then:  pip install git+https://github.com/minerllabs/minerl
 It downloads and builds Minecraft 1.16.5 (https://minerl.readthedocs.io/en/latest/tutorials/index.html)."""

@@ -17,11 +17,11 @@ from interplay.errors import unknown_name
 from interplay.tasks import Task
 
 NAME = "MinecraftSim"
-"""The one environment behind this door."""
+"""The only environment of this backend."""
 
 OPTIONS: dict[str, Any] = {"biome": "", "items": (), "commands": (), "esc_ends": True}
-"""Task options and their defaults: biome to start in if one is near, first items as names or [name, count], commands that
-build the scene, and whether ESC ends the episode."""
+"""Task options and their defaults: start biome, used if one is near; first items as names or [name, count]; commands that build
+the scene; whether ESC ends the episode."""
 
 INSTALL = """Install JDK 8 and Xvfb, then:  pip install minestudio
 Its first start downloads Minecraft (https://craftjarvis.github.io/MineStudio/overview/installation.html)."""

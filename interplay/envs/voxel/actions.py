@@ -11,7 +11,7 @@ from interplay.envs import minerl_actions
 
 _RENAMED = {"ESC": "esc", "pickItem": "pick_item", "swapHands": "swap_hands"}
 KEYS = {name: "" if name.startswith("hotbar.") else _RENAMED.get(name, name) for name in minerl_actions.KEYS}
-"""MineRL 1.0's binary keys -> fields of `world.Action`; the hotbar's nine share one."""
+"""MineRL 1.0's binary keys -> fields of `world.Action`; the nine hotbar keys share one field."""
 CAMERA = minerl_actions.CAMERA
 _named = itemgetter(*(name for name, field in KEYS.items() if field))
 _FIELDS = tuple(field for field in KEYS.values() if field)

@@ -53,25 +53,25 @@ OPTIONS: dict[str, Any] = {
     "origin": False,
     "start": "",
 }
-"""Task options and their defaults: kind of land, picture size (width, height), time of day, game rules, difficulty, first
-items as names or [name, count], commands that build the scene, whether ESC ends the episode, one of `rewards.REWARDS`, the
-outcome check whose answers the last info has (one of `checks.names()` or `module:function`), whether the inventory is observed,
-how far the dark is raised (0 is how pictures were before there was this option, MineRL has 2), whether the info has the
-origin: the cell of the first player's feet once the commands have run and 20 ticks have passed in which nobody acts, and where
-the first player begins: one of `starts.STARTS`, or at the land's spawn."""
+"""Task options and their defaults: kind of land; picture size (width, height); time of day; game rules; difficulty; first items
+as names or [name, count]; commands that build the scene; whether ESC ends the episode; one of `rewards.REWARDS`; the outcome
+check whose answers the last info has (one of `checks.names()` or `module:function`); whether the inventory is observed; how far
+the dark is raised (0: as in pictures before this option, MineRL has 2); whether the info has the origin, which is the cell of
+the first player's feet after the commands and 20 ticks in which nobody acts; and where the first player begins: one of
+`starts.STARTS`, or at the land's spawn."""
 
 _EARLIER = {"automatic": "check"}
-"""Earlier names of options, in the tasks of recordings and of the built-in suite, whose content hashes they are part of."""
+"""Earlier names of options: recordings and the built-in suite contain them in tasks, and so in content hashes."""
 
 MOST_ITEMS = 2304
-"""MineRL's bound of what is observed of one item: 36 stacks of 64."""
+"""Largest observed number of one item, as in MineRL: 36 stacks of 64."""
 _ITEMS = tuple(sorted(ITEMS_BY_NAME))
 
 _TURNED_DEGREES = 0.01
-"""What is less is rounding."""
+"""A smaller turn is rounding."""
 
 PEOPLE_WIDTH = 640
-"""Pixels; where the picture is at least so wide, people get bars and screens twice as large as agents."""
+"""Pixels; in pictures of at least this width, people get bars and screens twice as large as agents."""
 
 
 @contextmanager

@@ -20,13 +20,13 @@ from interplay.envs.voxel.land import blocks_named
 from interplay.envs.voxel.village import houses_of, within
 
 LOG = blocks_named(lambda name: name.endswith("_log") and not name.startswith("stripped_"))
-"""bool per state: a log as trees have it."""
+"""bool per state: whether the block is a log of a tree."""
 TREE_FAR = (4, 9)
-"""Blocks from a trunk at which a player begins."""
+"""Smallest and largest distance between a trunk and the player's start, in blocks."""
 VILLAGE_FAR = (14, 30)
-"""Blocks from the nearest house at which a player begins."""
+"""Smallest and largest distance between the nearest house and the player's start, in blocks."""
 ASIDE_DEGREES = 35.0
-"""What is in sight is at most so far from the middle of the view."""
+"""Largest angle between the middle of the view and a goal that is in sight."""
 _TRIES = 4000
 
 
@@ -78,7 +78,7 @@ def _before_a_village(world: World, rng: np.random.Generator) -> None:
 STARTS: Mapping[str, Callable[[World, np.random.Generator], None]] = MappingProxyType(
     {"tree": _before_a_tree, "village": _before_a_village}
 )
-"""Value of the option `start` -> what puts the player there."""
+"""Value of the option `start` -> the function that puts the player there."""
 
 
 def put(world: World, start: str) -> None:
@@ -168,7 +168,7 @@ def _stand(world: World, rng: np.random.Generator, start: tuple[int, int], goal:
 
 
 ORIGIN_TICKS = 20
-"""Pass after the commands before the scene is ready."""
+"""Number of ticks after the commands until the scene is ready."""
 
 
 def ready(world: World) -> World:

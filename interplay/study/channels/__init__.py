@@ -50,7 +50,8 @@ KINDS: Mapping[str, tuple[Callable[[Table], Callable[[], Channel]], tuple[str, .
     "mturk": (_mturk, ("extra_hosts", "hit")),
     "prolific": (_prolific, ("codes", "names")),
 }
-"""Kind -> what reads its settings from a table and returns what builds the channel, and the names of the settings."""
+"""Kind -> the function that reads its settings from a table and returns a builder of the channel, and the names of the
+settings."""
 
 
 def make_channel(kind: str, settings: Mapping[str, Any] | None = None, *, where: str = "channel") -> Channel:

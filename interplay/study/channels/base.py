@@ -12,28 +12,28 @@ from interplay.study.errors import ArrivalError, StudyError
 
 Outcome = Literal["done", "screened_out", "failed_check", "no_partner", "no_consent", "withdrawn", "nothing_left"]
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
-"""How a person's part in a study ends: finished; not whom the study looks for (a quiz not passed); banned by the operator, for
-example after failed attention checks; nobody came to play with; did not consent; consented and took it back; nothing was left
-to do when they came."""
+"""How a person's visit to a study ends, in this order: finished; refused by the study, since the quiz was not passed; banned by
+the operator, for example after failed attention checks; no partner came; did not consent; withdrew the consent; nothing was
+left to do on arrival."""
 
 MAX_VALUE_CHARS = 200
-"""Longest value of a parameter that is looked at; every platform's ids are far shorter."""
+"""Longest value of a parameter that is read; the ids of all platforms are far shorter."""
 
 PLATFORM_PARAMETERS = {
     "mturk": ("assignmentId", "hitId", "workerId", "turkSubmitTo"),
     "prolific": ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID"),
 }
-"""Channel -> the parameters its platform adds to a link."""
+"""Channel -> the parameters that its platform adds to a link."""
 
 UNPAID = ("open", "email")
-"""Channels that name nobody and pay nobody; people are told apart by the site's own cookie."""
+"""Channels that give people no name and no pay; the site's own cookie tells people apart."""
 
 TITLES = {"mturk": "Mechanical Turk", "prolific": "Prolific", "open": "an open link", "email": "a link sent by e-mail"}
-"""Channel -> as people read it."""
+"""Channel -> its name on pages."""
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 Query = Mapping[str, str] | Iterable[tuple[str, str]]
-"""The parameters of an address: a mapping, or pairs where a name may come twice."""
+"""The parameters of an address: a mapping, or pairs in which a name may occur twice."""
 
 
 @dataclass(frozen=True)
@@ -85,9 +85,9 @@ class Channel(Protocol):
 
     name: str
     frame_ancestors: tuple[str, ...]
-    """Origins whose pages may show the study in a frame; none: it is opened by itself."""
+    """Origins whose pages may show the study in a frame; empty: the study is shown only in a page of its own."""
     notice: str
-    """What researchers should know about the platform, or empty."""
+    """A note about the platform for researchers, or empty."""
 
     def arrival(self, query: Query) -> Arrival:
         """Read the parameters of an opened link (ArrivalError if this platform does not send such parameters)."""

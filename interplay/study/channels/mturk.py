@@ -47,8 +47,8 @@ _TEXTS: dict[Outcome, str] = {
     "withdrawn": f"You have withdrawn from the study. {_RETURN}",
 }
 _HANDED_IN: frozenset[Outcome] = frozenset({"done", "failed_check", "no_partner"})
-"""Outcomes handed in, to be approved or rejected, or approved by Amazon when nobody has looked for some days. After the others
-the worker returns the HIT and is not paid for it."""
+"""Outcomes that are handed in, to be approved or rejected; Amazon approves them if nobody has looked for some days. After other
+outcomes the worker returns the HIT and is not paid for it."""
 
 
 class MTurkChannel:

@@ -21,7 +21,7 @@ ENDPOINT = "https://api.prolific.com"
 TOKEN_VARIABLE = "PROLIFIC_TOKEN"
 MIN_REASON_CHARS = 100
 MAX_BONUSES = 200
-"""Participants in one batch of bonuses."""
+"""Most participants in one batch of bonuses."""
 
 RejectionCategory = Literal[
     "TOO_QUICKLY",

@@ -33,7 +33,7 @@ from interplay.study.classes.codes import (
 from interplay.study.classes.pupils import Pupil
 
 MAX_PUPILS = 200
-"""In one class: more would be somebody's program."""
+"""Most pupils in one class; a larger number would come from a program."""
 MAX_HOURS = 24 * 14
 MAX_KEEP_DAYS = 365
 

@@ -14,15 +14,17 @@ from interplay.study.errors import StudyError
 from interplay.tables import parse_toml
 
 LETTERS = "CDHJKMNPRTWXY34679"
-"""Without vowels, so that no code is a word, and without what looks alike: 0 O Q, 1 I L, 2 Z, 5 S, 8 B, F E, G, U V."""
+"""Letters of codes: no vowels, so that no code is a word, and nothing that looks alike: 0 O Q, 1 I L, 2 Z, 5 S, 8 B, F E, G, U
+V."""
 CODE_CHARS = 6
-"""18**6, or 34 million codes: with thirty classes open, a guess is right once in a million."""
+"""Length of a code. There are 18**6, or 34 million codes: with thirty open classes, one guess in a million is right."""
 MAX_NICKNAME_CHARS = 20
 
 _MARK = "\u0300"
 _WORD = rf"(?:[^\W_]{_MARK}{{0,3}})+"
 _NICKNAME = re.compile(rf"{_WORD}(?:[ '-]{_WORD})*")
-"""Letters and digits, each with up to three marks: vowels of Hindi and Thai are marks, and a heap of them hides a line."""
+"""Letters and digits, each with up to three marks: vowels of Hindi and Thai are marks, and many marks on one letter hide a
+line."""
 
 
 class ClassError(StudyError):

@@ -61,7 +61,7 @@ FEES = {
     "prolific": PlatformFee("Prolific, companies", Decimal("0.428"), *_PROLIFIC, min_hourly=Decimal(8)),
     "prolific-academic": PlatformFee("Prolific, academic and non-profit", Decimal("0.333"), *_PROLIFIC, min_hourly=Decimal(8)),
 }
-"""Fee schedules by name. They change: compare with what the platform shows before money moves."""
+"""Fee schedules by name. Schedules change: compare them with what the platform shows before you send money."""
 
 
 def find_fee(name: str) -> PlatformFee:

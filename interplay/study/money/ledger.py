@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 State = Literal["planned", "sent", "failed"]
 PAY = "pay:"
-"""How requests of bonuses begin that pay a line `due`."""
+"""Beginning of the requests of bonuses that pay a line `due`."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class Payer(Protocol):
     """A platform that pays. It raises PaymentError if nothing was paid, and PaymentUnknownError if that is unknown."""
 
     repeats_safely: bool
-    """Whether a payment whose end is unknown may be sent again under the same request."""
+    """Whether a payment with an unknown end may be sent again under the same request."""
 
     def reward(self, visit: Visit) -> None:
         """Approve a visit, after asking whether this worker holds this assignment."""

@@ -31,7 +31,7 @@ from interplay.study.play.games import read_visit
 from interplay.study.studies import Studies
 
 _TIMES_ESTIMATED = 3
-"""A visit counts for at most so many times the minutes its study estimates."""
+"""A visit counts for at most this many times the minutes that its study estimates."""
 
 
 @dataclass(frozen=True)

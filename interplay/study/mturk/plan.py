@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from interplay.study.mturk.api import MTurkApi
 
 LATER = "(id of the qualification type)"
-"""Stands in a planned HIT for the qualification type that is made, or found, right before it."""
+"""Placeholder in a planned HIT for the qualification type, which is made or found right before the HIT."""
 
 State = Literal["planned", "made", "failed"]
 

@@ -25,7 +25,7 @@ QUESTION_NAMESPACE = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataS
 PERCENT_APPROVED = "000000000000000000L0"
 """Amazon's own qualification type Worker_PercentAssignmentsApproved, the same in sandbox and production."""
 NUM_APPROVED = "00000000000000000040"
-"""Amazon's own qualification type Worker_NumberHITsApproved, likewise."""
+"""Amazon's own qualification type Worker_NumberHITsApproved, the same in sandbox and production."""
 
 _TEXT_LIMITS = {"title": 128, "description": 2000, "keywords": 1000}
 _BOUNDS = {
@@ -43,7 +43,7 @@ _WRITTEN = (
     "num_assignments", "longest_min", "lifetime_days", "auto_approval_days", "min_percent_approved", "min_num_approved",
     "frame_height_px",
 )  # fmt: skip
-"""Whole numbers that a study's file may say, `num_assignments` as `assignments`."""
+"""Whole numbers that a study's file may set; the file names `num_assignments` as `assignments`."""
 
 
 @dataclass(frozen=True)

@@ -19,9 +19,9 @@ from interplay.study.play.variants import PlayPart, Variant, Waiting
 from interplay.study.questions import Form, TeamGame, due
 
 _CLOCKS_APART_S = 1.0
-"""So much earlier a page may offer to leave, as in the lobby."""
+"""A page may offer to leave this many seconds early, as in the lobby, because clocks differ."""
 SAVING = timedelta(minutes=10)
-"""A game that is over and not in the catalogue is waited for so long."""
+"""How long to wait for a game that is over to appear in the catalogue."""
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from interplay.tables import Table
 Choice = Literal["assigned", "chosen"]
 AtTarget = Literal["continue", "stop"]
 BUILT_IN = ("games", "time", "score")
-"""Statistics that every game has: 1, its seconds of play, and the sum of its rewards."""
+"""Statistics that every game has: 1 for `games`, its seconds of play, and the sum of its rewards."""
 _UNITS = {"active_time": "Active time", "time": "Time played", "games": "Games", "score": "Score"}
 
 

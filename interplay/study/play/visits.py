@@ -27,7 +27,7 @@ from interplay.study.questions import Form, TeamGame
 from interplay.study.studies import Studies
 
 LINK_PARAMETER = "task"
-"""Of a study's link: names the variant, where the study lets links do so."""
+"""Parameter of a study's link that names the variant, if the study allows this."""
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ _SCHEMAS = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas"
 FORM_NAMESPACE = f"{_SCHEMAS}/2017-11-06/QuestionForm.xsd"
 KEY_NAMESPACE = f"{_SCHEMAS}/2005-10-01/AnswerKey.xsd"
 MAX_XML_BYTES = 65_535
-"""Longest document that `CreateQualificationType` takes."""
+"""Most bytes of a document that `CreateQualificationType` takes."""
 
 _TICK_ALL = "(tick all that are true)"
 

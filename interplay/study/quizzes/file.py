@@ -135,7 +135,7 @@ def _blind_passes(quiz: Quiz) -> Iterator[tuple[str, float, str]]:
 
 
 MAX_PICTURES_BYTES = 1024 * 1024
-"""All pictures of a quiz together: they are kept inside the study's document."""
+"""Most bytes of all pictures of a quiz together, because they are stored in the study's document."""
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 PASS_SHARE = 0.65
 MAX_OPTIONS = 8
-"""Boxes of one question; Mechanical Turk's answer key names every combination of them."""
+"""Most boxes of one question; Mechanical Turk's answer key names every combination of boxes."""
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ QUESTIONS: Mapping[str, str] = {
     "milestones": "Does each step count as done when it is done, and only then?",
     "goal": "Does the goal keep the hidden steps to itself?",
 }
-"""Id -> what people are asked of every instance, with yes or no, before their verdict."""
+"""Id -> yes-or-no question that people answer about every instance before their verdict."""
 MOST_INSTANCES = 1000
 
 

@@ -65,9 +65,9 @@ def next_instance(
 
 YES, NO = "yes", "no"
 VERDICT = "verdict"
-"""Field of the form: `yes` says that the instance is valid."""
+"""Field of the form: `yes` means that the instance is valid."""
 MOST_CHARS = 5000
-"""Of a reason."""
+"""Most characters of a reason."""
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from interplay.envs.voxel.land import Answers
 from interplay.errors import unknown_name
 
 Check = Callable[[World], Answers]
-"""Answers about an episode, by name; `success` is always there."""
+"""Answers about an episode, by name; `success` is always present."""
 
 
 def names() -> list[str]:

@@ -9,7 +9,7 @@ from interplay.envs.voxel.checks.build_village_house import built_cells, find_ro
 from interplay.envs.voxel.land import Answers, clusters
 
 LEAST = 10
-"""Blocks that each player has to have placed."""
+"""Least number of blocks that each player must place."""
 
 
 def check(world: World) -> Answers:

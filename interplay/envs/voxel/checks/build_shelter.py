@@ -9,9 +9,9 @@ from blockworld.registry import NUM_BOXES
 from interplay.envs.voxel.land import Answers
 
 LEAST = 10
-"""Blocks that each player has to have placed."""
+"""Least number of blocks that each player must place."""
 REACH = 6
-"""How far a wall may be away, in blocks."""
+"""Largest distance of a wall, in blocks."""
 _SIDES = ((1, 0), (-1, 0), (0, 1), (0, -1))
 
 

@@ -21,17 +21,17 @@ from interplay.envs.voxel.village import (
 )
 
 NEAR_PATH = 8
-"""Blocks between a house and a path, counted along the longer axis."""
+"""Largest distance between a house and a path in blocks, along the longer axis."""
 LEAST_BLOCKS = 30
-"""Of a house."""
+"""Least number of blocks of a house."""
 DOORWAY = 6
-"""Cells through which a room with one doorway and some holes for windows may be open."""
+"""Most cells through which a room may be open: one doorway and some holes for windows."""
 _ROOM_HEIGHT = 16
-"""Cells above a floor in which its roof is looked for."""
+"""Number of cells above a floor in which its roof is searched for."""
 _SEEN_THROUGH = blocks_named(
     lambda name: "glass" in name or name == "iron_bars" or name.endswith(("_fence", "_trapdoor", "_gate"))
 )
-"""bool per state: a window in a wall."""
+"""bool per state: whether the block in a wall makes a window."""
 _NATURAL = blocks_named(lambda name: name in PLANTS or name.endswith("_sapling"))
 
 

@@ -25,13 +25,13 @@ from interplay.envs.voxel.village import (
 )
 
 PEN_CELLS = (4, 400)
-"""Least and most cells of ground in a pen."""
+"""Smallest and largest number of ground cells in a pen."""
 NEAR_HOUSE = 6
-"""Blocks between a pen and a house, counted along the longer axis."""
+"""Largest distance between a pen and a house in blocks, along the longer axis."""
 _FULL = np.array(
     [NUM_BOXES[s] > 0 and BOXES[BOX_START[s] : BOX_START[s] + NUM_BOXES[s], 4].max() > 0.6 for s in range(NUM_STATES)]
 )
-"""bool per state: no animal steps onto it without a jump."""
+"""bool per state: whether no animal can step onto the block without a jump."""
 
 
 def check(world: World) -> Answers:

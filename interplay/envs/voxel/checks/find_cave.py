@@ -14,13 +14,13 @@ from interplay.envs.voxel.village import houses_of, within
 compiling.register(__file__)
 
 DARK = 8
-"""Sky light of a cave is below this."""
+"""Sky light in a cave is below this."""
 CAVE_CELLS = 120
-"""A cave goes on for so many cells of air under natural roofs."""
+"""Least number of air cells under natural roofs that make a cave."""
 BESIDE = 4
-"""A mouth so many blocks beside what was dug is one that was there already."""
+"""A natural opening at most this many blocks beside a digging counts as one that existed before."""
 NEAR_OPEN = 3
-"""What was dug from so many blocks below the ground began at the surface, and was covered again."""
+"""A digging that reaches up to this many blocks below the ground began at the surface, and was covered again."""
 
 
 def check(world: World) -> Answers:

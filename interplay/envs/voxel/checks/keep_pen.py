@@ -10,7 +10,7 @@ from interplay.envs.voxel.land import Answers
 from interplay.envs.voxel.village import animals
 
 ENOUGH = 6
-"""Sheep in the pen."""
+"""Number of sheep that must be in the pen."""
 
 
 def check(world: World) -> Answers:

@@ -15,12 +15,12 @@ from interplay.envs.voxel.land import Answers, blocks_named, changed_cells
 compiling.register(__file__)
 
 FALL = 3
-"""Blocks that water falls at least to be a waterfall."""
+"""Least number of blocks that water falls in a waterfall."""
 VIEW_REACH, VIEW_FOV = 64.0, 70.0
 RAYS = (96, 54)
-"""Rays across and down the picture of 640 x 360."""
+"""Number of rays across and down the picture of 640 x 360."""
 IN_VIEW = 4
-"""Rays that must meet the waterfall: less than 1 in 1,000 of the picture is too small to see."""
+"""Number of rays that must meet the waterfall: less than 1 in 1,000 of the picture is too small to see."""
 _LEAVES = blocks_named(lambda name: name.endswith("_leaves"))
 _BLOCKS_VIEW: np.ndarray = OPAQUE | _LEAVES
 _WATER = blocks_named(lambda name: name == "water")
