@@ -22,7 +22,9 @@ FOLDERS = (_ROOT / "bench", _ROOT / "packages" / "blockworld" / "bench")
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 def bench(
     context: typer.Context,
-    name: Annotated[str | None, typer.Argument(help="record, play, rank, ...; without one they are listed.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(help="Measurement: record, play, rank, ...; without a name, all are listed.")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Measure something against its baseline in the same run; without a name, list what can be measured.

@@ -350,7 +350,9 @@ def _to_play(task: str, name: str, place: str) -> str:
 @app.command()
 def benchmark(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="TOML file with tasks, algorithms and seeds.")],
-    jobs: Annotated[int | None, typer.Option(min=1, help="Runs at once; default: one a core.")] = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Number of runs at the same time; default: one for each core.")
+    ] = None,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
     as_json: JsonOption = False,

@@ -46,13 +46,18 @@ app = typer.Typer(add_completion=False)
 _MaxWorlds = Annotated[
     int | None,
     typer.Option(
-        "--max-worlds", min=1, help="Block worlds at once, each a process; default: two per core, in half of the memory."
+        "--max-worlds",
+        min=1,
+        help="Most block worlds that run at the same time; each is a process. Default: two for each core, if they fit "
+        "into half of the memory.",
     ),
 ]
 _MaxDrawnGames = Annotated[
     int | None,
     typer.Option(
-        "--max-drawn-games", min=1, help="Block worlds at once that players' browsers draw; default: twelve per core."
+        "--max-drawn-games",
+        min=1,
+        help="Most block worlds that players' browsers draw at the same time. Default: twelve for each core.",
     ),
 ]
 _HeldOutShare = Annotated[
@@ -61,7 +66,7 @@ _HeldOutShare = Annotated[
         "--held-out-share",
         min=0.0,
         max=1.0,
-        help="Share of people's games on held-out seeds, which may be compared if the player agrees; of every task. "
+        help="Share of people's games on held-out seeds, for every task; these may be compared if the player agrees. "
         "Default: what each task says, or 0.25.",
     ),
 ]
@@ -70,7 +75,7 @@ _Partners = Annotated[
     typer.Option(
         "--partner",
         metavar="TASK=AGENT",
-        help="The agent that plays in this task for a person who has left; 'none' for nobody; may be repeated. Default: "
+        help="The agent that plays in this task for a person who has left; 'none' for no agent; may be repeated. Default: "
         "the scripted player of the task, if there is one.",
     ),
 ]
@@ -113,7 +118,8 @@ def serve(
     max_worlds: _MaxWorlds = None,
     max_drawn_games: _MaxDrawnGames = None,
     max_seats: Annotated[
-        int | None, typer.Option("--max-seats", min=1, help="Games that one address may have open at once; default: 64.")
+        int | None,
+        typer.Option("--max-seats", min=1, help="Most games that one address may have open at the same time; default: 64."),
     ] = None,
     held_out_share: _HeldOutShare = None,
     statistic: _Statistics = None,

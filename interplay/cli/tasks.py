@@ -79,11 +79,14 @@ def show(
 @app.command()
 def check(
     file: Annotated[Path | None, typer.Argument(help="A task file (TOML).")] = None,
-    env_id: Annotated[list[str] | None, typer.Option("--env", metavar="ID", help="A Gymnasium id instead; repeatable.")] = None,
+    env_id: Annotated[
+        list[str] | None,
+        typer.Option("--env", metavar="ID", help="Check this Gymnasium id instead of a file; may be repeated."),
+    ] = None,
     every_env: Annotated[
-        bool, typer.Option("--every-env", help="Every id that the installed packages register, instead.")
+        bool, typer.Option("--every-env", help="Check every id that the installed packages register, instead of a file.")
     ] = False,
-    steps: Annotated[int, typer.Option(min=1, max=1_000_000, help="Steps recorded of each.")] = 60,
+    steps: Annotated[int, typer.Option(min=1, max=1_000_000, help="Number of steps to record in each environment.")] = 60,
     as_json: JsonOption = False,
 ) -> None:
     """Check a task file: read it, build every environment, compare every key's action, then record, seal, verify and replay.

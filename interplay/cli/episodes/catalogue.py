@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 
-EpisodeArgument = Annotated[str, typer.Argument(metavar="ID", help="An episode, as `list` names it.")]
+EpisodeArgument = Annotated[str, typer.Argument(metavar="ID", help="Id of an episode, as `list` shows it.")]
 
 
 _Outcome = Literal["terminated", "time_limit", "quit", "left", "interrupted", "unknown"]
@@ -31,9 +31,11 @@ _PARALLEL_STEPS = 20_000
 @app.command("list")
 def list_episodes(
     task: Annotated[str | None, typer.Option(help="Task id.")] = None,
-    actor: Annotated[str | None, typer.Option(help="human, agent, model, or a name.")] = None,
-    outcome: Annotated[_Outcome | None, typer.Option(help="How it ended.")] = None,
-    where: Annotated[list[str] | None, typer.Option(help="A comparison, e.g. 'score >= 200'; may be repeated.")] = None,
+    actor: Annotated[str | None, typer.Option(help="Actor: human, agent, model, or a name.")] = None,
+    outcome: Annotated[_Outcome | None, typer.Option(help="How the episode ended.")] = None,
+    where: Annotated[
+        list[str] | None, typer.Option(help="Condition on episodes, e.g. 'score >= 200'; may be repeated.")
+    ] = None,
     limit: Annotated[int | None, typer.Option(min=1, max=MOST, help="Show at most N episodes, newest first.")] = None,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,

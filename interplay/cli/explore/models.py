@@ -20,17 +20,26 @@ if TYPE_CHECKING:
 
 AddressOption = Annotated[
     str | None,
-    typer.Option(help="An OpenAI-compatible server, such as http://127.0.0.1:8080/v1; --model is its name there."),
+    typer.Option(
+        help="Address of an OpenAI-compatible server, such as http://127.0.0.1:8080/v1; --model is the model's name there."
+    ),
 ]
 KeyOption = Annotated[
     str | None, typer.Option("--key-env", help="Environment variable with the key for --address; it is never stored.")
 ]
 PricesOption = Annotated[
     list[str] | None,
-    typer.Option("--price", metavar="MODEL=IN,OUT", help="Dollars for a million tokens read, written; may be repeated."),
+    typer.Option(
+        "--price",
+        metavar="MODEL=IN,OUT",
+        help="Dollars for a million tokens read and a million tokens written; may be repeated.",
+    ),
 ]
 TimeoutOption = Annotated[
-    int, typer.Option("--timeout", min=1, help="Seconds that an answer may take; then the call is sent again, four times.")
+    int,
+    typer.Option(
+        "--timeout", min=1, help="Longest wait for an answer, in seconds; then the call is sent again, up to four times."
+    ),
 ]
 
 

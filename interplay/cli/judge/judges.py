@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 app = typer.Typer(add_completion=False)
 
-_Judges = Annotated[list[str] | None, typer.Argument(metavar="JUDGE...", help="Names as the log has them, or worker ids.")]
+_Judges = Annotated[
+    list[str] | None, typer.Argument(metavar="JUDGE...", help="Names of judges as in the log of answers, or worker ids.")
+]
 _File = Annotated[Path | None, typer.Option("--file", help='A published list of workers: [{"workerId": "A1B2"}, ...].')]
 _Dataset = Annotated[str | None, typer.Option("--dataset", help="The workers are those of this imported data set.")]
 
@@ -29,7 +31,7 @@ _Dataset = Annotated[str | None, typer.Option("--dataset", help="The workers are
 @app.command()
 def ban(
     judges: _Judges = None,
-    reason: Annotated[str, typer.Option("--reason", help="Why; kept with the ban.")] = "",
+    reason: Annotated[str, typer.Option("--reason", help="Reason; stored with the ban.")] = "",
     file: _File = None,
     dataset: _Dataset = None,
     data: DataOption = DEFAULT_DATA,

@@ -94,7 +94,7 @@ def export(
         typer.Option("--format", help="Plain text, Mechanical Turk's XML, or TOML to change."),
     ] = "text",
     picture_base: Annotated[
-        str | None, typer.Option("--picture-base", help="https folder where the quiz's pictures can be fetched (mturk).")
+        str | None, typer.Option("--picture-base", help="https address of the folder with the quiz's pictures (for mturk).")
     ] = None,
     seed: SeedOption = None,
     as_json: JsonOption = False,

@@ -44,7 +44,7 @@ def rank(
         typer.Option(
             "--partners",
             metavar="QUESTION",
-            help="Rank partners by this question about two just met in studies of play, such as prefer.",
+            help="Rank partners by this question of a study of play, such as prefer, about the last two partners.",
         ),
     ] = None,
     method: Annotated[MethodName, typer.Option("--method", help="How answers become a ranking.")] = MethodName("trueskill"),
@@ -53,7 +53,7 @@ def rank(
     level: Annotated[float, typer.Option("--level", help="Share of the resamples that an interval holds.")] = 0.95,
     normalised: Annotated[bool, typer.Option("--normalised", help="Add the mean z-score over the tasks.")] = False,
     matrix: Annotated[bool, typer.Option("--matrix", help="Add the probability that each agent beats each other.")] = False,
-    agreement: Annotated[bool, typer.Option("--agreement", help="Add Krippendorff's alpha, question by question.")] = False,
+    agreement: Annotated[bool, typer.Option("--agreement", help="Add Krippendorff's alpha for each question.")] = False,
     bias: Annotated[bool, typer.Option("--bias", help="Add how judges lean: side, draws, length of reasons.")] = False,
     transitivity: Annotated[bool, typer.Option("--transitivity", help="Add cycles among majorities.")] = False,
     data: DataOption = DEFAULT_DATA,

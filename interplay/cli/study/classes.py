@@ -32,7 +32,10 @@ def open_class(
     hours: Annotated[float, typer.Option(help="How long the code works.")] = 3,
     keep_days: Annotated[int, typer.Option(help="How many days after its end the nicknames are erased.")] = 30,
     ask_release: Annotated[
-        bool, typer.Option("--ask-release", help="Ask pupils if their games may be released in data sets; else none is.")
+        bool,
+        typer.Option(
+            "--ask-release", help="Ask pupils if their games may be released in data sets; otherwise no game is released."
+        ),
     ] = False,
     hide_scores: Annotated[
         bool, typer.Option("--hide-scores", help="Do not show pupils the best scores of the class.")

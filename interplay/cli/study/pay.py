@@ -26,20 +26,21 @@ def pay(
     send: Annotated[bool, typer.Option("--send", help="Approve and pay, through the platform's API.")] = False,
     bonuses: Annotated[bool, typer.Option("--bonuses/--no-bonuses", help="Pay bonuses up to the hourly target.")] = True,
     longest: Annotated[
-        float | None, typer.Option("--longest", min=0.1, help="Most minutes of a visit that count; default: 3 x the estimate.")
+        float | None,
+        typer.Option("--longest", min=0.1, help="Largest number of minutes of a visit that count; default: 3 x the estimate."),
     ] = None,
     reason: Annotated[str, typer.Option(help="Message to people who get a bonus.")] = REASON,
     production: Annotated[
-        bool, typer.Option("--production/--sandbox", help="Of Mechanical Turk; the sandbox pays nobody.")
+        bool, typer.Option("--production/--sandbox", help="Service of Mechanical Turk to use; the sandbox pays nobody.")
     ] = False,
     endpoint: Annotated[str | None, typer.Option(help="Another address of the platform's API, such as a test server.")] = None,
     settle: Annotated[
         list[str] | None,
-        typer.Option("--settle", metavar="REQUEST=sent|failed", help="Record how a payment with an unknown end did end."),
+        typer.Option("--settle", metavar="REQUEST=sent|failed", help="Record how a payment with an unknown end has ended."),
     ] = None,
     explain: Annotated[
         str | None,
-        typer.Option("--explain", metavar="ENROLMENT", help="Account for one visit to the cent; pays nobody."),
+        typer.Option("--explain", metavar="ENROLMENT", help="Explain the pay of one visit to the cent; pays nobody."),
     ] = None,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,

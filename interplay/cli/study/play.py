@@ -24,7 +24,7 @@ WITHIN = 0.1
 def simulate(
     name: Annotated[str, typer.Argument(metavar="STUDY", help="A study file (my_study.toml), or the id of a built-in study.")],
     arrivals: Annotated[int, typer.Option(min=1, max=1_000_000, help="How many people come.")] = 1000,
-    dropout: Annotated[float, typer.Option(min=0, max=1, help="Share of them who leave before they are done.")] = 0.3,
+    dropout: Annotated[float, typer.Option(min=0, max=1, help="Share of people who leave before they are done.")] = 0.3,
     seeds: Annotated[int, typer.Option(min=1, max=10_000, help="How many studies to simulate.")] = 20,
     as_json: JsonOption = False,
 ) -> None:
@@ -128,7 +128,7 @@ def raffle(
         int | None, typer.Option(min=0, help="Seed of the draw, made public with the result; drawn if not given.")
     ] = None,
     forget: Annotated[
-        bool, typer.Option("--forget", help="Erase the e-mail addresses, after the winners were told; the draw stays.")
+        bool, typer.Option("--forget", help="Erase the e-mail addresses; first tell the winners. The result of the draw stays.")
     ] = False,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,

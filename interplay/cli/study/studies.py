@@ -45,10 +45,11 @@ SuiteOption = Annotated[list[Path] | None, typer.Option("--suite", help="A file 
 
 
 ContactOption = Annotated[
-    str | None, typer.Option("--contact", help="Whom people can ask, as they should read it; instead of the file's.")
+    str | None, typer.Option("--contact", help="Contact that participants are shown; replaces the contact in the file.")
 ]
 EthicsOption = Annotated[
-    str | None, typer.Option("--ethics", help="The reference of the ethics board, if there is one; instead of the file's.")
+    str | None,
+    typer.Option("--ethics", help="Reference of the ethics board, if there is one; replaces the reference in the file."),
 ]
 _NOBODY = "the people who run this server"
 """Contact in the files of shipped studies; it names nobody, so it is refused."""
