@@ -73,8 +73,7 @@ class DemoSettings:
 
     @classmethod
     def fast(cls, seed: int = 0) -> DemoSettings:
-        """Return settings that take three minutes on two idle cores; a busy or slower machine needs longer for
-        the same work."""
+        """Return settings that take three minutes on two idle cores, and longer on a busy machine."""
         return cls(play_s=45, updates=2000, num_seeds=5, rollout_s=60, num_answers=60, seed=seed)
 
 
@@ -157,8 +156,8 @@ def run_demo(data: Path, settings: DemoSettings, report: Reporter = lambda stage
 
 @contextmanager
 def serving(data: Path) -> Iterator[str]:
-    """Start a real server in its own process, on a free port of this machine, and yield its address (DemoError if it does not
-    start)."""
+    """Start a real server in its own process, on a free port of this machine, and yield its address.
+    Raises DemoError if it does not start."""
     port = _free_port()
     address = f"http://127.0.0.1:{port}"
     command = [sys.executable, "-m", "interplay.cli", "serve", "--data", str(data), "--port", str(port), "--empty"]

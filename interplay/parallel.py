@@ -68,8 +68,8 @@ class Pool(ProcessPoolExecutor):
     def __exit__(
         self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
     ) -> None:
-        """Wait for running jobs; after an error, start no other job; at Ctrl-C, which the processes receive
-        too, stop at once."""
+        """Wait for running jobs, and after an error start no other.
+        At Ctrl-C, which the processes receive too, stop at once."""
         if exc_type is not None and issubclass(exc_type, KeyboardInterrupt):
             self.stop()
         else:
@@ -77,8 +77,8 @@ class Pool(ProcessPoolExecutor):
 
 
 def process_pool(processes: int) -> Pool:
-    """Return an executor of fresh processes; each has one arithmetic thread, since Arrow and torch threads do not survive a
-    fork."""
+    """Return an executor of fresh processes with one arithmetic thread each.
+    Processes are not forked, since threads of Arrow and torch do not survive a fork."""
     return Pool(processes, mp_context=get_context("spawn"), initializer=begin)
 
 

@@ -115,8 +115,8 @@ class Table:
         self._seen: set[str] = set()
 
     def over(self, defaults: Mapping[str, Any]) -> Table:
-        """Merge this table over `[defaults]`: tables are merged, other values replaced. Errors name which of
-        the two is wrong."""
+        """Merge this table over `[defaults]`; only tables are merged, other values replaced.
+        Errors name which of the two is wrong."""
         return Table(_merged(defaults, self.values), self.source, self.where, refuse=self._refuse, own=self.values)
 
     def is_own(self, key: str) -> bool:

@@ -60,8 +60,8 @@ def episode_values(task: Task, actor: str, seed: int, **changes: Any) -> Values:
 
 
 def match_values(left: Mapping[str, Any], right: Mapping[str, Any], judge: str, **changes: Any) -> Values:
-    """Columns of an answered `Match` of two episodes, given by their columns. The default `id` joins the episodes and the
-    judge."""
+    """Columns of an answered `Match` of two episodes, given by their columns.
+    The default `id` joins the episodes and the judge."""
     return {
         "id": f"{left['id']}-{right['id']}-{judge}",
         "task": left["task"],

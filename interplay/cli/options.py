@@ -70,8 +70,9 @@ def open_archive(data: Path, database: str | None = None, *, must_exist: bool = 
 
 
 def keep_lands(data: Path) -> None:
-    """Let this process and all that it starts keep the lands of block worlds in a data folder, unless the environment names
-    another place. Only for commands that make games: a command that checks recordings must not trust the folder it checks."""
+    """Keep the lands of block worlds in a data folder, unless the environment of this process names another place.
+    Processes that it starts do the same. Only for commands that make games: a command that checks recordings must not trust
+    the folder that it checks."""
     os.environ.setdefault("INTERPLAY_LANDS", str(data.resolve() / "lands"))
 
 
@@ -128,8 +129,7 @@ def suite_options(files: Iterable[Path] | None) -> str:
 
 
 def suites_with(files: Iterable[Path] | None) -> list[Suite]:
-    """Return the built-in suites, the instances of `explore`, and the suites of some files (TaskError if one
-    cannot be used)."""
+    """Return the built-in suites, the instances of `explore`, and the suites of some files (TaskError if invalid)."""
     from interplay.explore import published
     from interplay.tasks import builtin_suites, index, load_suite
 

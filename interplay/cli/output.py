@@ -221,8 +221,8 @@ class Lines:
 
 @contextmanager
 def progress(*, counts: bool = True) -> Iterator[Progress | Lines]:
-    """Show a progress bar on standard error, with counts or a percentage; without a terminal, print a line
-    every few seconds."""
+    """Show a progress bar on standard error, with counts or a percentage.
+    Without a terminal, print a line every few seconds."""
     if not progress_console.is_terminal:
         with Lines(counts=counts) as lines:
             yield lines

@@ -297,8 +297,7 @@ def _bedd_report(data: Path, database: str | None, agents: list[str] | None, rec
 
 
 def _efforts(archive: Archive, recordings: Path | None) -> tuple[list[Effort], str]:
-    """Return demonstrations of the archive, or of a folder of recordings if given, and the words that say where
-    they come from."""
+    """Return demonstrations of the archive, or of a folder of recordings if given, and words for their source."""
     from interplay.report.bedd.demonstrations import archived_efforts, recorded_efforts
 
     if recordings is None:

@@ -159,8 +159,7 @@ class PlayableEnv(gymnasium.Env[Mapping[str, Any], Mapping[str, Any]]):
     observation_space: gymnasium.spaces.Dict  # type: ignore[bad-override-mutable-attribute]
 
     def step(self, action: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, float], bool, bool, dict[str, Any]]:  # type: ignore[override]
-        """Play one step with an action for every seat; return observations and rewards by seat, terminated,
-        truncated and info."""
+        """Play one step with an action for every seat; return Gymnasium's five values, observations and rewards by seat."""
         raise NotImplementedError
 
     def view(self) -> Frame:
@@ -168,8 +167,7 @@ class PlayableEnv(gymnasium.Env[Mapping[str, Any], Mapping[str, Any]]):
         raise NotImplementedError
 
     def view_of(self, seat: str) -> Frame:
-        """Return the picture of the player in this seat; all seats have the same one unless a world of several
-        seats differs."""
+        """Return the picture of the player in this seat; by default all seats have the same one."""
         return self.view()
 
     def state_of(self, seat: str) -> np.ndarray:
@@ -224,8 +222,7 @@ class PlayableEnv(gymnasium.Env[Mapping[str, Any], Mapping[str, Any]]):
             raise EnvError(f"{self.task.env.id} draws one kind of picture, so it cannot draw {view} with {height} rows")
 
     def action_of_person(self, action: Any, seat: str, gui_size: tuple[int, int] | None = None) -> Any:
-        """Return the action to take and to record for a person's input; it differs from the input only for the cursor of a
-        screen.
+        """Return the action to take and to record for a person's input; only the cursor of a screen makes a difference.
         The person sees the cursor in a browser with a GUI of `gui_size`, or, with None, in our picture."""
         return action
 
@@ -253,8 +250,7 @@ class PlayableEnv(gymnasium.Env[Mapping[str, Any], Mapping[str, Any]]):
         return {}
 
     def draws_as(self, versions: Mapping[str, str]) -> bool:
-        """Return whether pictures equal those of an environment with these `versions()`, bit by bit, when the
-        states are equal."""
+        """Return whether equal states give the same pictures, bit by bit, as in an environment with these `versions()`."""
         return True
 
     def versions(self) -> dict[str, str]:
@@ -263,8 +259,7 @@ class PlayableEnv(gymnasium.Env[Mapping[str, Any], Mapping[str, Any]]):
 
 
 class SingleAgentEnv(gymnasium.Env[Any, Any]):
-    """A world of one seat in Gymnasium's form: `step` takes an action and returns an observation and a reward, without the
-    seat."""
+    """A world of one seat in Gymnasium's form: actions, observations and rewards are not mappings by seat."""
 
     def __init__(self, env: PlayableEnv) -> None:
         if len(env.task.seats) > 1:

@@ -68,8 +68,7 @@ class GymEnv(PlayableEnv):
         return {self._seat: self._observation}, info
 
     def step(self, action: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, float], bool, bool, dict[str, Any]]:
-        """Play one step. The picture is drawn even if nobody looks: in some worlds (Taxi) it depends on the
-        previous pictures."""
+        """Play one step and draw the picture, which in some worlds (Taxi) depends on the previous pictures."""
         seat = self._seat
         require_actions(self.task, action, (seat,))
         self._observation, reward, terminated, truncated, info = self._env.step(action[seat])

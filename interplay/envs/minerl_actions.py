@@ -60,8 +60,7 @@ class Pressed(NamedTuple):
 
 
 def action_space() -> gymnasium.spaces.Dict:
-    """Return the space of all actions: Discrete(2) for each key; the camera is a Box of float32, shape (2,), -180 to 180
-    degrees."""
+    """Return all actions: Discrete(2) for each key, and for the camera a float32 Box, shape (2,), -180 to 180 degrees."""
     keys: dict[str, gymnasium.Space[Any]] = {name: gymnasium.spaces.Discrete(2) for name in KEYS}
     return gymnasium.spaces.Dict(keys | {CAMERA: gymnasium.spaces.Box(-MAX_TURN, MAX_TURN, (2,), np.float32)})
 

@@ -61,8 +61,7 @@ class Pipeline(Protocol):
 
 
 class DQN:
-    """DQN's input: maximum of two frames, a decision every four frames, grey 84x84, last four stacked (Mnih et al. 2015,
-    Methods).
+    """DQN's input: maximum of two frames, every fourth frame, grey 84x84, last four stacked (Mnih et al. 2015, Methods).
 
     Equals `gymnasium.wrappers.AtariPreprocessing(noop_max=0)` under `FrameStackObservation(4)`, with its two quirks. The first
     stack repeats the first picture. An episode that ends within the four frames of a decision shows the picture of earlier

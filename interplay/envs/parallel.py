@@ -101,8 +101,7 @@ class ParallelGame(PlayableEnv):
         return self._seen[seat]
 
     def state_of(self, seat: str) -> np.ndarray:
-        """Return the last observation in this seat, flattened as by `gymnasium.spaces.flatten` (EnvError if it
-        is a picture)."""
+        """Return the seat's last observation, flattened as by `gymnasium.spaces.flatten` (EnvError for a picture)."""
         if self.observes_view:
             return super().state_of(seat)
         return np.asarray(gymnasium.spaces.flatten(self.observation_space[seat], self._seen[seat]), np.float32)

@@ -160,8 +160,8 @@ class Study:
         return Study.from_json({**self.document, "study": {**self.document["study"], **given}}) if given else self
 
     def quiz_of(self, variant: str | None) -> QuizPart | None:
-        """Return the quiz for a variant: its own, or else that of the study. If variants have quizzes, None
-        without a variant."""
+        """Return the quiz for a variant: its own, or else that of the study.
+        If variants have quizzes, returns None without a variant."""
         if self.play is None or not self.play.has_quizzes:
             return self.quiz
         found = None if variant is None else self.play.variant(variant)

@@ -29,8 +29,8 @@ PAID: frozenset[Outcome] = frozenset({"done", "no_partner"})
 
 @dataclass(frozen=True)
 class Visit:
-    """The part of an enrolment that decides about admission; fields as in `store.Enrolment`, and when the
-    person was last seen."""
+    """The part of an enrolment that decides about admission.
+    Fields are as in `store.Enrolment`, and when the person was last seen."""
 
     id: str
     worker: str

@@ -14,8 +14,7 @@ class OptionError(StudyError, MisuseError):
 
 
 class ArrivalError(StudyError):
-    """A link does not say who came, or says it in a way that the platform never uses; the text is for the
-    person who opened it."""
+    """A link does not say who came, or not as the platform says it; the text is for the person who opened it."""
 
 
 class EnrolmentTokenError(StudyError):
@@ -39,5 +38,4 @@ class PaymentError(StudyError):
 
 
 class PaymentUnknownError(PaymentError):
-    """A payment request was sent and got no answer, so that it may have been paid; look on the platform before sending it
-    again."""
+    """A payment request got no answer and may have been paid; look on the platform before sending it again."""

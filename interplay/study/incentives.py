@@ -224,8 +224,7 @@ Bonus = SlidingBonus | LinearBonus
 
 @dataclass(frozen=True)
 class Earned:
-    """The result of a visit by the rules: the least progress as `completion`, and sums of the statistics that
-    the rules read."""
+    """The result of a visit by the rules: the least progress (`completion`), and sums of the statistics read."""
 
     progress: tuple[Progress, ...]
     completion: float
@@ -244,8 +243,8 @@ class Earned:
 
 @dataclass(frozen=True)
 class Treatment:
-    """The promise to a participant: a reward, in hundredths of `currency`, for reaching all requirements, and a
-    bonus on top."""
+    """The promise to a participant: a reward for reaching all requirements, and a bonus on top.
+    The reward is in hundredths of `currency`."""
 
     requirements: tuple[Requirement, ...] = ()
     reward_cents: int = 0

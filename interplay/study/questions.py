@@ -44,8 +44,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Questions:
-    """The questions of a study: about the partner, after every `every` games, and to compare the partners of two games in a
-    row.
+    """The questions of a study: about the partner of every `every`-th game, and comparisons of successive partners.
     Partners are compared only if they differ, and each pair once."""
 
     partner: tuple[Question, ...] = ()
@@ -67,8 +66,7 @@ def read_questions(table: Table | None) -> Questions:
 
 
 def taken_in(table: Table) -> dict[str, Any]:
-    """Return the table of a file with its key `use` replaced by the questions of the named sets (StudyError for an unknown
-    set)."""
+    """Return a file's table with `use` replaced by the questions of the named sets (StudyError for an unknown set)."""
     found = dict(table.values)
     used = found.pop("use", [])
     for name in reversed([used] if isinstance(used, str) else table.texts("use", [])):

@@ -125,8 +125,7 @@ class Studies:
             return None if row is None else self._opened(session, row)
 
     def get(self, study: str, *, only_open: bool = False, hint: str = "") -> OpenedStudy:
-        """Return a study that was opened here (NotFoundError with the nearest id; with `only_open` only open studies are
-        suggested)."""
+        """Return a study that was opened here (NotFoundError with the nearest id, with `only_open` of an open study)."""
         found = self.find(study)
         if found is None:
             known = [one.study.id for one in self.all() if one.is_open or not only_open]
@@ -138,13 +137,12 @@ class Studies:
             return [self._opened(session, row) for row in store.study_rows(session)]
 
     def blind(self) -> list[str]:
-        """Return the ids of open studies whose people are not told who is an agent; games of these are shown
-        after the closing."""
+        """Return the ids of open blind studies: people are not told who is an agent, and games are shown after closing."""
         return [one.study.id for one in self.all() if one.is_open and one.study.play is not None and one.study.play.is_blind]
 
     def version(self, content_hash: str) -> Study:
-        """Return a version of a study; it is read once, since the document of a hash never changes (LookupError if never opened
-        here)."""
+        """Return a version of a study (LookupError if never opened here).
+        It is read once, since the document of a hash never changes."""
         if content_hash not in self._versions:
             with self._database.look() as session:
                 self._version_in(session, content_hash)
@@ -258,9 +256,7 @@ class Studies:
         return self.version(enrolment.study_hash).quiz_of(enrolment.variant)
 
     def take_quiz(self, enrolment: Enrolment, ticked: Iterable[tuple[str, str]]) -> bool:
-        """Score and write one attempt at the quiz, from pairs (question id, ticked box); return False if the quiz is not the
-        next
-        step.
+        """Score and write one attempt at the quiz, from pairs (question id, ticked box); return False if the quiz is not due.
 
         Pairs from another quiz are not counted as an attempt (QuizAnswerError).
         """
@@ -292,9 +288,8 @@ class Studies:
             return self._end(session, enrolment, outcome)
 
     def leave(self, enrolment: Enrolment) -> Enrolment:
-        """End the visit of somebody who leaves now, as `finish`: with an outcome that is paid if possible (`earned_outcome`),
-        else
-        `withdrawn`."""
+        """End the visit of somebody who leaves now, as `finish`.
+        The outcome is one that is paid, if possible (`earned_outcome`), else `withdrawn`."""
         with self._database.write() as session:
             lock(session)
             facts = self._facts(session, enrolment)
@@ -305,10 +300,9 @@ class Studies:
         return enrolment if outcome is None else self.finish(enrolment, outcome)
 
     def finish_left(self, study: str, *, hint: str = "") -> int:
-        """End visits of play whose people were not seen for `HOLD` and are owed something (`earned_outcome`), also in a closed
-        study.
-        So people who close the window without pressing a button are paid, too. Returns the number of visits (NotFoundError as
-        `get`)."""
+        """End visits of play whose people were not seen for `HOLD` and are owed something (`earned_outcome`).
+        This also works in a closed study. So people who close the window without pressing a button are paid, too. Returns the
+        number of visits (NotFoundError as `get`)."""
         self.get(study, hint=hint)
         with self._database.read() as session:
             left = [one for one in store.enrolments_of_study(session, study) if one.outcome is None and one.variant is not None]

@@ -1,5 +1,4 @@
-"""`interplay episodes release` and `interplay episodes query save | list | show`: which episodes may be
-released or are cited."""
+"""`interplay episodes release` and `interplay episodes query save | list | show`: releases and citable lists."""
 
 from __future__ import annotations
 

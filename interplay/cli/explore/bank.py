@@ -1,5 +1,4 @@
-"""`interplay explore bank | filter`, and `make --mode planner`: atomic tasks, whether they need knowledge,
-planned instances."""
+"""`interplay explore bank | filter`, and `make --mode planner`: atomic tasks and planned instances."""
 
 from __future__ import annotations
 

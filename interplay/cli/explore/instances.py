@@ -275,8 +275,8 @@ def _write(place: Path, instance: Instance) -> None:
 
 
 def _places(instances: Iterable[Instance], out: Path) -> tuple[list[Path], list[Path]]:
-    """Make the folder; return a file in it for each instance, and the files not to be written: they exist, or
-    are named twice."""
+    """Make the folder; return a file in it for each instance, and those not to be written.
+    Files that exist, or are named twice, are not written."""
     places = [out / f"{one.name}.json" for one in instances]
     with writing(out, "name another folder with --out."):
         out.mkdir(parents=True, exist_ok=True)

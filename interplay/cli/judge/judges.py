@@ -70,8 +70,8 @@ def _change(
     judges: list[str] | None, file: Path | None, dataset: str | None, data: Path, database: str | None, as_json: bool,
     reason: str | None,
 ) -> None:  # fmt: skip
-    """Ban (with a reason) or unban all named judges, or nobody if a name is unknown; print the workers of a file who never
-    came."""
+    """Ban (with a reason) or unban all named judges, or nobody if a name is unknown.
+    Print the workers of a file who never came."""
     from interplay.judge.bans import Bans, read_banned
 
     if not judges and file is None:

@@ -23,8 +23,8 @@ from interplay.wording import amount
 def leaderboards(
     result: Boards, task: str | None, method: str, draws: Resampling | None, *, normalised: bool
 ) -> dict[str, Any]:
-    """Return the result as JSON: the leaderboard of the task, or the overall one and, if there are several
-    tasks, that of each."""
+    """Return the result as JSON: the leaderboard of the task, or the overall one.
+    If there are several tasks, the overall one is followed by that of each."""
     document: dict[str, Any] = {"task": task, **_leaderboard(result.overall), "method": method}
     notes = [*result.overall.notes]
     if task is None and len(result.tasks) > 1:

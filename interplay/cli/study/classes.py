@@ -1,5 +1,4 @@
-"""`interplay study class open | list | show | close | forget`: classes for teachers, with one code, nicknames
-and no accounts."""
+"""`interplay study class open | list | show | close | forget`: classes with one code and no accounts."""
 
 from __future__ import annotations
 

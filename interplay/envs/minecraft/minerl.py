@@ -91,8 +91,8 @@ class MinerlEnv(MinecraftEnv):
 
 
 def _layers(game: Any) -> Iterator[Any]:
-    """Yield an environment and the ones that it wraps, from the outside in; by `vars`, since gym's wrappers
-    pass attributes on."""
+    """Yield an environment and those that it wraps, outermost first.
+    It reads `vars`, since gym's wrappers pass attributes on."""
     while game is not None:
         yield game
         game = vars(game).get("env")

@@ -166,8 +166,7 @@ class VoxelEnv(PlayableEnv):
 
     @property
     def world(self) -> World:
-        """The present world, for rules that judge and for tools of people; agents see pixels (EnvError before
-        the first reset)."""
+        """The present world, for rules that judge and tools of people; agents see pixels (EnvError before a reset)."""
         if self._world is None:
             raise EnvError(f"task {self.task.id} has no world yet; call reset first")
         return self._world
@@ -411,8 +410,7 @@ class VoxelEnv(PlayableEnv):
         self._num_steps, self._earned, self._done, self._over = num_steps, earned, done, over
 
     def fork(self) -> VoxelEnv:
-        """Return a second environment in the same state, independent from now on: `World.fork` (EnvError before the first
-        reset)."""
+        """Return an independent environment in the same state, by `World.fork` (EnvError before the first reset)."""
         other = copy.copy(self)
         other._world, other._shared, other._pictures, other._renderers = self.world.fork(), None, dict(self._pictures), {}
         other._earned, other._done = {seat: set(names) for seat, names in self._earned.items()}, set(self._done)

@@ -31,8 +31,7 @@ def within(house: House, x: float, z: float, margin: int = 0) -> bool:
 
 
 def harmed_village(world: World) -> bool:
-    """Return whether the player harmed a village: a built or planted block is gone or replaced, a villager was hit, or penned
-    animals were taken out.
+    """Return whether the player harmed a village: its blocks or plants, a villager, or its penned animals.
 
     Doors may stand open, and fields grow and dry by themselves: of these, only blocks that the player broke count.
     """

@@ -108,8 +108,7 @@ def folded(name: str) -> str:
 
 
 def is_of(platform: str, parameter: str, names: Iterable[str]) -> bool:
-    """Return whether a parameter has one of these names of a platform, or begins with the name of the platform, in any
-    spelling."""
+    """Return whether a parameter has, in any spelling, one of these names or a name that begins with the platform's."""
     name = folded(parameter)
     return name.startswith(platform) or name in map(folded, names)
 

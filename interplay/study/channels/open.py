@@ -33,8 +33,8 @@ class OpenChannel:
     notice = ""
 
     def arrival(self, query: Query) -> Arrival:
-        """Return a person without a name. A link of a paying platform is refused, since people who follow it
-        expect to be paid."""
+        """Return a person without a name.
+        A link of a paying platform is refused, since people who follow it expect to be paid."""
         refuse_strangers(self.name, parameters(query))
         return Arrival(self.name)
 

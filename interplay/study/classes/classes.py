@@ -113,8 +113,8 @@ class Classes:
         asks_release: bool = False,
         shows_scores: bool = True,
     ) -> SchoolClass:
-        """Make a class and its code, which works for `hours` (ClassError for an invalid setting; the caller
-        checks the tasks)."""
+        """Make a class and its code, which works for `hours` (ClassError for an invalid setting).
+        The caller checks the tasks."""
         title = " ".join(title.split())
         if not 1 <= len(title) <= 80:
             raise ClassError(f"a class has a title of 1 to 80 characters; this one has {len(title)}")
@@ -144,9 +144,8 @@ class Classes:
             return _class(row)
 
     def rename(self, code: str, participant: int) -> str | None:
-        """Replace a pupil's nickname by a suggested one and return it; None if the class has no such pupil or nicknames are
-        erased
-        (NotFoundError as `get`)."""
+        """Replace a pupil's nickname by a suggested one and return it (NotFoundError as `get`).
+        Returns None if the class has no such pupil, or nicknames are erased."""
         with self._database.write() as session:
             lock(session)
             row = self._row(session, code)

@@ -72,8 +72,7 @@ def find_fee(name: str) -> PlatformFee:
 
 @dataclass(frozen=True)
 class Finished:
-    """One finished assignment, by the platform's id or ours; its time runs from the start until it was handed
-    in, in seconds."""
+    """One finished assignment, by the platform's id or ours, with the seconds from its start to its submission."""
 
     worker: str
     assignment: str

@@ -94,8 +94,7 @@ class Payer(Protocol):
 
 
 def plan(visits: Sequence[Visit], events: Iterable[Event], *, with_bonuses: bool = True) -> list[Payment]:
-    """Return the payments due now: rewards in the order of the visits, then bonuses for lines `due`, then top-ups, largest
-    first.
+    """Return the payments due now: rewards in order, then bonuses for lines `due`, then top-ups, largest first.
 
     `visits` are all finished visits of one channel, or all of one person; `events` are their ledger, in order.
     """

@@ -68,8 +68,8 @@ class RaffleEntries:
                 raise AddressError("this visit has entered the raffle already, or its draw is over")
 
     def draw(self, study: str, *, seed: int | None = None) -> DrawnAddresses:
-        """Draw the winners among the addresses of a study, once; write seed and winners (StudyError if it is open or has no
-        entries)."""
+        """Draw the winners among the addresses of a study, once, and write seed and winners.
+        Raises StudyError if it is open or has no entries."""
         opened = self._studies.get(study)
         raffle = None if opened.study.play is None else opened.study.play.raffle
         if raffle is None:

@@ -194,8 +194,7 @@ class MTurkApi:
         return next((_hit(hit) for hit in hits if hit.get("RequesterAnnotation") == annotation), None)
 
     def create_qualification(self, request: Mapping[str, Any]) -> str:
-        """Create a qualification type from `qualification_request(...)`, or find the one with that name; an account has only
-        one.
+        """Create a qualification type from `qualification_request(...)`, or find the account's type with that name.
 
         Returns:
             Its id, for `HitSettings.quiz_qualification`.

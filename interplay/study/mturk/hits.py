@@ -60,8 +60,7 @@ class Hits:
             ]
 
     def send(self, study: Study, orders: Sequence[Order], service: Service, api: MTurkApi) -> list[Order]:
-        """Make one order after the other and return their present states; each line of the ledger is committed before the next
-        step.
+        """Make one order after the other, committing each line of the ledger before the next step; return all orders.
 
         A refusal by Amazon is a state, not an error. If the qualification type cannot be made, no HIT is sent.
         """
@@ -77,8 +76,7 @@ class Hits:
         return done
 
     def claim(self, study: Study, order: Order, service: Service) -> Order:
-        """Return the present state of an order in the ledger; in the same step, write the line `planned` unless the order was
-        made."""
+        """Return the state of an order in the ledger and, in the same step, write `planned` unless it was made."""
         with self._database.write() as session:
             lock(session)  # another run, too, may be making it
             held = replace(order, state="new", made={}).known(_events(session, study.id))

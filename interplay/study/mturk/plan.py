@@ -70,8 +70,7 @@ class Order:
     detail: str = ""
 
     def known(self, events: Iterable[Event]) -> Order:
-        """Return this order with its state in the ledger; an order that was made stays made, whatever another
-        run writes later."""
+        """Return this order with its state in the ledger; once made it stays made, whatever another run writes."""
         theirs = [event for event in events if event.request == self.request]
         made = next((event for event in reversed(theirs) if event.state == "made"), None)
         if made is not None:
@@ -223,8 +222,8 @@ def _qualification(order: Order, api: MTurkApi) -> dict[str, str]:
 
 
 def _hit(order: Order, api: MTurkApi) -> dict[str, str]:
-    """Find or make a HIT. A new order is not searched for; a request older than 24 hours is, as Amazon has
-    forgotten its token."""
+    """Make a HIT; if the order is not new, search for the HIT first.
+    Amazon forgets the token of a request after 24 hours."""
     found = None if order.state == "new" else api.find_hit(order.request)
     made = found or api.create_hit(order.fields)
     return {"hit": made.hit, "hit_type": made.hit_type}

@@ -154,8 +154,8 @@ def statistics_of(played: PlayedSession, episode: EpisodeRow, seat: str, partici
 
 
 def earned_line(enrolment_id: str, visit: PlayedVisit) -> dict[str, Any] | None:
-    """Return the ledger line of a complete visit, else None. Its amount is only the bonus: the reward is paid
-    as for any visit."""
+    """Return the ledger line of a complete visit, else None.
+    Its amount is only the bonus: the reward is paid as for any visit."""
     earned = visit.earned
     if visit.variant is None or earned is None or not earned.is_complete:
         return None

@@ -131,8 +131,7 @@ class Visits:
             return play.variant(found.variant)
 
     def revealed(self, enrolment: Enrolment) -> list[TeamGame]:
-        """Return the games of a visit with the kinds of the partners, if the study tells people at the end;
-        otherwise nothing."""
+        """Return the games of a visit with the partners' kinds, if the study tells people at the end; else nothing."""
         play = self._studies.version(enrolment.study_hash).play
         if play is None or not play.reveals:
             return []
@@ -177,8 +176,7 @@ class Visits:
         return True
 
     def answers(self, study: str, *, hint: str = "") -> list[PartnerAnswer]:
-        """Return the answers about partners over all versions of a study (NotFoundError with the nearest id if never opened
-        here)."""
+        """Return the answers about partners over all versions of a study (NotFoundError if it was not opened here)."""
         self._studies.get(study, hint=hint)
         with self._database.read() as session:
             return [self._answer(one, answer) for one, answer in store.answers_of_study(session, study)]
@@ -197,8 +195,7 @@ class Visits:
         )  # fmt: skip
 
     def bind(self, enrolment: Enrolment, session_id: str) -> bool:
-        """Note that a seat was given in a visit, so that games in it count; return False if another game of the
-        visit is open."""
+        """Note a seat that a visit got, so that games in it count; return False if another game of the visit is open."""
         play = _play_of(self._studies.version(enrolment.study_hash))
         with self._database.write() as session:
             lock(session)

@@ -102,8 +102,7 @@ def _question(table: Table, quiz_id: str, folder: Path | None) -> QuizQuestion:
 
 
 def _option_id(quiz_id: str, question_id: str, text: str) -> str:
-    """Return four hex digits of a hash; they are few, because an answer key for Mechanical Turk repeats them up
-    to 128 times."""
+    """Return four hex digits of a hash; an answer key for Mechanical Turk repeats them up to 128 times."""
     return hashlib.sha256(f"{quiz_id}\0{question_id}\0{text}".encode()).hexdigest()[:4]
 
 
@@ -126,8 +125,8 @@ def _picture(table: Table, folder: Path | None) -> Picture | None:
 
 
 def _blind_passes(quiz: Quiz) -> Iterator[tuple[str, float, str]]:
-    """Yield ways to pass without reading, which no quiz should allow: (what is done, the share of right boxes, the boxes to
-    add)."""
+    """Yield ways to pass without reading, which no quiz should allow.
+    Each is (what is done, the share of right boxes, the boxes to add)."""
     for deed, ticks, remedy in (("leaves every box empty", False, "more right"), ("ticks every box", True, "more wrong")):
         score = quiz.score({q.id: [o.id for o in q.options if ticks] for q in quiz.questions})
         if score.is_passed:

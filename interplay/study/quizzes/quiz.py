@@ -37,8 +37,7 @@ class Option:
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture beside a question: a file in the folder of the quiz, or an https address; `alt` describes it
-    for blind people."""
+    """A picture beside a question: a file in the quiz's folder, or an https address; `alt` describes it in words."""
 
     name: str
     alt: str
@@ -117,8 +116,8 @@ class Quiz:
         return hashlib.sha256(json.dumps(content, ensure_ascii=False).encode()).hexdigest()[:16]
 
     def picture(self, name: str) -> Picture:
-        """Return the picture of that name in the folder of the quiz (NotFoundError for other names; a path cannot leave the
-        folder)."""
+        """Return the picture of that name in the quiz's folder (NotFoundError for other names).
+        A path cannot leave the folder."""
         local = {q.picture.name: q.picture for q in self.questions if q.picture is not None and not q.picture.is_remote}
         if name not in local:
             raise unknown_name("picture", name[:100], local)
