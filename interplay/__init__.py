@@ -1,4 +1,4 @@
-"""Interplay: people and agents play the same tasks, are recorded alike, and are compared honestly.
+"""Interplay: people and agents play the same tasks, are recorded in the same way, and are compared fairly.
 
 The rooms follow the story of the data: `tasks` (what is asked) -> `play` (someone acts) -> `record` (episodes on disk) ->
 `learn` (agents from episodes) -> `agents` (roll out) -> `judge` (people compare) -> `rank` (ratings with uncertainty). Start

@@ -1,4 +1,4 @@
-"""The whole loop with scripted players and judges, on real parts.
+"""Run the whole loop with scripted players and judges on the real server, recorder and trainer.
 
 Programs take the seats of people: scripted players at the real server's sockets, scripted judges at its HTTP interface.
 Everything in between is the same as in a study: recording, behaviour cloning, rollouts on held-out seeds, matchmaking, ratings.
@@ -37,7 +37,7 @@ from interplay.tasks import Task, find
 from interplay.wording import amount
 
 Reporter = Callable[[str, float, float], None]
-"""Called with a stage's name, how much of it is done, and how much there is."""
+"""Called with the name of a stage, the amount done so far, and the total amount."""
 
 PLAYER = "scripted-player"
 MODEL = "bc"
@@ -45,20 +45,20 @@ AGENTS = ("random", "scripted", MODEL)
 
 
 class DemoError(InterplayError):
-    """A part of the demonstration that failed."""
+    """A part of the demonstration failed."""
 
 
 @dataclass(frozen=True)
 class DemoSettings:
-    """Amounts of everything.
+    """Sizes of the demonstration: players, training, rollouts and judges.
 
     Attributes:
-        num_players: Scripted players at once.
-        play_s: Play of each of them, seconds of game time.
-        updates: Gradient steps of the training.
-        num_seeds: Held-out seeds each agent plays.
-        rollout_s: Longest rollout, seconds of play.
-        num_judges, num_answers: Scripted judges, and their answers in all.
+        num_players: Scripted players that play at the same time.
+        play_s: Seconds of game time that each of them plays.
+        updates: Number of gradient steps in training.
+        num_seeds: Number of held-out seeds that each agent plays.
+        rollout_s: Longest rollout, in seconds of play.
+        num_judges, num_answers: Number of scripted judges, and the total number of their answers.
     """
 
     task: str = "atari/space_invaders"
@@ -73,13 +73,13 @@ class DemoSettings:
 
     @classmethod
     def fast(cls, seed: int = 0) -> DemoSettings:
-        """Settings for three minutes on two idle cores; elsewhere the same work takes longer."""
+        """Return settings that take three minutes on two idle cores, and longer on a busy machine."""
         return cls(play_s=45, updates=2000, num_seeds=5, rollout_s=60, num_answers=60, seed=seed)
 
 
 @dataclass
 class DemoResult:
-    """The results; `to_json` is printed by `interplay demo --json`."""
+    """The results of a demonstration; `interplay demo --json` prints `to_json`."""
 
     settings: DemoSettings
     leaderboard: list[dict[str, Any]] = field(default_factory=list)
@@ -98,7 +98,8 @@ class DemoResult:
 
 
 def run_demo(data: Path, settings: DemoSettings, report: Reporter = lambda stage, done, total: None) -> DemoResult:
-    """Play, learn, roll out, judge and rank; everything stays in `data` for `interplay serve` (DemoError if a stage fails)."""
+    """Play, learn, roll out, judge and rank (DemoError if a stage fails).
+    Everything stays in `data`, so that `interplay serve` can show it."""
     begin = time.monotonic()
     task = find(settings.task)
     archive = interplay.record.open(data)
@@ -155,8 +156,8 @@ def run_demo(data: Path, settings: DemoSettings, report: Reporter = lambda stage
 
 @contextmanager
 def serving(data: Path) -> Iterator[str]:
-    """A real server on a free port of this machine, as a process of its own; yields its address (DemoError if it does not
-    start)."""
+    """Start a real server in its own process, on a free port of this machine, and yield its address.
+    Raises DemoError if it does not start."""
     port = _free_port()
     address = f"http://127.0.0.1:{port}"
     command = [sys.executable, "-m", "interplay.cli", "serve", "--data", str(data), "--port", str(port), "--empty"]
@@ -199,7 +200,7 @@ def _all_play(address: str, operator: str, task: Task, settings: DemoSettings, r
 
 
 async def _play(address: str, operator: str, task: Task, settings: DemoSettings, report: Reporter) -> None:
-    """All players at once, each for its share of game time: a busy machine needs longer for the same demonstrations."""
+    """Let all players play at once, each for its share of game time, so that a busy machine yields the same demonstrations."""
     steps = round(settings.play_s * task.frame_rate_hz)
     played = [0] * settings.num_players
 
@@ -232,7 +233,7 @@ async def _player(
 async def _one_game(
     client: PlayClient, task: Task, player: agents.ScriptedPlayer, steps: int, tell: Callable[[int], None]
 ) -> int:
-    """Play until the game is over, or for `steps`; returns how many were made.
+    """Play until the game is over or `steps` steps are made; return the number of steps.
 
     The player always looks at the newest frame: on a busy machine frames arrive in bursts, and a player who took them one by
     one would act on ever older ones.
@@ -287,10 +288,10 @@ def _roll_out(archive: interplay.record.Archive, task: Task, settings: DemoSetti
 def _judge(
     address: str, operator: str, archive: interplay.record.Archive, task: Task, settings: DemoSettings, report: Reporter
 ) -> None:
-    """Scripted judges answer over HTTP, several at once.
+    """Let several scripted judges answer over HTTP at the same time.
 
-    They cannot watch videos, so they look the two returns up in the catalogue, by the match's record; a person's page gets
-    neither returns nor names.
+    These judges cannot watch videos, so they look up the two returns in the catalogue, by the record of the match. The page for
+    people shows neither returns nor names.
     """
     headers = {"Authorization": f"Bearer {operator}"}
     tickets = iter(range(settings.num_answers))
@@ -315,7 +316,7 @@ def _judge(
 
 
 def _served(http: httpx.Client, task: Task, judge: str) -> dict[str, Any]:
-    """A match for this judge; when all pairs are with other judges, wait for one."""
+    """Return a match for this judge; if other judges hold all pairs, wait until one is free."""
     for _ in range(600):  # a minute
         answer = http.post("/api/judge/matches", json={"task": task.id, "judge": judge})
         if answer.status_code == 201:

@@ -1,4 +1,4 @@
-"""Errors a user can meet: what was found, what was expected, and what to do next."""
+"""Errors that a user can meet: each says what was found, what was expected, and what to do next."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class NotFoundError(MisuseError):
 
 
 def install_line(extra: str) -> str:
-    """The line that installs an extra of this package, or of the checkout it runs in."""
+    """Return the command that installs an extra of this package, or of the checkout from which it runs."""
     is_checkout = (Path(__file__).parent.parent / "pyproject.toml").is_file()
     return f"pip install -e '.[{extra}]'" if is_checkout else f"pip install 'interplay[{extra}]'"
 
@@ -32,7 +32,7 @@ def not_installed(needed: str, package: str | None, extra: str) -> str:
 
 
 def shortened(value: Any) -> str:
-    """A value of a file in a few letters for an error, however large or deep it is.
+    """Shorten a value from a file to a few characters for an error message, however large or deeply nested it is.
 
     >>> shortened(list(range(1000)))
     '[0, 1, 2, 3, 4, 5, ...]'
@@ -41,7 +41,7 @@ def shortened(value: Any) -> str:
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str], *, hint: str = "") -> NotFoundError:
-    """The error for a mistyped name, with the nearest known names.
+    """Return the error for a mistyped name; it suggests the nearest known names.
 
     >>> print(unknown_name("task", "atari/breakot", ["atari/breakout", "atari/qbert"]))
     unknown task 'atari/breakot'; did you mean 'atari/breakout'?
@@ -60,7 +60,8 @@ def unknown_name(kind: str, name: str, known: Iterable[str], *, hint: str = "") 
 
 
 def _nearest(name: str, names: list[str]) -> list[str]:
-    """The closest names, best first; only those about as close as the best, so that a clear slip gets one answer."""
+    """Return the known names closest to this one, best first.
+    Names that are clearly farther than the best are left out, so that an obvious slip gets one answer."""
     near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
     likeness = [difflib.SequenceMatcher(None, name, candidate).ratio() for candidate in near]
     return [candidate for candidate, ratio in zip(near, likeness, strict=True) if ratio > likeness[0] - 0.1]

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, even if a process is killed while writing, or the power fails."""
+"""Write files completely or not at all, even if the process is killed while writing or the power fails."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from typing import Any
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A temporary path beside `path`; it becomes `path`, on disk for good, when the block ends, and is removed when it
-    raises."""
+    """Yield a temporary path beside `path`; when the block ends, rename it to `path` and make it durable on disk.
+    If the block raises, remove it."""
     part = part_of(path)
     try:
         yield part
@@ -30,19 +30,20 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def part_of(path: Path) -> Path:
-    """A unique path beside `path`: its name begins with a dot and ends on `.part`."""
+    """Return a unique path beside `path`; its name begins with a dot and ends with `.part`."""
     return path.with_name(f".{path.name}.{os.getpid()}-{os.urandom(4).hex()}.part")
 
 
 def remove_parts(path: Path) -> None:
-    """Remove temporary files of killed writers of `path`; for its only writer."""
+    """Remove temporary files that killed writers of `path` left; only for the single writer of `path`."""
     for part in path.parent.glob(f".{glob.escape(path.name)}.*part"):
         part.unlink(missing_ok=True)
 
 
 @contextmanager
 def alone(lock: Path, *, otherwise: Exception | None = None) -> Iterator[None]:
-    """Let one process at a time into this block, by a lock file, even if others are killed; they wait, or raise `otherwise`."""
+    """Let only one process at a time run this block, by a lock file; the lock of a killed process is released.
+    Other processes wait, or raise `otherwise` if it is given."""
     with lock.open("ab") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX if otherwise is None else fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -67,13 +68,13 @@ def sha256_of(path: Path) -> str:
 
 
 def write_bytes(path: Path, data: bytes) -> None:
-    """Write a file; on an OSError it is as it was."""
+    """Write a file; after an OSError it has its old content."""
     with replacing(path) as part:
         part.write_bytes(data)
 
 
 def json_text(document: Any, **options: Any) -> str:
-    """A document as JSON; NaN and infinite numbers become null. `options` as of `json.dumps`.
+    """Convert a document to JSON; NaN and infinite numbers become null. `options` are those of `json.dumps`.
 
     >>> json_text({"loss": float("inf"), "accuracy": 0.5})
     '{"loss": null, "accuracy": 0.5}'
@@ -86,12 +87,12 @@ def json_text(document: Any, **options: Any) -> str:
 
 
 def write_json(path: Path, document: Any, *, indent: int | None = 1) -> None:
-    """Write a document as JSON in UTF-8; see `json_text`. On an OSError or TypeError the file is as it was."""
+    """Write a document as JSON in UTF-8; see `json_text`. After an OSError or TypeError the file has its old content."""
     write_bytes(path, (json_text(document, indent=indent, ensure_ascii=False) + "\n").encode())
 
 
 def is_disk_full(error: BaseException | None) -> bool:
-    """Whether an error, or its cause, says that a disk, a quota or a file's limit leaves no room."""
+    """Return whether an error, or its cause, says that the disk, a quota or the limit on a file's size leaves no room."""
     while error is not None:
         if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             return True
@@ -104,11 +105,11 @@ def is_disk_full(error: BaseException | None) -> bool:
 
 _SQLITE_FULL = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_SHMSIZE)
 _POSTGRES_FULL = "53100"
-"""disk_full (PostgreSQL, appendix A)."""
+"""Error code `disk_full` of PostgreSQL (its manual, appendix A)."""
 
 
 def keep_to_owner(path: Path) -> bool:
-    """Let nobody but its owner read or write a file, if it is ours; returns whether anybody else could before."""
+    """Allow only the owner to read or write a file, if this user owns it; return whether others could before."""
     try:
         found = path.stat()
         if not found.st_mode & 0o077 or found.st_uid != os.geteuid():

@@ -1,7 +1,7 @@
-"""Processes that begin with their libraries loaded: forks of a process that has loaded them and does nothing else.
+"""Start processes quickly: fork them from a process that has already loaded their libraries and does nothing else.
 
-Imports take a second of a core; a fork takes milliseconds, and shares its memory. The process that forks runs nothing, so that
-nothing which does not survive a fork (an emulator, a set of threads) is in it.
+Imports take a second of CPU time. A fork takes milliseconds and shares the memory. The process that forks runs nothing else, so
+that it holds nothing that does not survive a fork (an emulator, a set of threads).
 
     python -m interplay.forking FD LOADS ...         (started by `Forker`, FD is its end of a socket pair)
 """
@@ -26,14 +26,15 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-"""One thread of arithmetic: processes beside each other share the machine, and idle threads of number libraries spin on it."""
+"""Settings for one thread of arithmetic: processes that run side by side share the machine, and idle threads of number
+libraries waste it."""
 _MAX_BYTES = 1 << 20
 _POLL_S = 0.02
 _MOMENT_S = 1.0
 
 
 class Forked:
-    """A process that a `Forker` made, with the used part of `subprocess.Popen`; while it runs it has no `returncode`."""
+    """A process that a `Forker` started, with the used part of `subprocess.Popen`; `returncode` stays None while it runs."""
 
     def __init__(self) -> None:
         self.pid = 0
@@ -66,16 +67,17 @@ class Forked:
 
 
 class Forker:
-    """The process that has the libraries, and the thread that hears from it. It ends when this process does.
+    """A process with loaded libraries that forks others, and the thread that receives its reports.
+    It ends when this process ends.
 
     Args:
-        loads: Each `module`, or `module:function`, which is called.
-        of: The process that forks it. By default this process if `from_here` and only the main thread runs, otherwise a new
-            interpreter.
-        from_here: This process has opened nothing yet that a fork should not hold.
+        loads: Each is `module`, which is imported, or `module:function`, which is also called.
+        of: The process that forks it. Default: this process if `from_here` is set and only the main thread runs, otherwise a
+            new interpreter.
+        from_here: Whether this process has not yet opened anything that a fork should not hold.
 
     Attributes:
-        is_gone: It has ended, or was killed; its forks continue.
+        is_gone: Whether this process has ended or was killed; its forks continue.
     """
 
     def __init__(self, loads: Sequence[str], *, of: Forker | None = None, from_here: bool = False) -> None:
@@ -113,18 +115,19 @@ class Forker:
         env: Mapping[str, str] | None = None,
         cwd: Path | None = None,
     ) -> Forked:
-        """Call a function in a new process, which finds modules where this one does. The first waits for the libraries.
+        """Call a function in a new process, which finds modules where this one does.
+        The first call waits until the libraries are loaded.
 
         Args:
             function: `module:name`.
-            arguments: For it; JSON values.
-            load: Loaded before, for this fork and all later ones.
-            descriptors: Open files that go along; their numbers there are its last arguments.
-            stdout, stderr: Descriptors for its output and errors.
-            env, cwd: Its environment and folder; this process's if None.
+            arguments: Arguments of the function; JSON values.
+            load: Loaded before the fork, for this fork and all later ones.
+            descriptors: Open files that the new process inherits; their numbers there are the last arguments of the function.
+            stdout, stderr: Descriptors for output and errors of the process.
+            env, cwd: Environment and folder of the process; None: those of this process.
 
         Raises:
-            OSError: If it cannot be started.
+            OSError: If the process cannot be started.
         """
         request = {
             "function": function,
@@ -184,8 +187,8 @@ def _is_gone(pid: int) -> bool:
 
 
 def _threads() -> list[str]:
-    """Names of the threads here that a fork would not have, and would miss: all but this one, and jemalloc's, which survives
-    forks."""
+    """Names of the threads of this process that would be missing in a fork.
+    These are all but the current thread and jemalloc's thread, which survives forks."""
     own = str(threading.get_native_id())
     try:
         found = [path.read_text().strip() for path in Path("/proc/self/task").glob("*/comm") if path.parent.name != own]
@@ -200,16 +203,18 @@ def _threads() -> list[str]:
 
 
 def fork_on_request(loads: Sequence[str], descriptor: int) -> None:
-    """The loop of a `Forker`: load, fork on request, until nobody is left to ask. Returns in each fork too, when it is done."""
+    """Run the loop of a `Forker`: load the libraries, then fork on request until no requester is left.
+    Returns in each fork too, when the fork is done."""
     with socket.socket(fileno=descriptor) as channel:
         work = _fork_on_request(channel, loads)
     work()
 
 
 def _fork_on_request(channel: socket.socket, loads: Sequence[str]) -> Callable[[], Any]:
-    """Read requests, fork, and report the start, `[pid, null]`, and the end, `[pid, status]`, of each fork.
+    """Read requests, fork, and report `[pid, null]` at the start and `[pid, status]` at the end of each fork.
 
-    Returns, in each fork: its task. In the process itself, when nobody is left to ask: a function that does nothing.
+    Returns the task of the fork in each fork. In the process itself, returns a function that does nothing once no requester is
+    left.
     """
     for ours in (signal.SIGINT, signal.SIGTERM):  # who started this decides when it ends
         signal.signal(ours, signal.SIG_IGN)
@@ -299,7 +304,7 @@ def _reap() -> tuple[int, int] | None:
 
 
 def _end_with(function: Callable[[], Any]) -> NoReturn:  # type: ignore[return]
-    """Call a function and end this process, without the cleanup of our callers, which belongs to another process."""
+    """Call a function and end this process; skip the cleanup of the callers, which belongs to the parent process."""
     status = 1
     try:
         function()

@@ -1,5 +1,4 @@
-"""Work in other processes: executors that end with the process that started them, in any way it ends, and processes that give
-way."""
+"""Run work in other processes: executors that end whenever their parent ends, and processes that give way to others."""
 
 from __future__ import annotations
 
@@ -16,11 +15,11 @@ from typing import Any
 
 
 def give_way(niceness: int) -> None:
-    """Let this process run after others, but always a little: somebody waits for its work.
+    """Give this process a lower priority, but never so low that it stops: somebody waits for its work.
 
     Args:
-        niceness: 1 to 19: with 5 it gets a quarter of a core where every core is busy, with 10 a tenth. A process of
-            `SCHED_IDLE` waits for seconds there.
+        niceness: 1 to 19. Where every core is busy, 5 gives a quarter of a core and 10 a tenth. A process of `SCHED_IDLE` would
+            wait for seconds there.
     """
     os.nice(niceness)
     if hasattr(os, "SCHED_BATCH"):  # waking up, it takes no core from another
@@ -28,10 +27,11 @@ def give_way(niceness: int) -> None:
 
 
 def give_way_to_sessions(niceness: int) -> None:
-    """Let this process run after those of other sessions too. It gets a session of its own, so no terminal ends it.
+    """Let this process give way to processes of other sessions too.
+    It gets its own session, so that no terminal ends it.
 
-    Linux shares the cores out between sessions before it looks at niceness ("autogroup" in sched(7)): in the server's session
-    this process would get as much as the browser of somebody who plays on the same machine.
+    Linux shares the cores between sessions before it looks at niceness ("autogroup" in sched(7)). In the server's session this
+    process would get as much as the browser of somebody who plays on the same machine.
     """
     try:
         os.setsid()
@@ -59,7 +59,7 @@ class Pool(ProcessPoolExecutor):
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def stop(self) -> None:
-        """End the processes; their work is left where it is, as at Ctrl-C."""
+        """End the processes at once, as Ctrl-C does; unfinished work is lost."""
         for process in list((self._processes or {}).values()):
             if process.is_alive() and process.pid is not None:
                 os.kill(process.pid, signal.SIGINT)
@@ -68,8 +68,8 @@ class Pool(ProcessPoolExecutor):
     def __exit__(
         self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None
     ) -> None:
-        """Wait for running jobs, and begin no other where something failed; at Ctrl-C, which reaches the processes too, stop at
-        once."""
+        """Wait for running jobs, and after an error start no other.
+        At Ctrl-C, which the processes receive too, stop at once."""
         if exc_type is not None and issubclass(exc_type, KeyboardInterrupt):
             self.stop()
         else:
@@ -77,12 +77,13 @@ class Pool(ProcessPoolExecutor):
 
 
 def process_pool(processes: int) -> Pool:
-    """An executor of fresh processes with one thread of arithmetic each: threads of Arrow and torch do not survive a fork."""
+    """Return an executor of fresh processes with one arithmetic thread each.
+    Processes are not forked, since threads of Arrow and torch do not survive a fork."""
     return Pool(processes, mp_context=get_context("spawn"), initializer=begin)
 
 
 def begin() -> None:
-    """Set up a new process: one thread of arithmetic, and an end when the parent is gone or at Ctrl-C."""
+    """Prepare a new process: one arithmetic thread; it ends when its parent is gone or at Ctrl-C."""
     os.environ["OMP_NUM_THREADS"] = "1"  # several processes share the cores: more threads only get in the way
     threading.Thread(target=_end_with_parent, daemon=True).start()
     if signal.SIGINT in signal.sigpending():
@@ -93,7 +94,8 @@ def begin() -> None:
 
 
 def _do(fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-    """Run a job; a SystemExit at Ctrl-C must end the process, or the executor keeps it as a result and begins the next job."""
+    """Run a job and let a SystemExit at Ctrl-C end the process.
+    Otherwise the executor would keep it as a result and begin the next job."""
     try:
         return fn(*args, **kwargs)
     except SystemExit:

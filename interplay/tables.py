@@ -1,4 +1,4 @@
-"""Tables of a file people write: values are taken out one by one; errors name file, key and remedy."""
+"""Read the tables of a file that people write: take out each value by its key; errors name file, key and remedy."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from interplay.errors import InterplayError
 
 MAX_NAME_CHARS = 64
 _OVERRIDES = "\u202d\u202e"
-"""Characters that turn the order of what follows, so that a text reads otherwise than it is."""
+"""Characters that reverse the order of the text after them, so that it is displayed differently from what it is."""
 _NAME = re.compile(r"[a-z0-9][a-z0-9_\-]*")
 _TYPE_NAMES = {str: "a text", int: "a whole number", float: "a number", list: "a list", dict: "a table", bool: "true or false"}
 _STAND_INS: Mapping[Any, Any] = {str: "missing", int: 1, float: 1.0, list: [], dict: {}, bool: False}
 
 
 def is_name(text: str, *, max_chars: int | None = MAX_NAME_CHARS) -> bool:
-    """Whether a text is a valid name: lower-case letters, digits, `_` and `-`.
+    """Return whether a text is a valid name: lower-case letters, digits, `_` and `-`.
 
     >>> is_name("caves-2"), is_name("Caves")
     (True, False)
@@ -32,8 +32,8 @@ def is_name(text: str, *, max_chars: int | None = MAX_NAME_CHARS) -> bool:
 
 
 def decoded(data: bytes) -> str:
-    """The text of a UTF-8 file, without a byte order mark and with `\\n` line ends (ValueError with line and remedy
-    otherwise)."""
+    """Decode a UTF-8 file to text with `\n` line ends and without byte order mark (ValueError with line and
+    remedy if invalid)."""
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)):
         bits = 32 if data[:4] in (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE) else 16
         raise ValueError(
@@ -56,14 +56,14 @@ def decoded(data: bytes) -> str:
 
 
 def visible(found: Iterable[Path], root: Path) -> list[Path]:
-    """Files below a folder without hidden ones such as `.part`, `._notes` and `__MACOSX`, sorted."""
+    """Return the files below a folder, sorted, without hidden ones such as `.part`, `._notes` and `__MACOSX`."""
     return sorted(
         path for path in found if not any(part[0] == "." or part == "__MACOSX" for part in path.relative_to(root).parts)
     )
 
 
 def read_text(file: Path, refuse: type[InterplayError], *, hint: str) -> str:
-    """Text of a file; `hint` says what to do where it is missing. Errors are raised as `refuse`."""
+    """Read the text of a file; `hint` says what to do if it is missing. Errors are raised as `refuse`."""
     try:
         return decoded(file.read_bytes())
     except FileNotFoundError:
@@ -75,7 +75,7 @@ def read_text(file: Path, refuse: type[InterplayError], *, hint: str) -> str:
 
 
 def parse_toml(text: str, source: str, refuse: type[InterplayError]) -> dict[str, Any]:
-    """A document in TOML; errors are raised as `refuse` and name `source`."""
+    """Parse a TOML document; errors are raised as `refuse` and name `source`."""
     try:
         return copy.deepcopy(tomllib.loads(text))  # refuses tables that dotted keys nest deeper than others can read
     except tomllib.TOMLDecodeError as error:
@@ -85,14 +85,15 @@ def parse_toml(text: str, source: str, refuse: type[InterplayError]) -> dict[str
 
 
 class Table:
-    """One table being read. Each method that takes a key raises `refuse` for an invalid value.
+    """One table that is being read. Each method that takes a key raises `refuse` for an invalid value.
 
     Args:
         source: Name of the file, for errors.
-        where: Path of the table in the file, empty for the file itself.
-        own: The part of `values` that is written at `where`; the rest comes from `[defaults]`. None if all of it is.
-        faults: Where errors of missing or unknown keys are collected, so that a file's are told together, with a stand-in for
-            each missing value. None: the first one is raised.
+        where: Path of the table in the file; empty for the top level.
+        own: The part of `values` that is written at `where`; the rest comes from `[defaults]`. None if all values are written
+            there.
+        faults: List that collects errors of missing or unknown keys, to report all of a file together; a missing value gets a
+            stand-in. None: the first error is raised.
     """
 
     def __init__(
@@ -114,14 +115,15 @@ class Table:
         self._seen: set[str] = set()
 
     def over(self, defaults: Mapping[str, Any]) -> Table:
-        """This table over `[defaults]`: tables merged, everything else replaced. Errors name which of the two is wrong."""
+        """Merge this table over `[defaults]`; only tables are merged, other values replaced.
+        Errors name which of the two is wrong."""
         return Table(_merged(defaults, self.values), self.source, self.where, refuse=self._refuse, own=self.values)
 
     def is_own(self, key: str) -> bool:
         return key in (self.values if self._own is None else self._own)
 
     def place(self, key: str) -> str:
-        """Path of a key: `pay.reward`."""
+        """Path of a key, such as `pay.reward`."""
         place = ".".join(part for part in (self.where, key) if part)
         name = key.partition(".")[0].partition("[")[0]
         if name in self.values and not self.is_own(name):
@@ -133,7 +135,7 @@ class Table:
         return self._refuse(f"{text}\nRemedy: {remedy}.")
 
     def raw(self, key: str, kind: type | tuple[type, ...], default: Any = ...) -> Any:
-        """A value of the given type; without a default it is required."""
+        """Return the value of a key, which must have the given type; without a default the key is required."""
         self._seen.add(key)
         if key not in self.values:
             if default is ...:
@@ -160,7 +162,7 @@ class Table:
         return Table(values, self.source, where, refuse=self._refuse, own=own, faults=self._faults)
 
     def optional(self, key: str) -> Table | None:
-        """A table, or None."""
+        """Return the table at a key, or None if the key is missing."""
         return None if self.raw(key, dict, None) is None else self.table(key)
 
     def tables(self, key: str, default: Any = ...) -> list[Table]:
@@ -175,14 +177,14 @@ class Table:
         return found
 
     def text(self, key: str, default: Any = ...) -> str:
-        """A text without spaces around it; a required one must not be empty."""
+        """Return a text without spaces around it; a required text must not be empty."""
         value = self.raw(key, str, default).strip()
         if not value and default is ...:
             raise self.error(key, "is empty", f"write what {key} should say")
         return value
 
     def line(self, key: str) -> str:
-        """A text of one line, for lists and headings, without control characters, which can hide words."""
+        """Return a text of one line for lists and headings; control characters, which can hide words, are refused."""
         value = self.text(key)
         if hidden := [char for char in value if unicodedata.category(char) == "Cc" or char in _OVERRIDES]:
             problem = f"holds the control character U+{ord(hidden[0]):04X}, which nobody can see"
@@ -190,14 +192,14 @@ class Table:
         return value
 
     def texts(self, key: str, default: Any = ...) -> tuple[str, ...]:
-        """A list of texts that are not empty."""
+        """Return a list of texts; none of them may be empty."""
         values = self.raw(key, list, default)
         if not all(isinstance(value, str) and value.strip() for value in values):
             raise self.error(key, f"must hold texts, got {values!r}", 'write ["one", "another"]')
         return tuple(values)
 
     def paragraphs(self, key: str) -> tuple[str, ...]:
-        """Plain text as paragraphs, separated by empty lines; single line ends are spaces."""
+        """Return plain text as paragraphs: empty lines separate paragraphs, single line ends become spaces."""
         return tuple(" ".join(part.split()) for part in re.split(r"\n\s*\n", self.text(key)) if part.strip())
 
     def name(self, key: str, *, max_chars: int | None = MAX_NAME_CHARS) -> str:
@@ -214,21 +216,21 @@ class Table:
         return value
 
     def number(self, key: str, default: Any = ..., *, low: float, high: float) -> float:
-        """A number within bounds; `default` may lie outside."""
+        """Return a number within bounds; `default` may lie outside."""
         value = self.raw(key, (int, float), default)
         if key in self.values and not low <= value <= high:
             raise self.error(key, f"must lie between {low:g} and {high:g}, got {value!r}", "choose a value in that range")
         return value
 
     def count(self, key: str, default: Any = ..., *, low: int = 1, high: int = 10_000) -> Any:
-        """A whole number within bounds; `default` may be None."""
+        """Return a whole number within bounds; `default` may be None."""
         value = self.raw(key, int, default)
         if key in self.values and not low <= value <= high:
             raise self.error(key, f"must lie between {low} and {high}, got {value!r}", "choose a value in that range")
         return value
 
     def nothing_else(self, *unread: str) -> None:
-        """Refuse keys that were not read, except `unread`: most are typing slips."""
+        """Refuse keys that were not read, except `unread`: most of them are typing slips."""
         known = sorted({*self._seen, *unread})
         for key in self.values:
             if key not in known:
@@ -237,7 +239,7 @@ class Table:
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """The remedy for a mistyped word, empty where no known one is near.
+    """Return a suggestion for a mistyped word; empty if no known word is near.
 
     >>> nearest("titel", ["title", "summary"])
     "did you mean 'title'"

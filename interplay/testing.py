@@ -1,7 +1,7 @@
-"""Rows for tests and benchmarks: invented episodes and answers, as the real tables hold them.
+"""Invented episodes and answers for tests and benchmarks, with the columns of the real tables.
 
-Each function returns the columns of one row, for `EpisodeRow(**values)` or for `insert(EpisodeRow)` of many at once; a caller
-names the columns that matter to it.
+Each function returns the columns of one row, for `EpisodeRow(**values)` or for `insert(EpisodeRow)` of many rows. A caller
+names only the columns that matter.
 
 >>> from interplay.tasks import find
 >>> left, right = (episode_values(find("atari/qbert"), actor, 9001) for actor in ("ada", "bob"))
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from interplay.tasks import Task
 
 START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
-"""When everything happened that is given no other time."""
+"""The time of every event for which no other time is given."""
 Values = dict[str, Any]
 """Column -> value."""
 
@@ -35,8 +35,7 @@ def add_task(session: Session, task: Task) -> None:
 
 
 def episode_values(task: Task, actor: str, seed: int, **changes: Any) -> Values:
-    """An `EpisodeRow` of an agent that played to the end; without an `id` it is made of the task's name, the actor and the
-    seed."""
+    """Columns of an `EpisodeRow`: an agent played to the end. The default `id` joins task name, actor and seed."""
     name = changes.get("id", f"{task.name}-{actor}-{seed}")
     return {
         "id": name,
@@ -61,7 +60,8 @@ def episode_values(task: Task, actor: str, seed: int, **changes: Any) -> Values:
 
 
 def match_values(left: Mapping[str, Any], right: Mapping[str, Any], judge: str, **changes: Any) -> Values:
-    """A `Match` that was answered, of two episodes' columns; without an `id` it is made of the episodes and the judge."""
+    """Columns of an answered `Match` of two episodes, given by their columns.
+    The default `id` joins the episodes and the judge."""
     return {
         "id": f"{left['id']}-{right['id']}-{judge}",
         "task": left["task"],
@@ -79,7 +79,7 @@ def match_values(left: Mapping[str, Any], right: Mapping[str, Any], judge: str, 
 
 
 def answer_values(match: Mapping[str, Any], outcome: str = "left", **changes: Any) -> Values:
-    """The `Answer` to a match, given in a minute without a word."""
+    """Columns of the `Answer` to a match, given within a minute and without a reason in words."""
     shared = ("task", "seed", "left_agent", "right_agent", "judge", "judge_kind", "purpose", "study")
     return {
         "match_id": match["id"],
@@ -93,7 +93,7 @@ def answer_values(match: Mapping[str, Any], outcome: str = "left", **changes: An
 
 
 def add_answers(session: Session, answers: list[tuple[Values, Values]]) -> None:
-    """Enter matches with their answers, in this order; their episodes must exist."""
+    """Insert matches with their answers, in this order; their episodes must exist."""
     for match, answer in answers:
         session.add(Match(**match))
         session.flush()
@@ -102,7 +102,7 @@ def add_answers(session: Session, answers: list[tuple[Values, Values]]) -> None:
 
 
 def add_episode(session: Session, task: Task, actor: str, seed: int, **changes: Any) -> Values:
-    """Enter an episode with its task, if it is new; returns its columns, see `episode_values`."""
+    """Insert an episode, and its task if that is new; return the columns of the episode (see `episode_values`)."""
     values = episode_values(task, actor, seed, **changes)
     add_task(session, task)
     if session.get(EpisodeRow, values["id"]) is None:

@@ -1,4 +1,4 @@
-"""Words for counts, and the visible part of a text."""
+"""Words for counts, and the number of visible characters of a text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ BLANK = re.compile(r"[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\uf
 
 
 def amount(number: int, noun: str, plural: str | None = None) -> str:
-    """A number of things, thousands apart.
+    """Return a count with its noun; commas separate the thousands.
 
     >>> amount(1, "episode"), amount(1200, "episode"), amount(0, "address", "addresses")
     ('1 episode', '1,200 episodes', '0 addresses')
@@ -19,7 +19,7 @@ def amount(number: int, noun: str, plural: str | None = None) -> str:
 
 
 def num_visible_chars(text: str) -> int:
-    """How many characters of a text are visible: runs of space count as one, and so do the marks over a letter.
+    """Count the visible characters of a text: a run of spaces counts as one, and so does a run of marks over a letter.
 
     >>> num_visible_chars("  a\\u200b b \\n\\n c "), num_visible_chars("e\\u0301\\u0301\\u0301")
     (5, 2)

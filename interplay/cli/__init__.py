@@ -1,4 +1,4 @@
-"""The `interplay` command: one verb per room. Exit status 0 done, 1 failed, 2 misused."""
+"""The `interplay` command, with one verb for each task. Exit status: 0 done, 1 failed, 2 misused."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ _VERBS = {
     "explore": ("interplay.cli.explore", "Scenes with milestones: check and import them, let language models play them."),
     "bench": ("interplay.cli.bench", "Measure against a baseline in the same run."),
 }
-"""Verb -> module with `app`, a `typer.Typer` (one command, or a group), and its line of help. Modules load when used."""
+"""Verb -> module with `app`, a `typer.Typer` (one command, or a group), and the line of help. A module is loaded when it is
+used."""
 
 
 _HELP = """Usage: interplay VERB [OPTIONS] ...
@@ -50,8 +51,8 @@ Verbs:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Entry point. A verb's module is imported only when it is called, so that help and small verbs start at once; errors
-    meant for people are printed without a traceback."""
+    """Run the command line and exit; errors meant for people are printed without a traceback.
+    The module of a verb is imported only when the verb is called, so that help and small verbs start at once."""
     for stream in (sys.stdout, sys.stderr):
         # Files and pipes get what we read again, whatever the locale says.
         if isinstance(stream, io.TextIOWrapper) and stream.encoding.lower() != "utf-8":
@@ -102,15 +103,16 @@ def _run(arguments: list[str]) -> int:
 
 @cache
 def command_of(verb: str) -> Any:
-    """The command, or the group of commands, that runs a verb; built once: that costs 20 ms for the larger groups."""
+    """Return the command, or group of commands, of a verb; it is built only once, since large groups take 20 ms."""
     import typer
 
     return typer.main.get_command(importlib.import_module(_VERBS[verb][0]).app)
 
 
 def _without_idle_options(command: Any, arguments: list[str]) -> list[str]:
-    """Every verb takes `--data`, `--seed` and `--json`, so that scripts may pass them always: those a command has no use for (a
-    seed where nothing is drawn) are dropped here, instead of being declared and ignored in twenty places."""
+    """Return the arguments without those of `--data`, `--seed` and `--json` that this command does not use.
+    Scripts may pass these three to every verb; here they are dropped, instead of being declared and ignored in twenty places.
+    """
     for part in arguments:
         command = getattr(command, "commands", {}).get(part, command)
     declared = {name for parameter in command.params for name in parameter.opts}

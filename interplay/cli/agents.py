@@ -34,9 +34,9 @@ def list_agents(data: DataOption = DEFAULT_DATA, database: DatabaseOption = None
 
 @app.command("import-vpt")
 def import_vpt(
-    model: Annotated[Path, typer.Argument(metavar="FILE.model", help="The `.model` file (sizes of the network).")],
-    weights: Annotated[Path, typer.Argument(metavar="FILE.weights", help="Its weights.")],
-    name: Annotated[str, typer.Option(help="Its name; it is kept in models/NAME.")],
+    model: Annotated[Path, typer.Argument(metavar="FILE.model", help="VPT's `.model` file, with the sizes of the network.")],
+    weights: Annotated[Path, typer.Argument(metavar="FILE.weights", help="VPT's file with the weights of that network.")],
+    name: Annotated[str, typer.Option(help="Name of the agent; it is stored in models/NAME.")],
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
     as_json: JsonOption = False,

@@ -22,7 +22,9 @@ FOLDERS = (_ROOT / "bench", _ROOT / "packages" / "blockworld" / "bench")
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 def bench(
     context: typer.Context,
-    name: Annotated[str | None, typer.Argument(help="record, play, rank, ...; without one they are listed.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(help="Measurement: record, play, rank, ...; without a name, all are listed.")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Measure something against its baseline in the same run; without a name, list what can be measured.
@@ -49,7 +51,7 @@ def bench(
 
 
 def benches(*folders: Path) -> dict[str, Path]:
-    """Measurements of some folders by name: modules that can be run and print their figures for a program, with `--json`."""
+    """Return the measurements of some folders by name: modules that can run and, with `--json`, print figures for programs."""
     texts = {path: path.read_text(encoding="utf-8") for folder in folders for path in folder.glob("*.py")}
     return {
         path.stem: path

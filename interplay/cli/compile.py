@@ -1,4 +1,4 @@
-"""`interplay compile`: what the first block-world game on a machine would wait a minute for, done during installation."""
+"""`interplay compile`: compile during installation, so that the first block-world game on a machine need not wait a minute."""
 
 from __future__ import annotations
 

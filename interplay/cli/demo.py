@@ -16,8 +16,10 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def demo(
-    fast: Annotated[bool, typer.Option("--fast", help="Within three minutes on two cores.")] = False,
-    data: Annotated[Path, typer.Option("--data", help="Folder for everything that is made.")] = Path("demo-data"),
+    fast: Annotated[bool, typer.Option("--fast", help="Use small settings, which take three minutes on two cores.")] = False,
+    data: Annotated[Path, typer.Option("--data", help="Folder for everything that the demonstration makes.")] = Path(
+        "demo-data"
+    ),
     seed: Annotated[int, typer.Option("--seed", help="Seed of every random draw.")] = 0,
     as_json: JsonOption = False,
 ) -> None:

@@ -1,4 +1,4 @@
-"""`interplay demos`: published recordings of people in Minecraft, listed, fetched, checked and made episodes of."""
+"""`interplay demos`: list, fetch and check published recordings of people in Minecraft, and make episodes of them."""
 
 from __future__ import annotations
 
@@ -21,15 +21,22 @@ if TYPE_CHECKING:
 
 def embed(
     folder: Annotated[
-        Path | None, typer.Argument(metavar="[FOLDER]", help="Folder with videos (.mp4); without one, episodes are embedded.")
+        Path | None,
+        typer.Argument(metavar="[FOLDER]", help="Folder with videos (.mp4); without a folder, recorded episodes are embedded."),
     ] = None,
-    vpt: Annotated[str | None, typer.Option(help="A network: its name in models/, or its folder.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Folder for the embeddings, a file for each recording.")] = None,
+    vpt: Annotated[str | None, typer.Option(help="VPT network: its name in models/, or its folder.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder for the embeddings, with one file for each recording.")] = None,
     task: Annotated[str | None, typer.Option(help="Only episodes of this task.")] = None,
-    where: Annotated[list[str] | None, typer.Option(help="Only episodes such as 'score >= 200'; may be repeated.")] = None,
-    chunk: Annotated[int, typer.Option(min=1, max=1024, help="Pictures that pass the network together.")] = 64,
-    processes: Annotated[int, typer.Option(min=1, help="How many work at once, each with one thread.")] = 1,
-    device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
+    where: Annotated[
+        list[str] | None, typer.Option(help="Only episodes that meet this condition, e.g. 'score >= 200'; may be repeated.")
+    ] = None,
+    chunk: Annotated[
+        int, typer.Option(min=1, max=1024, help="Number of pictures that the network processes at the same time.")
+    ] = 64,
+    processes: Annotated[
+        int, typer.Option(min=1, help="Number of processes that work at the same time, each with one thread.")
+    ] = 1,
+    device: Annotated[str, typer.Option(help="Device for the network: auto, cpu or cuda.")] = "auto",
     threads: Annotated[int, typer.Option(min=0, help="CPU threads of one process, at most one for each core; 0 for all.")] = 0,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
@@ -95,15 +102,19 @@ def demos() -> None:
 
 SourceArgument = Annotated[
     str,
-    typer.Argument(metavar="LIST", help="An index of VPT or a list of addresses (a file, or its address), or a folder."),
+    typer.Argument(
+        metavar="LIST", help="An index of VPT or a list of addresses (as a file or web address), or a folder of recordings."
+    ),
 ]
 FolderArgument = Annotated[Path, typer.Argument(metavar="FOLDER", help="Folder of recordings (find-cave/*.jsonl ...).")]
 LabelsOption = Annotated[
     Literal["minerl", "bedd"],
-    typer.Option(help="minerl: camera in fractions of a degree, no frame left out. bedd: as BEDD's loader, fault by fault."),
+    typer.Option(
+        help="minerl: keep all frames, and the camera in fractions of a degree. bedd: as BEDD's loader, with all its faults."
+    ),
 ]
 CutOption = Annotated[
-    bool, typer.Option("--cut", help="Take what both have, where a video is longer than its lines or shorter.")
+    bool, typer.Option("--cut", help="If a video and its lines differ in length, import the part that both have.")
 ]
 WithBadOption = Annotated[bool, typer.Option("--with-bad", help="Include recordings that the paper lists as faulty.")]
 
@@ -112,7 +123,7 @@ WithBadOption = Annotated[bool, typer.Option("--with-bad", help="Include recordi
 def index(
     source: SourceArgument,
     episodes: Annotated[
-        Path | None, typer.Option(help="Of a folder: join its files to episodes, and write a list for each task here.")
+        Path | None, typer.Option(help="Join the files of a folder to episodes, and write a list for each task to this folder.")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -163,7 +174,7 @@ def index(
 @app.command()
 def get(
     source: SourceArgument,
-    out: Annotated[Path, typer.Option(help="Folder for the recordings; each task has a folder in it.")] = Path("recordings"),
+    out: Annotated[Path, typer.Option(help="Folder for the recordings, with one folder for each task.")] = Path("recordings"),
     quota_mb: Annotated[
         float | None,
         typer.Option(min=0.0, help="Limit of each task's folder in MB; recordings that do not fit are skipped."),
@@ -252,7 +263,7 @@ def import_(
     folder: FolderArgument,
     labels: LabelsOption = "minerl",
     task: Annotated[
-        str | None, typer.Option(help="The task that they are of, ours or FindCave ...; without it folders name it.")
+        str | None, typer.Option(help="Task of the recordings: one of ours, or FindCave, ...; default: named by their folder.")
     ] = None,
     with_bad: WithBadOption = False,
     cut: CutOption = False,

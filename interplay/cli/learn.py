@@ -1,4 +1,4 @@
-"""`interplay learn ALGORITHM`: train an agent; each algorithm is a command, each setting an option."""
+"""`interplay learn ALGORITHM`: train an agent; each algorithm is a command, and each setting an option."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def learn() -> None:
 
 @dataclass(frozen=True)
 class _Options:
-    """Options of a run beside its settings."""
+    """Options of a run that are not settings of the algorithm."""
 
     out: str
     config: Path | None
@@ -62,7 +62,7 @@ class _Options:
 
 
 def add_command(config_class: type[RunConfig], act: Callable[..., None]) -> None:
-    """Add the command of an algorithm, with an option for each of its settings; `act` does it."""
+    """Add the command of an algorithm, with an option for each of its settings; the command calls `act`."""
     settings = {item.name: item for item in fields(config_class)}
     hints = get_type_hints(config_class)
     presets = sorted(config_class.presets)
@@ -105,7 +105,7 @@ def _option(help: str, kind: Any) -> Any:
 
 
 def _kind(hint: Any) -> Any:
-    """The type as which Typer reads an option of a setting; numbers of a list are one text."""
+    """Return the type as which Typer reads the option of a setting; a list of numbers is one text."""
     if get_origin(hint) is tuple:
         return list[str] if get_args(hint)[0] is str else str
     return next(one for one in (*get_args(hint), hint) if one is not type(None))
@@ -211,7 +211,7 @@ def _learn_dagger(config_class: type[DaggerConfig], given: dict[str, Any], optio
 
 
 def _settings(config_class: type[Config], given: dict[str, Any], folder: Path, options: _Options, last: str) -> Config:
-    """The settings of a run from its options, and those of the run that it continues or repeats."""
+    """Return the settings of a run: those of the run that it continues or repeats, changed by its options."""
     config, preset, fast, resume = options.config, options.preset, options.fast, options.resume
     if fast and preset is not None:
         raise typer.BadParameter("--fast is a preset; choose it or --preset, not both")
@@ -339,7 +339,7 @@ def _summary(name: str, settings: Any, result: TrainingResult, place: str) -> st
 
 
 def _to_play(task: str, name: str, place: str) -> str:
-    """How the policy plays; what was learned from published recordings is of a task that no suite has."""
+    """Return the command that lets the policy play; if it was learned from recordings, its task may be in no suite."""
     try:
         find(task)
     except NotFoundError:
@@ -350,7 +350,9 @@ def _to_play(task: str, name: str, place: str) -> str:
 @app.command()
 def benchmark(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="TOML file with tasks, algorithms and seeds.")],
-    jobs: Annotated[int | None, typer.Option(min=1, help="Runs at once; default: one a core.")] = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Number of runs at the same time; default: one for each core.")
+    ] = None,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
     as_json: JsonOption = False,

@@ -1,4 +1,4 @@
-"""`interplay live list | pause | resume`: what is played on a running server now, and the pause of new games."""
+"""`interplay live list | pause | resume`: the games on a running server, and the pause of new games."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ app = typer.Typer(help="Games that are played now.  Try:  interplay live list", 
 @app.command("list")
 def list_games(
     address: Annotated[
-        str | None, typer.Option("--address", metavar="URL", help="Another server; default: the one that runs here.")
+        str | None, typer.Option("--address", metavar="URL", help="Address of another server; default: the server of --data.")
     ] = None,
     token: Annotated[
-        str | None, typer.Option(envvar="INTERPLAY_TOKEN", help="The operator's token of that server; default: of --data.")
+        str | None,
+        typer.Option(envvar="INTERPLAY_TOKEN", help="The operator's token of that server; default: the token in --data."),
     ] = None,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
@@ -61,7 +62,7 @@ def list_games(
 
 @app.command()
 def pause(
-    note: Annotated[str, typer.Option(help="Text that people read meanwhile, such as when you are back.")] = "",
+    note: Annotated[str, typer.Option(help="Text that people read during the pause, such as when you will be back.")] = "",
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
     as_json: JsonOption = False,

@@ -1,4 +1,4 @@
-"""Options that several commands share, and the data folder, tasks and seeds that they name."""
+"""Options that several commands share, and functions for the data folder, tasks and seeds that they name."""
 
 from __future__ import annotations
 
@@ -21,11 +21,12 @@ if TYPE_CHECKING:
 
 DEFAULT_DATA = Path("interplay-data")
 MOST = 2**63 - 1
-"""The largest whole number that a database holds."""
+"""The largest whole number that a database can hold."""
 
 
 def _data_folder(value: str | Path) -> Path:
-    """The folder that `--data` names. An empty name, as of a variable that is not set, would mean the current folder."""
+    """Return the folder that `--data` names.
+    An empty name, for example from a variable that is not set, is refused: it would mean the current folder."""
     folder = Path(value)
     if not str(value).strip():
         raise typer.BadParameter(f"it is empty; name a folder, such as {DEFAULT_DATA}")
@@ -48,13 +49,13 @@ SeedOption = Annotated[
 ]
 
 SERVER_FILE = "serve.lock"
-"""File of a data folder that its server holds locked; it says the server's process and port."""
+"""File of a data folder that its server keeps locked; it contains the process and port of the server."""
 
 
 def open_archive(data: Path, database: str | None = None, *, must_exist: bool = False) -> Archive:
-    """The archive of `--data` and `--database` (InterplayError if it cannot be used).
+    """Open the archive of `--data` and `--database` (InterplayError if it cannot be used).
 
-    Verbs that only read say `must_exist`: they make no data folder, and change nothing in another folder.
+    Verbs that only read pass `must_exist`: they make no data folder, and do not change another folder.
     """
     import interplay.record
 
@@ -69,13 +70,14 @@ def open_archive(data: Path, database: str | None = None, *, must_exist: bool = 
 
 
 def keep_lands(data: Path) -> None:
-    """Let this process and all that it starts keep the lands of block worlds in a data folder, unless the environment names
-    another place. Only for commands that make games: one that checks recordings must not believe the folder that it checks."""
+    """Keep the lands of block worlds in a data folder, unless the environment of this process names another place.
+    Processes that it starts do the same. Only for commands that make games: a command that checks recordings must not trust
+    the folder that it checks."""
     os.environ.setdefault("INTERPLAY_LANDS", str(data.resolve() / "lands"))
 
 
 def is_data_folder(data: Path) -> bool:
-    """Whether a folder has a catalogue of ours, or the parts of a data folder whose catalogue is lost or elsewhere."""
+    """Return whether a folder has our catalogue, or the parts of a data folder whose catalogue is lost or in another place."""
     import sqlite3
     from contextlib import closing
 
@@ -93,7 +95,7 @@ def is_data_folder(data: Path) -> bool:
 
 @contextmanager
 def misuse() -> Iterator[None]:
-    """Turn an error of a room about what the command line gave into misuse, exit 2."""
+    """Turn a room's error about an argument of the command line into a misuse, exit status 2."""
     try:
         yield
     except InterplayError as error:
@@ -101,7 +103,8 @@ def misuse() -> Iterator[None]:
 
 
 def known_task(archive: Archive, task: str | None) -> str | None:
-    """The id that `--task` names, or None; NotFoundError with the nearest if neither the package nor the folder has it."""
+    """Return the id that `--task` names, or None.
+    Raises NotFoundError with the nearest if neither the package nor the folder has the task."""
     from interplay.tasks import builtin_suites, find, index
 
     if task is None:
@@ -115,18 +118,18 @@ def known_task(archive: Archive, task: str | None) -> str | None:
 
 
 def place_options(data: Path, database: str | None) -> str:
-    """Options for a hint at another command, to look in the same place; an address may hold a password."""
+    """Return options that make another command, shown as a hint, use the same place; a real address may hold a password."""
     options = "" if data == DEFAULT_DATA else f" --data {shlex.quote(str(data))}"
     return options if database is None else f"{options} --database ADDRESS"
 
 
 def suite_options(files: Iterable[Path] | None) -> str:
-    """Options for a hint at another command, to know the same task files."""
+    """Return options that make another command, shown as a hint, know the same task files."""
     return "".join(f" --suite {shlex.quote(str(path))}" for path in files or ())
 
 
 def suites_with(files: Iterable[Path] | None) -> list[Suite]:
-    """The built-in suites, the instances of `explore`, and the suites of some files (TaskError if one cannot be used)."""
+    """Return the built-in suites, the instances of `explore`, and the suites of some files (TaskError if invalid)."""
     from interplay.explore import published
     from interplay.tasks import builtin_suites, index, load_suite
 
@@ -136,7 +139,7 @@ def suites_with(files: Iterable[Path] | None) -> list[Suite]:
 
 
 def seeds_of(text: str, task: Task) -> list[int]:
-    """The seeds that `--seeds` names: those that a task holds out, or numbers."""
+    """Return the seeds that `--seeds` names: those that a task holds out, or the given numbers."""
     if text == "heldout":
         return list(task.held_out_seeds)
     try:

@@ -1,4 +1,4 @@
-"""One way to print results, for people or with `--json`, and progress on standard error."""
+"""Print results, for people or with `--json`, and show progress on standard error."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ progress_console = Console(stderr=True)
 
 
 def emit(document: Any, *, as_json: bool, text: Any = None) -> None:
-    """Print a result: the document as JSON, or for people `text`: a string, anything rich can draw, or a list of these."""
+    """Print a result: the document as JSON, or `text` for people: a string, anything that rich can draw, or a list of these."""
     if as_json:
         sys.stdout.write(json_text(document, default=_plain, indent=2) + "\n")
         return
@@ -57,7 +57,7 @@ def emit(document: Any, *, as_json: bool, text: Any = None) -> None:
 
 @contextmanager
 def writing(place: Path, remedy: str) -> Iterator[None]:
-    """Say that a place cannot be written, and what to do."""
+    """Raise an error that says what to do if the block cannot write a place."""
     try:
         yield
     except OSError as error:
@@ -65,7 +65,7 @@ def writing(place: Path, remedy: str) -> Iterator[None]:
 
 
 def printable(text: str) -> str:
-    """Text without characters that command a terminal; lines stay.
+    """Return text with the characters that control a terminal replaced by escapes; line ends stay.
 
     >>> printable("a\\x1b[31mb")
     'a\\\\x1b[31mb'
@@ -91,11 +91,12 @@ def _plain(value: Any) -> Any:
 
 
 _LONG_TABLE = 200
-"""Rows from which on a table is laid out here: rich takes five milliseconds a row."""
+"""Tables with more rows are laid out here, since rich takes five milliseconds for each row."""
 
 
 def table(headers: Sequence[str], rows: Iterable[Sequence[Any]], *, title: str | None = None) -> Table | str:
-    """A plain table; columns whose name starts with '#' are right-aligned numbers. A long one is text, a line a row."""
+    """Return a plain table; columns whose name starts with '#' are right-aligned numbers.
+    A long table is returned as text, one line for each row."""
     rows = list(rows)
     if len(rows) > _LONG_TABLE:
         return _long_table(headers, rows, title)
@@ -126,12 +127,12 @@ def _long_table(headers: Sequence[str], rows: Sequence[Sequence[Any]], title: st
 
 
 _FIRST_LINE_S, _NEXT_LINE_S = 2.0, 5.0
-"""Off a terminal: what takes less than the first says nothing; after that a line in so many seconds."""
+"""Without a terminal: seconds until the first line about a job, and between the lines after it."""
 
 
 @dataclasses.dataclass
 class _Job:
-    """One thing that is done, as `Lines` tells of it."""
+    """One job whose progress `Lines` prints."""
 
     description: str
     total: float | None
@@ -139,13 +140,13 @@ class _Job:
     visible: bool
     begun_s: float
     is_told: bool = False
-    """Whether its last line said that it is done."""
+    """Whether the last line about this job said that it is done."""
 
 
 class Lines:
-    """The part of rich's `Progress` that the commands use, as lines on a standard error that is not a terminal.
+    """The part of rich's `Progress` that the commands use, printed as lines if standard error is not a terminal.
 
-    A thread writes them, so that a step that takes long is not silent. With `counts` they say "12 of 340 (3 %)", else "3 %".
+    A thread prints the lines, so that a long step is not silent. With `counts` they say "12 of 340 (3 %)", otherwise "3 %".
     """
 
     def __init__(self, *, counts: bool) -> None:
@@ -171,7 +172,7 @@ class Lines:
             return TaskID(len(self._jobs) - 1)
 
     def update(self, task: TaskID, **changes: Any) -> None:
-        """Change its `description`, `completed`, `total` or `visible`."""
+        """Change the `description`, `completed`, `total` or `visible` of a job."""
         with self._lock:
             job = self._jobs[task]
             if changes.get("visible") and not job.visible:
@@ -220,7 +221,8 @@ class Lines:
 
 @contextmanager
 def progress(*, counts: bool = True) -> Iterator[Progress | Lines]:
-    """A progress bar on standard error, with counts or with a percentage; a line every few seconds if it is no terminal."""
+    """Show a progress bar on standard error, with counts or a percentage.
+    Without a terminal, print a line every few seconds."""
     if not progress_console.is_terminal:
         with Lines(counts=counts) as lines:
             yield lines
@@ -238,7 +240,7 @@ def progress(*, counts: bool = True) -> Iterator[Progress | Lines]:
 
 @contextmanager
 def working(what: str) -> Iterator[None]:
-    """Say what is being done where its amount is unknown; gone from a terminal when it is done."""
+    """Say what is being done if its amount is unknown; on a terminal the line disappears at the end."""
     if progress_console.is_terminal:
         with progress_console.status(what):
             yield
@@ -250,7 +252,7 @@ def working(what: str) -> Iterator[None]:
 
 @contextmanager
 def progress_bar(what: str) -> Iterator[Callable[[float, float], None]]:
-    """One bar; to be called with how much is done, and of how much."""
+    """Show one progress bar and yield its function: call it with the amount done and the total amount."""
     with progress() as bar:
         line = bar.add_task(what, total=None)
         yield lambda done, total: bar.update(line, completed=done, total=total)
@@ -258,7 +260,7 @@ def progress_bar(what: str) -> Iterator[Callable[[float, float], None]]:
 
 @contextmanager
 def stage_bars(*, counts: bool = True) -> Iterator[Callable[[str, float, float], None]]:
-    """A bar for each thing that is done; to be called with what it is, how much is done, and of how much."""
+    """Show a bar for each job and yield one function for all: call it with the name, the amount done and the total amount."""
     with progress(counts=counts) as bar:
         lines: dict[str, TaskID] = {}
 

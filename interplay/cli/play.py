@@ -45,14 +45,15 @@ def play(
         list[str] | None,
         typer.Option("--seat", metavar="NAME=AGENT", help="The agent in one seat of the task; repeat for each seat."),
     ] = None,
-    seeds: Annotated[str, typer.Option(help="'heldout', or numbers with commas.")] = "heldout",
+    seeds: Annotated[str, typer.Option(help="'heldout' for the held-out seeds, or numbers separated by commas.")] = "heldout",
     num_episodes: Annotated[int, typer.Option("--episodes", min=1, help="Episodes per seed.")] = 1,
     max_seconds: Annotated[float | None, typer.Option(min=0.1, help="Cut episodes after this many seconds of play.")] = None,
     video: Annotated[bool, typer.Option("--video/--no-video", help="Make an mp4 of every episode.")] = True,
     out: Annotated[
-        Path | None, typer.Option(help="Write DIR/TASK/seed_<n>.mp4 too, and beside each what happened, seed_<n>.jsonl.")
+        Path | None,
+        typer.Option(help="Also write videos DIR/TASK/seed_<n>.mp4, and for each a file seed_<n>.jsonl of what happened."),
     ] = None,
-    again: Annotated[bool, typer.Option("--again", help="Play even seeds this agent has played already.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="Also play seeds that this agent has already played.")] = False,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
     seed: SeedOption = None,

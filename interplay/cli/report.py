@@ -34,7 +34,9 @@ def report() -> None:
 def bedd(
     counts: Annotated[
         Path | None,
-        typer.Option("--counts", help="JSON of sentiment counts by task and agent: test these, without any database."),
+        typer.Option(
+            "--counts", help="JSON file with sentiment counts by task and agent; they are tested without any database."
+        ),
     ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", help="Folder for the report; default: reports/bedd in the data folder.")
@@ -79,7 +81,7 @@ def crowdplay(
         typer.Option(
             "--quality",
             metavar="CONDITION",
-            help="Condition of a good play, as 'inside_out >= 0.8'; repeat for more. Default: what the studies ask for.",
+            help="Condition of a good play, e.g. 'inside_out >= 0.8'; may be repeated. Default: the studies' requirements.",
         ),
     ] = None,
     out: Annotated[
@@ -111,13 +113,16 @@ def crossplay(
             "--agents", help="Agents, separated by commas; default: the scripted one, the task's policies, and random."
         ),
     ] = None,
-    seeds: Annotated[str, typer.Option(help="'heldout', or numbers with commas; every line-up plays all of them.")] = "heldout",
+    seeds: Annotated[
+        str,
+        typer.Option(help="'heldout' for the held-out seeds, or numbers separated by commas; every line-up plays all of them."),
+    ] = "heldout",
     num_episodes: Annotated[int, typer.Option("--episodes", min=1, help="Games per line-up and seed.")] = 1,
     max_seconds: Annotated[float | None, typer.Option(min=0.1, help="Cut games after this many seconds of play.")] = None,
     score: Annotated[
         str | None,
         typer.Option(
-            "--score", help="A statistic of the games; default: the return, or the outcome check where nobody earns any."
+            "--score", help="A statistic of the games; default: the return, or the outcome check if the task has no rewards."
         ),
     ] = None,
     out: Annotated[
@@ -180,7 +185,8 @@ def explore(
     votes: Annotated[
         Path | None,
         typer.Option(
-            "--votes", help="votes.json of the knowledge filter; default: explore/make/filter in the data folder, if there."
+            "--votes",
+            help="votes.json of the knowledge filter; default: that in explore/make/filter of the data folder, if any.",
         ),
     ] = None,
     out: Annotated[
@@ -214,7 +220,11 @@ def explore(
 def offline(
     benchmarks: Annotated[
         list[str] | None,
-        typer.Option("--benchmark", metavar="ID", help="Only of this benchmark; repeat for more. Default: all that were run."),
+        typer.Option(
+            "--benchmark",
+            metavar="ID",
+            help="Only runs of this benchmark; may be repeated. Default: all benchmarks that were run.",
+        ),
     ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", help="Folder for the report; default: reports/offline in the data folder.")
@@ -287,7 +297,7 @@ def _bedd_report(data: Path, database: str | None, agents: list[str] | None, rec
 
 
 def _efforts(archive: Archive, recordings: Path | None) -> tuple[list[Effort], str]:
-    """Demonstrations of the archive, or of the folder of recordings where one is given, and where they come from."""
+    """Return demonstrations of the archive, or of a folder of recordings if given, and words for their source."""
     from interplay.report.bedd.demonstrations import archived_efforts, recorded_efforts
 
     if recordings is None:

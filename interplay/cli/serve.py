@@ -1,5 +1,5 @@
-"""`interplay serve`: the web server, live play, judging and the leaderboard in one process; beside it, processes that step
-worlds, seal episodes, make films and draw replays."""
+"""`interplay serve`: web server, live play, judging and leaderboard in one process.
+Further processes step worlds, seal episodes, make films and draw replays."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _ENROLMENT = re.compile(r"(enrolment(?:=|%3D))[^&\s]+", re.IGNORECASE)
 
 
 class ServedAlreadyError(InterplayError):
-    """A data folder another server holds."""
+    """Another server already uses this data folder."""
 
 
 app = typer.Typer(add_completion=False)
@@ -46,13 +46,18 @@ app = typer.Typer(add_completion=False)
 _MaxWorlds = Annotated[
     int | None,
     typer.Option(
-        "--max-worlds", min=1, help="Block worlds at once, each a process; default: two per core, in half of the memory."
+        "--max-worlds",
+        min=1,
+        help="Most block worlds that run at the same time; each is a process. Default: two for each core, if they fit "
+        "into half of the memory.",
     ),
 ]
 _MaxDrawnGames = Annotated[
     int | None,
     typer.Option(
-        "--max-drawn-games", min=1, help="Block worlds at once that players' browsers draw; default: twelve per core."
+        "--max-drawn-games",
+        min=1,
+        help="Most block worlds that players' browsers draw at the same time. Default: twelve for each core.",
     ),
 ]
 _HeldOutShare = Annotated[
@@ -61,7 +66,7 @@ _HeldOutShare = Annotated[
         "--held-out-share",
         min=0.0,
         max=1.0,
-        help="Share of people's games on held-out seeds, which may be compared if the player agrees; of every task. "
+        help="Share of people's games on held-out seeds, for every task; these may be compared if the player agrees. "
         "Default: what each task says, or 0.25.",
     ),
 ]
@@ -70,7 +75,7 @@ _Partners = Annotated[
     typer.Option(
         "--partner",
         metavar="TASK=AGENT",
-        help="The agent that plays in this task for a person who has left; 'none' for nobody; may be repeated. Default: "
+        help="The agent that plays in this task for a person who has left; 'none' for no agent; may be repeated. Default: "
         "the scripted player of the task, if there is one.",
     ),
 ]
@@ -113,7 +118,8 @@ def serve(
     max_worlds: _MaxWorlds = None,
     max_drawn_games: _MaxDrawnGames = None,
     max_seats: Annotated[
-        int | None, typer.Option("--max-seats", min=1, help="Games that one address may have open at once; default: 64.")
+        int | None,
+        typer.Option("--max-seats", min=1, help="Most games that one address may have open at the same time; default: 64."),
     ] = None,
     held_out_share: _HeldOutShare = None,
     statistic: _Statistics = None,
@@ -188,7 +194,8 @@ def serve(
 
 
 def _statistics(names: Sequence[str], suites: Sequence[Suite]) -> tuple[StatisticSpec, ...]:
-    """The statistics of every game. One that cannot be used, here or in a task, is an error: a game would only leave it out."""
+    """Return the statistics of every game.
+    A statistic that cannot be used, here or in a task, is an error now: during a game it would only be left out."""
     from interplay.statistics import StatisticSpec
 
     specs = tuple(map(StatisticSpec, names))
@@ -210,7 +217,7 @@ def _partners(given: list[str]) -> dict[str, str]:
 
 
 def _open_room(file: Path) -> Rules:
-    """The rules of the open room: its own, changed by the table [judging] of a file."""
+    """Return the rules of the open room: the built-in ones, changed by the table [judging] of a file."""
     from interplay.judge.rules import OPEN_ROOM, Rules, RulesError
     from interplay.tables import parse_toml, read_text
 
@@ -223,7 +230,7 @@ def _open_room(file: Path) -> Rules:
 
 @contextlib.contextmanager
 def _only_server(root: Path, *, port: int) -> Iterator[None]:
-    """Hold a data folder for one server: a second would take the first one's running games for abandoned ones."""
+    """Reserve a data folder for one server: a second server would treat the running games of the first as abandoned."""
     with (root / SERVER_FILE).open("a+") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -241,7 +248,7 @@ def _only_server(root: Path, *, port: int) -> Iterator[None]:
 
 
 def _enter_starter_set(archive: Archive, suites: Sequence[Suite]) -> None:
-    """Fill what is empty of a data folder, so that there is something to watch and to judge from the first second."""
+    """Fill the empty parts of a data folder, so that people can watch and judge something at once."""
     from interplay import starter
 
     try:
@@ -254,14 +261,14 @@ def _enter_starter_set(archive: Archive, suites: Sequence[Suite]) -> None:
 
 
 def hide_enrolments(record: logging.LogRecord) -> bool:
-    """Take the tokens of people's part in a study out of addresses that are logged: everybody who has one acts as them."""
+    """Remove enrolment tokens from addresses in the log, because anybody who has a token can act as that participant."""
     if isinstance(record.args, tuple):
         record.args = tuple(_ENROLMENT.sub(r"\1...", part) if isinstance(part, str) else part for part in record.args)
     return True
 
 
 def _say_who_gets_in(port: int, hosts: Hosts, token: Path) -> None:
-    """Beyond this machine a server is another matter: say what that means, and what to do."""
+    """Print what it means that other machines can reach the server, and what to do."""
     shown = ", ".join(sorted(hosts.names)) + (", and every IP address of this machine" if hosts.any_address else "")
     print(
         f"""
@@ -293,7 +300,7 @@ def _run(application: FastAPI, play: PlayServer, listener: socket.socket, *, hos
     address = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
     class Server(uvicorn.Server):
-        """Stops play before it closes the sockets, so that players read how their episode ended."""
+        """A server that stops play before it closes the sockets, so that players read how their episode ended."""
 
         async def startup(self, sockets=None) -> None:
             await super().startup(sockets)

@@ -44,7 +44,7 @@ def list_tasks(as_json: JsonOption = False) -> None:
 
 
 def _not_here(task: Task) -> str:
-    """That the world of a task is not installed, and what installs it; empty where it is."""
+    """Return the line that says that a task's world is not installed, and how to install it; empty if it is installed."""
     line = to_install(task)
     return f"not installed; install it with:  {line}" if line else ""
 
@@ -79,11 +79,14 @@ def show(
 @app.command()
 def check(
     file: Annotated[Path | None, typer.Argument(help="A task file (TOML).")] = None,
-    env_id: Annotated[list[str] | None, typer.Option("--env", metavar="ID", help="A Gymnasium id instead; repeatable.")] = None,
+    env_id: Annotated[
+        list[str] | None,
+        typer.Option("--env", metavar="ID", help="Check this Gymnasium id instead of a file; may be repeated."),
+    ] = None,
     every_env: Annotated[
-        bool, typer.Option("--every-env", help="Every id that the installed packages register, instead.")
+        bool, typer.Option("--every-env", help="Check every id that the installed packages register, instead of a file.")
     ] = False,
-    steps: Annotated[int, typer.Option(min=1, max=1_000_000, help="Steps recorded of each.")] = 60,
+    steps: Annotated[int, typer.Option(min=1, max=1_000_000, help="Number of steps to record in each environment.")] = 60,
     as_json: JsonOption = False,
 ) -> None:
     """Check a task file: read it, build every environment, compare every key's action, then record, seal, verify and replay.
@@ -151,7 +154,7 @@ def _check_ids(ids: list[str] | None, steps: int, *, as_json: bool) -> None:
 
 
 def registered_ids() -> list[str]:
-    """Every environment id that the installed packages register with Gymnasium."""
+    """Return every environment id that the installed packages register with Gymnasium."""
     import interplay.envs  # noqa: F401
 
     with suppress(ImportError):
@@ -191,7 +194,7 @@ def _checks(tasks: Sequence[Task], steps: int) -> list[EnvironmentCheck]:
 
 
 def _line(found: EnvironmentCheck) -> str:
-    """The result of a check in a line; the reason, where there is one, with all its lines."""
+    """Return the result of a check as a line; if there is a reason, with all its lines."""
     if found.verdict != "good":
         return f"{_WORDS[found.verdict]}: {found.reason}".replace("\n", "\n  ")
     episodes = f" in {found.num_episodes} episodes" if found.num_episodes > 1 else ""

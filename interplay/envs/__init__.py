@@ -1,8 +1,8 @@
-"""Environments: `make(task)` gives a Gymnasium environment that people and agents can both play, seat by seat.
+"""Environments: `make(task)` returns a Gymnasium environment that people and agents can both play, seat by seat.
 
-The views of a person (`env.view()`, native frames) and of an agent (`interplay.envs.observation`, for example the 84x84 grey
-stacks of the DQN papers) are separate: episodes record the first and derive the second. Importing this room makes the tasks of
-the block world known to Gymnasium: `gymnasium.make("interplay/FindCave-v1")`.
+People and agents have separate views: people see native frames (`env.view()`), agents get what `interplay.envs.observation`
+makes of them, for example the 84x84 grey stacks of the DQN papers. Episodes record the first and derive the second. Importing
+this room registers the tasks of the block world with Gymnasium: `gymnasium.make("interplay/FindCave-v1")`.
 """
 
 from interplay.envs import gymnasium_ids

@@ -1,8 +1,8 @@
-"""Atari 2600 games on the Arcade Learning Environment, one native frame a step.
+"""Atari 2600 games on the Arcade Learning Environment; each step is one native frame.
 
-The emulator's own stickiness is off: its snapshots do not hold the last applied action, so a restored sticky game would
-drift. Stickiness (Machado et al. 2018, section 5.2), where a task asks for it, happens here, drawn from the seed, and
-the applied action is in `info["applied_action"]`.
+The emulator's own sticky actions are off: its snapshots do not hold the last applied action, so a restored sticky game would
+drift. If a task asks for sticky actions (Machado et al. 2018, section 5.2), this module draws them from the seed; the applied
+action is in `info["applied_action"]`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ OPTIONS = {"noop_max": 30, "sticky": 0.0, "mode": 0, "difficulty": 0}
 _RANGES = {"noop_max": (0, 10_000), "sticky": (0, 1), "mode": (0, 255), "difficulty": (0, 255)}
 _MAX_IDLE = 4
 _IDLE: dict[str, list[tuple[ALEInterface, ALEState]]] = {}
-"""By game the emulators of closed worlds, and their state when they were new: reading a game takes 80 ms."""
+"""Game -> emulators of closed worlds, each with its state when it was new: reading a game takes 80 ms."""
 
 
 def _emulator(rom: str) -> tuple[ALEInterface, ALEState]:
@@ -94,7 +94,7 @@ class AtariEnv(PlayableEnv):
         self._sticky_rng = np.random.default_rng(0)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Start an episode; the same seed starts the same one, whatever was played before."""
+        """Start an episode; the same seed starts the same episode, whatever was played before."""
         super().reset(seed=seed)
         start_seed = int(self.np_random.integers(2**32)) if seed is None else seed
         start = np.random.default_rng(start_seed)
@@ -129,7 +129,7 @@ class AtariEnv(PlayableEnv):
         return self._frame
 
     def _look(self) -> np.ndarray:
-        """Read the screen, into a new array that the receiver may keep, but not change."""
+        """Return the screen as a new array, which the receiver may keep but must not change."""
         screen = self.ale.getScreen()
         self._frame = Frame(screen, PALETTE)
         return screen
@@ -138,7 +138,7 @@ class AtariEnv(PlayableEnv):
         return self._frame.rgb()
 
     def snapshot(self) -> bytes:
-        """Emulator state and the fields of this class, compressed: about 7 kB."""
+        """Return emulator state and the fields of this class, compressed: about 7 kB."""
         extra = {"previous": self._previous_action, "steps": self._num_steps, "sticky": self._sticky_rng.bit_generator.state}
         return pack(extra, self._frame.pixels, self.ale.cloneSystemState().serialize())
 
@@ -154,7 +154,7 @@ class AtariEnv(PlayableEnv):
         self._sticky_rng.bit_generator.state = extra["sticky"]
 
     def close(self) -> None:
-        """Leave the emulator to the next world of this game; closing twice does no harm."""
+        """Keep the emulator for the next world of this game; a second call does no harm."""
         super().close()
         ale = self.__dict__.pop("ale", None)  # whoever plays on with a closed world must not play another's
         if ale is not None and len(idle := _IDLE.setdefault(self.task.env.name, [])) < _MAX_IDLE:
@@ -172,7 +172,7 @@ class AtariEnv(PlayableEnv):
 
 
 def read_options(task: Task, defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of a task over the defaults (NotFoundError for an unknown one, EnvError for an invalid value)."""
+    """Return the options of a task over the defaults (NotFoundError for an unknown one, EnvError for an invalid value)."""
     require_options(task, "Atari option", defaults)
     options = {**defaults, **task.env.options}
     for name, (low, high) in _RANGES.items():
@@ -183,14 +183,14 @@ def read_options(task: Task, defaults: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def chosen(task: Task, setting: str, value: int, available: Iterable[int]) -> int:
-    """A mode or difficulty of a game (EnvError naming those it has)."""
+    """Return a mode or difficulty of a game (EnvError that names the available ones)."""
     if value not in (known := sorted(map(int, available))):
         raise EnvError(f"task {task.id}: {setting} {value} does not exist; choose from {known}")
     return value
 
 
 def rom_path(rom: str) -> Path:
-    """Path of a ROM (NotFoundError with the nearest game)."""
+    """Return the path of a ROM (NotFoundError with the nearest game)."""
     known = roms.get_all_rom_ids()
     if rom not in known:
         raise unknown_name("Atari game", rom, known)
@@ -198,14 +198,14 @@ def rom_path(rom: str) -> Path:
 
 
 def pack(extra: Mapping[str, Any], screen: np.ndarray, state: bytes) -> bytes:
-    """A snapshot: the emulator's state, and the fields it does not hold. The picture is one: the emulator draws it only while
-    the next frame runs."""
+    """Return a snapshot: the emulator's state, and the fields that it does not hold.
+    One of them is the picture, because the emulator draws it only while the next frame runs."""
     head = json.dumps(extra).encode()
     return zstandard.compress(len(head).to_bytes(4, "little") + head + screen.tobytes() + state)
 
 
 def unpack(snapshot: bytes, shape: tuple[int, int]) -> tuple[dict[str, Any], np.ndarray, bytes]:
-    """The arguments of `pack`, with a picture of this shape (ValueError or zstandard.ZstdError if it is not a snapshot)."""
+    """Return the arguments of `pack`, with a picture of this shape (ValueError or zstandard.ZstdError for no snapshot)."""
     data = zstandard.decompress(snapshot)
     head_end = 4 + int.from_bytes(data[:4], "little")
     screen_end = head_end + shape[0] * shape[1]

@@ -1,6 +1,7 @@
-"""Atari 2600 games for two on the multi-agent Arcade Learning Environment (Terry & Black 2020), one native frame a step.
+"""Atari 2600 games for two on the multi-agent Arcade Learning Environment (Terry & Black 2020); a step is a native frame.
 
-Stickiness happens here, as in `interplay.envs.atari` and for its reasons: drawn from the seed, for each seat alone.
+Sticky actions are made here for the same reasons as in `interplay.envs.atari`: they are drawn from the seed, separately for
+each seat.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ _OPTIONS = atari.OPTIONS | {"bonus": True}
 
 
 class Bonus(NamedTuple):
-    """The bonus of a game for one player when the other is hit; the bits of a byte of RAM show, by paid seat, the frame of
-    payment."""
+    """The bonus that one player gets when the other is hit.
+    The bits of a byte of RAM, one for each paid seat, show the frame of payment."""
 
     points: int
     byte: int
@@ -35,18 +36,18 @@ class Bonus(NamedTuple):
 
 
 BONUSES = {"space_invaders": Bonus(200, 42, (2, 4))}
-"""ROM -> its bonus, where a task may leave it out."""
+"""ROM -> its bonus, which a task may leave out."""
 
 
 class TwoPlayerAtariEnv(PlayableEnv):
-    """One game for two, one frame a step, all 18 actions for each seat; both see one screen, and the game ends for both.
+    """One game for two players who see one screen; each step is one frame, each seat has all 18 actions, both end together.
 
     An observation is the native screen: uint8, shape (210, 160), palette indices. `reset` plays 0 to `noop_max` no-ops, the
     number drawn from the seed. `info["lives"]` is how many lives are left after this one.
 
     Task options: those of `ale:` (`mode`: the first mode for two players by default), and `bonus`: whether a player is paid
-    when the other is hit (true). In Space Invaders these are 200 points. They are told from points for shooting by the byte of
-    RAM that says who was hit.
+    when the other is hit (default true). In Space Invaders the bonus is 200 points. The byte of RAM that says who was hit tells
+    these points from points for shooting.
     """
 
     observes_view = True
@@ -93,7 +94,7 @@ class TwoPlayerAtariEnv(PlayableEnv):
         self._sticky_rng = np.random.default_rng((seed, 1))
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Start an episode; the same seed starts the same one, whatever was played before."""
+        """Start an episode; the same seed starts the same episode, whatever was played before."""
         super().reset(seed=seed)
         start_seed = int(self.np_random.integers(2**32)) if seed is None else seed
         self._begin(start_seed)
@@ -129,7 +130,7 @@ class TwoPlayerAtariEnv(PlayableEnv):
         return self._observe(), rewards, bool(self.ale.game_over()), self._num_steps >= self.task.max_steps, info
 
     def _hit(self) -> int:
-        """The bits that say who was hit; 0 where the bonus is paid."""
+        """Return the bits that say who was hit; 0 if the task pays the bonus."""
         return 0 if self._bonus is None else int(self.ale.getRAM()[self._bonus.byte])
 
     def _lives(self) -> int:

@@ -1,7 +1,7 @@
-"""Backends: each runs the worlds of one kind, by the part of `env.id` before the colon.
+"""Backends: each runs one kind of world, named by the part of `env.id` before the colon.
 
-Other packages add theirs by an entry point of the group `interplay.backends`, whose object is a `Backend`; docs/backends.md has
-a package to copy.
+Other packages add a backend by an entry point of the group `interplay.backends`, whose object is a `Backend`; docs/backends.md
+has a package to copy.
 """
 
 from __future__ import annotations
@@ -23,26 +23,27 @@ from interplay.tasks import Task, backend_names
 Report = Callable[[float], None]
 """Called with the share that is done, 0 to 1."""
 LOADING_NICENESS = 10
-"""Of what loads or makes a world before anybody waits for it."""
+"""Niceness of work that loads or makes a world before anybody waits for it."""
 
 
 @dataclass(frozen=True)
 class Backend:
-    """One kind of world.
+    """One kind of world and how it is made.
 
     Attributes:
         name: The part of `env.id` before the colon.
-        example: An id of its kind, as errors and docs show it: `ale:<rom>`.
-        make: Builds the environment of a task, and imports its packages. A `ModuleNotFoundError` becomes an `EnvError` with
-            `install`.
-        install: The line that installs its packages.
-        packages: The modules that a task of it needs: where one is missing, pages and lists show `install` beside the task.
-        is_slow: Whether a step takes milliseconds, so that a game needs a worker process to itself.
-        sends_scenes: Whether browsers can draw its worlds, so that a game which they draw needs none.
-        hides_land: Whether finding land is the task, so that a browser which draws it is told only of land that was in sight.
-        prepare: Does the work that the first `make` would wait for, called with `(report, load)` as `interplay.envs.prepare`
-            describes; None without any.
-        has_score: Whether the rewards of a task say anything to people.
+        example: An example of its ids, shown in errors and docs: `ale:<rom>`.
+        make: Builds the environment of a task, and imports the packages that it needs. A `ModuleNotFoundError` becomes an
+            `EnvError` with `install`.
+        install: The command that installs its packages.
+        packages: The modules that a task of this kind needs; if one is missing, pages and lists show `install` beside the task.
+        is_slow: Whether a step takes milliseconds, so that each game needs its own worker process.
+        sends_scenes: Whether browsers can draw its worlds; a game that its browser draws needs no worker process of its own.
+        hides_land: Whether the task is to find land, so that a browser that draws the world is sent only land that was in
+            sight.
+        prepare: Does the work for which the first `make` would wait; called with `(report, load)` as `interplay.envs.prepare`
+            describes. None if there is no such work.
+        has_score: Whether the rewards of a task mean something to people.
         esc_ends: Whether the button `ESC` ends the episode of a task.
     """
 
@@ -65,7 +66,7 @@ class Backend:
 
 
 def _made_by(module: str, environment: str) -> Callable[[Task], PlayableEnv]:
-    """Builds an environment of this room; its module is imported only then."""
+    """Return a function that builds an environment of this room and imports its module only when it is called."""
 
     def make(task: Task) -> PlayableEnv:
         return getattr(importlib.import_module(f"interplay.envs.{module}"), environment)(task)
@@ -78,7 +79,7 @@ def _always(*names: str) -> Callable[[Task], Sequence[str]]:
 
 
 def _drawn_by(task: Task) -> Sequence[str]:
-    """The package that draws Gymnasium's own small worlds; other worlds bring theirs."""
+    """Return the package that draws Gymnasium's own small worlds; other worlds bring their own."""
     spec = gymnasium.registry.get(task.env.name)
     is_small = str(spec and spec.entry_point).startswith(("gymnasium.envs.classic_control", "gymnasium.envs.toy_text"))
     return ("pygame",) if is_small else ()
@@ -94,14 +95,14 @@ def _prepare_voxel(report: Report | None, load: bool) -> None:
 
 @cache
 def _load_kernels() -> None:
-    """Once in a process and its forks."""
+    """Load the kernels once for this process and its forks."""
     from blockworld import load_kernels
 
     load_kernels()
 
 
 def load_compiled() -> None:
-    """Load the compiled kernels of the block world, if this machine has them, into this process for its forks."""
+    """Load the compiled kernels of the block world, if this machine has them, into this process and so into its later forks."""
     try:
         from blockworld import compiling
     except ModuleNotFoundError:  # not installed
@@ -111,7 +112,7 @@ def load_compiled() -> None:
 
 
 def load_compiled_behind() -> None:
-    """The same in a thread of low priority: others may need the cores for a game."""
+    """Load the compiled kernels in a thread of low priority and wait for it, since a game may need the cores."""
 
     def load() -> None:
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), LOADING_NICENESS)  # of this thread alone
@@ -191,7 +192,7 @@ BUILT_IN: dict[str, Backend] = {
         ),
     )
 }
-"""Name -> backend that ships with the package."""
+"""Name -> backend that this package contains."""
 
 
 def names() -> list[str]:
@@ -200,7 +201,7 @@ def names() -> list[str]:
 
 @cache
 def find(name: str) -> Backend:
-    """The backend of a name (EnvError if it is unknown or cannot be used)."""
+    """Return the backend with a name (EnvError if it is unknown or cannot be used)."""
     if name in BUILT_IN:
         return BUILT_IN[name]
     point = backend_names.installed().get(name)
@@ -223,8 +224,8 @@ def find(name: str) -> Backend:
 
 
 def of(task: Task) -> Backend:
-    """The backend of a task. A missing one is replaced by one that refuses to make the environment and says why, so that the
-    pages about the task work."""
+    """Return the backend of a task.
+    If it is missing, return a stand-in that refuses to make the environment and says why, so that pages about the task work."""
     try:
         check_playable(task)
     except EnvError as error:
@@ -236,7 +237,7 @@ def of(task: Task) -> Backend:
 
 
 def to_install(task: Task) -> str:
-    """The line that installs the world of a task where it is missing; empty where it can be played."""
+    """Return the command that installs the missing world of a task; empty if the task can be played."""
     backend = of(task)
     return "" if all(map(importlib.util.find_spec, backend.packages(task))) else backend.install
 
@@ -249,7 +250,7 @@ def _refusing(task: Task, reason: str) -> Backend:
 
 
 def check_playable(task: Task) -> None:
-    """Refuse a task that has videos only (EnvError)."""
+    """Refuse a task that has only videos (EnvError)."""
     if not task.env.is_playable:
         raise EnvError(
             f"task {task.id} has no world: there are videos only, and nobody can play it\n"

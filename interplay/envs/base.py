@@ -1,4 +1,4 @@
-"""The interface of every world beyond Gymnasium: a view for people, snapshots, and its version."""
+"""The interface of every world, on top of Gymnasium's: a view for people, snapshots, and versions."""
 
 from __future__ import annotations
 
@@ -15,33 +15,34 @@ from interplay.errors import InterplayError
 from interplay.tasks import Task
 
 FramePolicy = Literal["replay", "indexed", "video"]
-"""How an episode keeps its frames: rebuilt by playing again, stored as palette indices, or as H.264 video."""
+"""How an episode keeps its frames: rebuilt by a replay, stored as palette indices, or stored as H.264 video."""
 
 
 def play_without_screen() -> None:
-    """Let worlds drawn with pygame do without a screen, and leave signals alone: pygame would keep SIGTERM to itself, and
-    nothing could end the program. Call it before such a world is made."""
+    """Let worlds that are drawn with pygame run without a screen, and leave signals alone; call it before making such a world.
+    Otherwise pygame would keep SIGTERM to itself, and nothing could end the program."""
     os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
     os.environ.setdefault("SDL_NO_SIGNAL_HANDLERS", "1")
 
 
 class EnvError(InterplayError):
-    """A world that cannot be built or was used wrongly."""
+    """A world cannot be built, or was used wrongly."""
 
 
 class NotInstalledError(EnvError):
-    """A missing package that a world needs; the text names it and the line that installs it, and nothing else."""
+    """A package that a world needs is missing; the text contains only its name and the command that installs it."""
 
 
 def require_actions(task: Task, action: Any, seats: Collection[str]) -> None:
-    """Refuse a joint action that leaves one of these seats out (EnvError)."""
+    """Refuse a joint action in which one of these seats is missing (EnvError)."""
     missing = [seat for seat in seats if not isinstance(action, Mapping) or seat not in action]
     if missing:
         raise EnvError(f"task {task.id}: an action is a mapping from every seat, got none for {', '.join(missing)}")
 
 
 def reward_of(value: Any) -> float:
-    """The reward of another project's environment: a number, an array of one, or None, which counts as missing (NaN)."""
+    """Return a reward of another project's environment as a float.
+    It may be a number, an array with one number, or None, which counts as missing (NaN)."""
     try:
         return np.nan if value is None else float(np.asarray(value).item())
     except (TypeError, ValueError):
@@ -49,13 +50,13 @@ def reward_of(value: Any) -> float:
 
 
 def picture_of(given: Any, env_id: str, before: np.ndarray | None) -> np.ndarray:
-    """The picture of another project's environment, as uint8, shape (H, W, 3). Floats may go from 0 to 1; a channel for
-    transparency is left out where nothing is transparent.
+    """Return the picture of another project's environment as uint8, shape (H, W, 3).
+    Floats may go from 0 to 1. A transparency channel is dropped if nothing is transparent.
 
     Args:
-        before: The picture before it, of the same size.
+        before: The previous picture, which has the same size.
     Raises:
-        EnvError: If it cannot become such a picture without being changed.
+        EnvError: If it cannot become such a picture without a change of its content.
     """
     if not isinstance(given, np.ndarray) or given.ndim != 3 or given.dtype.kind not in "biuf":
         raise EnvError(f"{env_id} draws no picture in render_mode 'rgb_array', so people cannot play it")
@@ -81,11 +82,11 @@ def picture_of(given: Any, env_id: str, before: np.ndarray | None) -> np.ndarray
 
 
 BLANK = np.full((64, 64, 3), 128, np.uint8)
-"""Stands where there is no picture."""
+"""Shown where there is no picture."""
 
 
 class NoNumbersError(EnvError):
-    """A world that gives pictures only was asked for numbers."""
+    """Numbers were requested from a world that gives only pictures."""
 
 
 class Frame(NamedTuple):
@@ -104,43 +105,43 @@ class Frame(NamedTuple):
 
 
 class Scene(Protocol):
-    """Messages with which the browser of one player draws their view itself, packed as `docs/protocol.md` says."""
+    """Source of the messages with which one player's browser draws the view itself; `docs/protocol.md` describes the format."""
 
     def scene(self, fresh: bool, turned: bool) -> bytes:
-        """All changes since the last call, deflated.
+        """Return all changes since the last call, deflated.
 
         Args:
-            fresh: Send everything; the browser has forgotten what it knew, the land too.
+            fresh: Whether to send everything, land included, because the browser has lost what it knew.
             turned: Whether the world turned the player's view since the last call.
         """
         ...
 
     def land_parts(self, num_parts: int) -> list[bytes]:
-        """At most so many parts of the land that the browser does not have, the nearest first, each deflated."""
+        """Return at most `num_parts` parts of the land that the browser does not have, nearest first, each deflated."""
         ...
 
 
 class PlayableEnv(gymnasium.Env[Mapping[str, Any], Mapping[str, Any]]):
-    """A Gymnasium environment with the additions for recording and live play.
+    """A Gymnasium environment with additions for recording and live play.
 
-    Actions, observations and rewards are mappings by seat, also where the task has one seat; both spaces are a
+    Actions, observations and rewards are mappings by seat, even if the task has one seat; both spaces are a
     `gymnasium.spaces.Dict` with an entry for each seat. `SingleAgentEnv` shows a world of one seat without the mappings.
 
     Class attributes:
-        observes_view: The observation is `view().pixels`, alone or beside values that a replay gives again (the block world's
-            `inventory`), so episodes keep it once.
-        draws: It has a picture at every step; where not, `view()` says how large one is, episodes keep no hashes of
-            pictures, and those are drawn when the episode is played again. Set it to False, and worlds that give numbers
-            (`state_of`) leave drawing out from then on, and have no `view()`.
-        deterministic: Seed and actions decide everything, so a replay equals the recording.
-        frame_policy: How episodes of it keep frames unless told otherwise.
-        snapshot_steps: Steps between the snapshots of a recording, which a resumed game, or a replay that jumps, plays again at
-            most. 1,200 of an Atari game take 0.2 s.
-        people_see: How its picture is drawn for people who play live, as `draw_for` takes it; None where they see what agents
-            see. It never changes the world's state.
-        heights: Rows of the pictures it can draw for people, the full size first; empty where there is one size only.
+        observes_view: Whether the observation is `view().pixels`, alone or beside values that a replay gives again (the block
+            world's `inventory`), so that episodes store it once.
+        draws: Whether the world has a picture at every step. If not, `view()` gives the size of a picture, episodes keep no
+            hashes of pictures, and pictures are drawn in a replay. If it is set to False, worlds that give numbers (`state_of`)
+            stop drawing, and have no `view()`.
+        deterministic: Whether seed and actions decide everything, so that a replay equals the recording.
+        frame_policy: How its episodes keep frames by default.
+        snapshot_steps: Steps between the snapshots of a recording: a resumed game, or a replay that jumps, replays at most this
+            many. 1,200 of an Atari game take 0.2 s.
+        people_see: How the picture is drawn for people who play live, as an argument of `draw_for`; None: people see what
+            agents see. It never changes the state of the world.
+        heights: Rows of the pictures that it can draw for people, full size first; empty if there is only one size.
         drawn_for, drawn_height: Arguments of the last `draw_for`.
-        shown_info: Infos that a player can read off the screen, name -> space: an agent may get them as numbers.
+        shown_info: Infos that a player can read on the screen, name -> space; an agent may get them as numbers.
     """
 
     observes_view: bool = False
@@ -158,108 +159,107 @@ class PlayableEnv(gymnasium.Env[Mapping[str, Any], Mapping[str, Any]]):
     observation_space: gymnasium.spaces.Dict  # type: ignore[bad-override-mutable-attribute]
 
     def step(self, action: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, float], bool, bool, dict[str, Any]]:  # type: ignore[override]
-        """One step with an action of every seat: observations and rewards by seat, terminated, truncated and info."""
+        """Play one step with an action for every seat; return Gymnasium's five values, observations and rewards by seat."""
         raise NotImplementedError
 
     def view(self) -> Frame:
-        """The player's picture now; valid after `reset`. The array may be reused by the next step."""
+        """Return the player's present picture; valid after `reset`. The next step may reuse the array."""
         raise NotImplementedError
 
     def view_of(self, seat: str) -> Frame:
-        """The picture of the player in this seat; the same for all of them unless a world of several seats says otherwise."""
+        """Return the picture of the player in this seat; by default all seats have the same one."""
         return self.view()
 
     def state_of(self, seat: str) -> np.ndarray:
-        """The numbers that the world gives the player in this seat, float32, shape (n,); valid after `reset`. A world with
-        pictures only raises NoNumbersError."""
+        """Return the numbers that the world gives the player in this seat, float32, shape (n,); valid after `reset`.
+        A world that gives only pictures raises NoNumbersError."""
         raise NoNumbersError(
             f"the world of task {self.task.id} gives no numbers, only pictures; choose a pipeline of pictures, such as dqn"
         )
 
     def scene_of(self, seat: str, gui_size: tuple[int, int]) -> Scene | None:
-        """A new source of the messages with which this seat's browser draws the view, with a GUI of this size; None if it
-        cannot."""
+        """Return a new source of the messages with which this seat's browser draws the view; `gui_size` is the size of its GUI.
+        Returns None if a browser cannot draw this world."""
         return None
 
     def replayed_scene_of(self, seat: str) -> Scene | None:
-        """As `scene_of`, for a browser that replays this seat's game and has `land`: it is told of everything in the world, not
-        only of the part in sight. It serves until the next `reset` or `restore`."""
+        """Return the same as `scene_of` for a browser that replays this seat's game and has `land`.
+        It sends everything in the world, not only the part in sight, until the next `reset` or `restore`."""
         return None
 
     def land(self) -> Iterable[bytes]:
-        """The world as it was before anybody was in it, for browsers that replay: the payloads of all its land frames, each
-        deflated, of which the first says the `size`; empty where browsers cannot replay it."""
+        """Return the untouched world for browsers that replay: the payloads of all its land frames, each deflated.
+        The first one says the `size`. Empty if browsers cannot replay this world."""
         return ()
 
     def get_ready(self) -> None:
-        """Do now the work that the first step, and the first `scene_of`, would wait for."""
+        """Do now the work for which the first step, and the first `scene_of`, would wait."""
 
     def scene_tables(self) -> bytes | None:
-        """Constant tables for browsers that draw this world, deflated; None where browsers cannot."""
+        """Return constant tables for browsers that draw this world, deflated; None if browsers cannot draw it."""
         return None
 
     def look_of(self, seat: str) -> tuple[float, float] | None:
-        """Direction of the view in this seat, (pitch, yaw) in degrees; None while the camera moves something else."""
+        """Return the direction of view in this seat, (pitch, yaw) in degrees; None while the camera moves something else."""
         return None
 
     def was_turned(self, seat: str) -> bool:
-        """Whether in the last step the world turned this player's view, and not the player."""
+        """Return whether the world, and not the player, turned this player's view in the last step."""
         return False
 
     def step_unseen(self, action: Mapping[str, Any]) -> tuple[Mapping[str, float], bool, bool, dict[str, Any]]:
-        """As `step` without observations, which a world then does not draw: rewards by seat, terminated, truncated and info."""
+        """Play one step without drawing observations; return rewards by seat, terminated, truncated and info."""
         return self.step(action)[1:]
 
     def draw_for(self, view: Mapping[str, Any] | None, height: int | None = None) -> None:
-        """From now on, draw pictures in this way (EnvError if it cannot).
+        """Choose how pictures are drawn from now on (EnvError if the world cannot do this).
 
         Args:
-            view: As `people_see`; None as agents see it.
-            height: Rows of the picture, one of `heights`; None for the full size.
+            view: As `people_see`; None: as agents see it.
+            height: Rows of the picture, one of `heights`; None: full size.
         """
         if view is not None or height is not None:
             raise EnvError(f"{self.task.env.id} draws one kind of picture, so it cannot draw {view} with {height} rows")
 
     def action_of_person(self, action: Any, seat: str, gui_size: tuple[int, int] | None = None) -> Any:
-        """The action to take and to record for a person's input; it differs only for the cursor of a screen, as they see it in
-        a browser with a GUI of this size, or (of None) in our picture."""
+        """Return the action to take and to record for a person's input; only the cursor of a screen makes a difference.
+        The person sees the cursor in a browser with a GUI of `gui_size`, or, with None, in our picture."""
         return action
 
     def snapshot(self) -> bytes | None:
-        """The whole state, for `restore` in another process; None where the world has no such thing."""
+        """Return the whole state, for `restore` in another process; None if the world has no snapshots."""
         return None
 
     def restore(self, snapshot: bytes) -> None:
-        """Go back to a snapshot of this world; the next `step` continues from there (EnvError if the world has no
-        snapshots)."""
+        """Return to a snapshot of this world; the next `step` continues from there (EnvError if the world has no snapshots)."""
         raise EnvError(f"{self.task.env.id} cannot restore snapshots")
 
     def info_to_record(self, info: dict[str, Any]) -> dict[str, Any]:
-        """The part of `info` that is recorded with each step, as JSON values; `envs.info` states the rule."""
+        """Return the part of `info` that is recorded with each step, as JSON values; `envs.info` states the rule."""
         return recordable(info)
 
     def readings(self) -> Mapping[str, Callable[[], Any]]:
-        """Values that collectors of statistics may read beside the info, name -> a function that reads the current value:
-        `ram`, the memory of a console as bytes. A replay must read the same."""
+        """Return further values for collectors of statistics, name -> a function that reads the present value.
+        Example: `ram`, the memory of a console as bytes. A replay must read the same values."""
         return {}
 
     def outcome_check(self) -> dict[str, bool | int | float | str]:
-        """Results of a rule about the episode, read from the world at its end; `success` if it can tell whether the task was
-        done. Empty by default. It stands beside judges' answers; agents never get it."""
+        """Return the results of a rule that reads the world at the end of an episode; by default empty.
+        `success` says whether the task was done, if the rule can tell. The results stand beside judges' answers; agents never
+        get them."""
         return {}
 
     def draws_as(self, versions: Mapping[str, str]) -> bool:
-        """Whether its pictures equal those of an environment with these `versions()`, bit by bit, when the states are equal."""
+        """Return whether equal states give the same pictures, bit by bit, as in an environment with these `versions()`."""
         return True
 
     def versions(self) -> dict[str, str]:
-        """Name -> version of everything that could change what a replay shows."""
+        """Return name -> version of everything that could change what a replay shows."""
         return {"gymnasium": gymnasium.__version__, "numpy": np.__version__}  # NumPy's chance may change with its version
 
 
 class SingleAgentEnv(gymnasium.Env[Any, Any]):
-    """A world of one seat as Gymnasium has it: `step` takes an action and gives an observation and a reward, without the
-    seat."""
+    """A world of one seat in Gymnasium's form: actions, observations and rewards are not mappings by seat."""
 
     def __init__(self, env: PlayableEnv) -> None:
         if len(env.task.seats) > 1:
@@ -286,7 +286,7 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
         self.env.close()
 
     def fork(self) -> SingleAgentEnv:
-        """A second one in the same state, of worlds that can be forked."""
+        """Return a second environment in the same state, if the world can be forked."""
         return SingleAgentEnv(self.env.fork())  # type: ignore[attr-defined]
 
     def __getattr__(self, name: str) -> Any:

@@ -21,14 +21,14 @@ from interplay.errors import unknown_name
 from interplay.tasks import Task
 
 SCALE = 2
-"""How many pixels of our picture, each way, one of CoGrid's becomes: its cells are 32 wide, ours 64."""
+"""Scale of our picture: each pixel of CoGrid becomes this many pixels each way; its cells are 32 wide, ours 64."""
 
 
 def point_in_triangle(a: Sequence[float], b: Sequence[float], c: Sequence[float]) -> Callable[[float, float], bool]:
-    """CoGrid's filter for the points (x, y from 0 to 1) of a triangle, with the same numbers but without arrays.
+    """Return CoGrid's filter for points (x, y from 0 to 1) in a triangle: the same numbers, but without arrays.
 
-    CoGrid draws an agent pixel by pixel when it first looks some way or carries something. An array for each pixel makes that a
-    tenth of a second, in which all games of the process wait.
+    CoGrid draws an agent pixel by pixel when the agent first looks in a direction or carries something. With an array for each
+    pixel this takes a tenth of a second, for which all games of the process wait.
     """
     corner, v1, v0 = (np.array(one, np.float32) for one in (a, b, c))
     v0, v1 = v0 - corner, v1 - corner
@@ -52,8 +52,8 @@ cogrid_objects.point_in_triangle = point_in_triangle  # type: ignore[assignment]
 
 
 class CogridEnv(ParallelGame):
-    """A registered environment, as `ParallelGame` says; it ends after `task.max_steps`. A seed decides which way the agents
-    look and, where the layout has no places for them, where they begin.
+    """An environment that CoGrid registers, as `ParallelGame` describes; it ends after `task.max_steps`.
+    A seed decides in which direction agents look and, if the layout has no start places, where they begin.
 
     Observations are CoGrid's features, float32, shape (N,). There are no task options.
     """
@@ -85,19 +85,19 @@ class CogridEnv(ParallelGame):
         return super().reset(seed=seed, options=options)
 
     def action_of_person(self, action: Any, seat: str, gui_size: tuple[int, int] | None = None) -> Any:
-        """A held key picks up or puts down once; a second time, and a person would put back what they just took."""
+        """Let a held key pick up or put down only once; otherwise people would put back what they just took."""
         before, self._asked[seat] = self._asked.get(seat), action
         return self._noop if action == before == self._pick_up else action
 
     def render(self) -> np.ndarray:  # type: ignore[override]
-        """The grid from above, uint8, shape (H, W, 3), 64 pixels a cell."""
+        """Return the grid from above, uint8, shape (H, W, 3), 64 pixels a cell."""
         return super().render().repeat(SCALE, axis=0).repeat(SCALE, axis=1)
 
     def state(self) -> dict[str, Any]:
         return self._env.get_state()
 
     def name_of(self, kind: int) -> str:
-        """Name of a number in the state's `object_type_map` and `agent_inv`: `onion`, `plate`; empty for nothing."""
+        """Return the name for a number in the state's `object_type_map` and `agent_inv`, such as `onion`; empty for nothing."""
         return idx_to_object(kind, scope=self._env.scope) or "" if kind > 0 else ""
 
     def snapshot(self) -> bytes:

@@ -32,7 +32,7 @@ class GymEnv(PlayableEnv):
             has a grey picture.
 
     Task options: `kwargs` (a table passed to `gymnasium.make`) and `deterministic` (default true: seed and actions decide
-    everything, which `interplay episodes verify` then proves; say false where they do not).
+    everything, which `interplay episodes verify` then proves; set it to false for other environments).
     """
 
     def __init__(self, task: Task, env: gymnasium.Env | None = None) -> None:
@@ -68,7 +68,7 @@ class GymEnv(PlayableEnv):
         return {self._seat: self._observation}, info
 
     def step(self, action: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, float], bool, bool, dict[str, Any]]:
-        """One step. The picture is drawn even if nobody looks: of some worlds (Taxi) it depends on the pictures before."""
+        """Play one step and draw the picture, which in some worlds (Taxi) depends on the previous pictures."""
         seat = self._seat
         require_actions(self.task, action, (seat,))
         self._observation, reward, terminated, truncated, info = self._env.step(action[seat])

@@ -1,6 +1,6 @@
-"""The tasks of the block world under Gymnasium ids, for people who know nothing of tasks.
+"""Gymnasium ids for the tasks of the block world, for people who do not know our tasks.
 
-`import interplay.envs` registers them; `gymnasium.make("interplay.envs:interplay/FindCave-v1")` imports by itself.
+`import interplay.envs` registers the ids; `gymnasium.make("interplay.envs:interplay/FindCave-v1")` does this import itself.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ IDS = {
     "ObtainDiamondShovel": "basalt/obtain_diamond_shovel",
     "Sandbox": "basalt/sandbox",
 }
-"""Gymnasium id, under `interplay/` and without its version, -> task."""
+"""Gymnasium id, without `interplay/` and version, -> task."""
 
 
 def register() -> None:
-    """Make the ids known to Gymnasium, once."""
+    """Register the ids with Gymnasium, once."""
     if f"interplay/{next(iter(IDS))}-v1" in gymnasium.registry:
         return
     for name, task in IDS.items():
@@ -29,8 +29,8 @@ def register() -> None:
 
 
 def make(task: str, render_mode: str | None = None, **options: Any) -> Any:
-    """The environment of a task: `gymnasium.make("interplay/Sandbox-v1", commands=[...])` changes options, see
-    `interplay.envs.voxel.OPTIONS`; `max_steps` changes the time limit."""
+    """Return the environment of a task; `gymnasium.make("interplay/Sandbox-v1", commands=[...])` changes options.
+    See `interplay.envs.voxel.OPTIONS`; `max_steps` changes the time limit."""
     from dataclasses import replace
 
     from interplay.envs.base import EnvError, SingleAgentEnv

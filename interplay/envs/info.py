@@ -1,5 +1,4 @@
-"""The part of an `info` that is recorded, by the rule that `docs/episode-format.md` states under "Infos", and the ends of
-seats."""
+"""The recorded part of an `info`, by the rule in `docs/episode-format.md` under "Infos", and how the game of a seat ends."""
 
 from __future__ import annotations
 
@@ -10,25 +9,25 @@ from typing import Any, NamedTuple
 import numpy as np
 
 MAX_VALUES = 64
-"""Values of a list or an array, at most: Taxi's `action_mask` has 6, a board of chess 64."""
+"""Most values in a list or an array: Taxi's `action_mask` has 6, a chess board 64."""
 
 MAX_TEXT = 4096
-"""Characters of a text, at most."""
+"""Most characters of a text."""
 
 # Built once: this runs at every step.
 _BOOLEANS, _INTEGERS, _FLOATS = (bool, np.bool_), (int, np.integer), (float, np.floating)
 _MAX_DEPTH = 4
 _NOTHING = object()
-"""Stands for a value that is left out."""
+"""Stand-in for a value that is left out."""
 
 
 def recordable(info: Any) -> dict[str, Any]:
-    """The part of an info that is recorded, as JSON values in the order of the info; nothing in it is shared with the info.
+    """Return the part of an info that is recorded, as JSON values in the order of the info; it shares nothing with the info.
 
-    Kept are numbers, texts of at most `MAX_TEXT` characters, and lists, tuples and arrays of at most `MAX_VALUES` of them. NaN
-    and infinities become None, a NUL or half of a surrogate pair in a text becomes U+FFFD, a key that is a number its text.
-    Everything else is left out (tables, bytes, sets, objects, whole numbers beyond 64 bits, None), and an info that is no
-    mapping is empty.
+    Numbers, texts of at most `MAX_TEXT` characters, and lists, tuples and arrays of at most `MAX_VALUES` of them are kept. NaN
+    and infinities become None. A NUL or half of a surrogate pair in a text becomes U+FFFD. A key that is a number becomes a
+    text. Everything else is left out (tables, bytes, sets, objects, whole numbers beyond 64 bits, None). An info that is not a
+    mapping gives an empty one.
 
     >>> recordable({"mask": np.array([0, 1], np.int8), "prob": np.float32(0.5), "nested": {"a": 1}})
     {'mask': [0, 1], 'prob': 0.5}
@@ -48,18 +47,18 @@ def recordable(info: Any) -> dict[str, Any]:
 
 
 class SeatEnd(NamedTuple):
-    """How the game of one seat ended: by the world (`terminated`), or cut off (`truncated`); neither while it plays."""
+    """How the game of one seat ended: by the world (`terminated`) or cut off (`truncated`); both are False during the game."""
 
     terminated: bool
     truncated: bool
 
 
 def seat_end(seat: str, info: Mapping[str, Any], *, seats: Collection[str], terminated: bool, truncated: bool) -> SeatEnd:
-    """How the game of one seat ended, with the step that gave this info or an earlier one.
+    """Return how the game of one seat ended, with the step that gave this info or an earlier one.
 
-    `seats_done` of an info lists the seats that play no more, and `seats_truncated` those of them that were cut off; the others
-    terminated. In a game that was cut off with all seats done and no `seats_truncated`, all were cut off. A seat that is not
-    done ends as the game does. A seat that ended in both ways terminated.
+    `seats_done` of an info lists the seats that have finished, and `seats_truncated` those of them that were cut off; the
+    others terminated. If a game was cut off with all seats done and no `seats_truncated`, all seats were cut off. A seat that
+    is not done ends as the game does. A seat that ended in both ways counts as terminated.
 
     Args:
         terminated, truncated: How the step ended the game, if it did.
@@ -78,7 +77,7 @@ def seat_end(seat: str, info: Mapping[str, Any], *, seats: Collection[str], term
 
 
 def clean_text(text: str) -> str:
-    """A text that every file and database can hold: a NUL and halves of surrogate pairs become U+FFFD.
+    """Return a text that every file and database can store: a NUL and halves of surrogate pairs become U+FFFD.
 
     >>> clean_text("a\\x00b")
     'a\\ufffdb'
@@ -114,5 +113,5 @@ def _plain(value: Any, depth: int = 0) -> Any:
 
 
 def _size(value: Any) -> int:
-    """How many values a list holds; an empty list, or any other value, counts as one."""
+    """Return how many values a list holds; an empty list, or any other value, counts as one."""
     return max(1, sum(map(_size, value))) if isinstance(value, list) else 1

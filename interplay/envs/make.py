@@ -1,4 +1,4 @@
-"""From a task to its environment, and facts for pages that are known before it is built."""
+"""Build the environment of a task, and return facts about it that pages need before it is built."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from interplay.tasks import Task, find
 
 
 def make(task: Task | str, *, frames: FramePolicy | None = None) -> PlayableEnv:
-    """Build the environment of a task, or of the id of one (`"atari/space_invaders"`).
+    """Build the environment of a task, or of the id of a task (`"atari/space_invaders"`).
 
     Args:
-        frames: Overrides the world's own policy of keeping frames, for episodes recorded from it.
+        frames: Replaces the world's own way to keep frames, for episodes recorded from this environment.
     Raises:
-        NotFoundError: If no task has that id; the nearest is offered.
+        NotFoundError: If no task has that id; names the nearest.
         EnvError: If the world cannot be built: its backend or an extra is not installed, a ROM or id does not exist, an option
-            is wrong, or it has other seats than the task.
+            is wrong, or its seats differ from those of the task.
     """
     if isinstance(task, str):
         task = find(task)
@@ -55,11 +55,12 @@ def _has_seats(env: PlayableEnv, task: Task) -> bool:
 
 
 def prepare(task: Task, report: backends.Report | None = None, *, load: bool = False) -> None:
-    """Do the work that the first `make` of a task would wait for: compile the block world; most other worlds need nothing.
+    """Do the work for which the first `make` of a task would wait: compile the block world; most other worlds need nothing.
 
     Args:
         report: Called with the share that is done, 0 to 1, while there is something to wait for.
-        load: Load compiled code into this process too, which the first steps would wait for: 3 s for the block world.
+        load: Whether to load compiled code into this process, too, so that the first steps need not wait: 3 s for the block
+            world.
     """
     backend = backends.of(task)
     if backend.prepare is not None:
@@ -67,7 +68,7 @@ def prepare(task: Task, report: backends.Report | None = None, *, load: bool = F
 
 
 def has_score(task: Task) -> bool:
-    """Whether the rewards of a task say anything. The block world gives none unless an option asks for some.
+    """Return whether the rewards of a task mean something. The block world gives none unless an option asks for rewards.
 
     >>> from interplay.tasks import find
     >>> has_score(find("atari/breakout")), has_score(find("basalt/find_cave")), has_score(find("basalt/obtain_diamond_shovel"))
@@ -77,7 +78,7 @@ def has_score(task: Task) -> bool:
 
 
 def end_button(task: Task) -> str | None:
-    """The button that ends a task as done, or None.
+    """Return the button that ends a task as done, or None.
 
     >>> from interplay.tasks import find
     >>> end_button(find("basalt/find_cave")), end_button(find("atari/breakout"))

@@ -1,7 +1,7 @@
-"""MineRL 1.0's actions, for every block world here: 23 keys of 0 or 1, and how far the camera turns.
+"""MineRL 1.0's actions, used by every block world here: 23 keys of 0 or 1, and the turn of the camera.
 
-An action is a mapping; keys that it leaves out are not pressed. `read` checks one before any world sees it, so that a slip is
-an error that names it and changes nothing.
+An action is a mapping; keys that are missing in it are not pressed. `read` checks an action before any world gets it, so that a
+mistake is an error that names it and changes nothing.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ KEYS = (
 )
 """MineRL 1.0's binary keys (its `herobraine/hero/mc.py`, KEYMAP), in the order in which a Gymnasium Dict space keeps them."""
 CAMERA = "camera"
-"""The entry that turns: (pitch, yaw) in degrees, down and right positive."""
+"""The entry that turns the view: (pitch, yaw) in degrees; down and right are positive."""
 _HOTBAR = tuple((slot, f"hotbar.{slot}") for slot in range(1, 10))
 _BITS = {int, bool}
 MAX_TURN = 180.0
-"""Degrees of a turn in one step at most, each way and on each axis."""
+"""Largest turn in one step in degrees, in both directions on each axis."""
 
 
 class Pressed(NamedTuple):
-    """An action that has been checked: each of `KEYS` -> 0 or 1, and finite degrees within `MAX_TURN` each way."""
+    """A checked action: each of `KEYS` -> 0 or 1, and finite degrees from -`MAX_TURN` to `MAX_TURN`."""
 
     keys: dict[str, int]
     pitch: float
@@ -51,26 +51,26 @@ class Pressed(NamedTuple):
 
     @property
     def hotbar(self) -> int:
-        """The chosen slot, 1 to 9, or 0; of several, the lowest."""
+        """The chosen slot, 1 to 9, or 0; if several are pressed, the lowest."""
         return next((slot for slot, name in _HOTBAR if self.keys[name]), 0)
 
     def to_minerl(self) -> dict[str, Any]:
-        """The action as MineRL takes it: ints of 0 and 1, and the camera as float32, shape (2,)."""
+        """Return the action in MineRL's form: ints of 0 and 1, and the camera as float32, shape (2,)."""
         return {**self.keys, CAMERA: np.array([self.pitch, self.yaw], np.float32)}
 
 
 def action_space() -> gymnasium.spaces.Dict:
-    """All actions: Discrete(2) for each key, and the camera as Box of float32, shape (2,), -180 to 180 degrees."""
+    """Return all actions: Discrete(2) for each key, and for the camera a float32 Box, shape (2,), -180 to 180 degrees."""
     keys: dict[str, gymnasium.Space[Any]] = {name: gymnasium.spaces.Discrete(2) for name in KEYS}
     return gymnasium.spaces.Dict(keys | {CAMERA: gymnasium.spaces.Box(-MAX_TURN, MAX_TURN, (2,), np.float32)})
 
 
 def read(action: Mapping[str, Any]) -> Pressed:
-    """Check an action and fill in keys that it leaves out; turns beyond `MAX_TURN` are clipped to it.
+    """Check an action and add missing keys as 0; turns beyond `MAX_TURN` are clipped.
 
     Raises:
-        EnvError: For an unknown key (the nearest is offered), a value that is neither 0 nor 1, or a camera that is not a pair
-            of finite degrees.
+        EnvError: For an unknown key (the nearest is named), a value that is neither 0 nor 1, or a camera that is not a pair of
+            finite degrees.
 
     >>> read({"jump": 1, "camera": [0.0, 400.0]}).yaw
     180.0

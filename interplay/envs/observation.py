@@ -1,8 +1,8 @@
-"""Observations of agents: pipelines over native frames, the same code live and over recordings.
+"""Observations of agents: pipelines over native frames; the same code runs live and over recordings.
 
-A pipeline is fed every native frame and says when it is time to act: `reset(frame)` gives the first picture, `push(frame,
-ended)` gives the next one on the frames where the agent decides and None in between (the last action is then repeated). In a
-running world an `Observer` puts the picture beside the other parts that the pipeline names.
+A pipeline gets every native frame and says when it is time to act. `reset(frame)` returns the first picture; `push(frame,
+ended)` returns the next one on frames where the agent decides, and None on frames between, where the last action is repeated.
+In a running world an `Observer` adds the other parts that the pipeline names.
 """
 
 from __future__ import annotations
@@ -19,53 +19,53 @@ from interplay.envs.pictures import LUMA, PALETTE
 from interplay.errors import unknown_name
 
 MAX_TEXT = 16_384
-"""Characters of an observation's text, at most."""
+"""Most characters of a text in an observation."""
 
 
 Looks = Literal["view", "state"]
-"""What a pipeline's frames are: what a person sees, or the numbers that the world itself gives (`PlayableEnv.state_of`)."""
+"""Source of a pipeline's frames: what a person sees, or the numbers that the world itself gives (`PlayableEnv.state_of`)."""
 
 
 class AnyText(gymnasium.spaces.Text):
-    """Every text that is not too long, in any script."""
+    """The space of all texts up to a greatest length, in any script."""
 
     def contains(self, x: Any) -> bool:
         return isinstance(x, str) and self.min_length <= len(x) <= self.max_length
 
 
 class Pipeline(Protocol):
-    """From native frames to an agent's observations."""
+    """Turns native frames into an agent's observations."""
 
     name: str
     frame_skip: int
-    """Native frames per decision."""
+    """Number of native frames for each decision."""
     stack: int
-    """Pictures that one observation holds along its first axis; 0 where it is one picture without that axis."""
+    """Number of pictures along the first axis of an observation; 0 if an observation is one picture without that axis."""
     looks_at: Looks
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """Parts of an observation: `picture` or `state`, which this pipeline makes, then `info`, `text`."""
+        """Parts of an observation: `picture` or `state`, which this pipeline makes, then `info` and `text`."""
         ...
 
     def space(self) -> gymnasium.Space: ...
 
     def reset(self, frame: Frame) -> np.ndarray:
-        """Begin an episode with its first frame; returns the observation of the first decision."""
+        """Begin an episode with its first frame; return the observation for the first decision."""
         ...
 
     def push(self, frame: Frame, *, ended: bool) -> np.ndarray | None:
-        """Take the next native frame; `ended` is terminated or truncated. Returns an observation when it is time to decide, and
-        always when the episode has ended."""
+        """Take the next native frame; return an observation when it is time to decide or the episode has ended, else None.
+        `ended` means terminated or truncated."""
         ...
 
 
 class DQN:
-    """Maximum of two frames, one decision in four frames, grey 84x84, the last four stacked (Mnih et al. 2015, Methods).
+    """DQN's input: maximum of two frames, every fourth frame, grey 84x84, last four stacked (Mnih et al. 2015, Methods).
 
-    Equals `gymnasium.wrappers.AtariPreprocessing(noop_max=0)` under `FrameStackObservation(4)`, with its two quirks: the first
-    stack repeats the first picture, and an episode that ends within a decision's four frames shows the picture of the frames
-    seen before (the last maximum with whatever second buffer there is), not the last frame.
+    Equals `gymnasium.wrappers.AtariPreprocessing(noop_max=0)` under `FrameStackObservation(4)`, with its two quirks. The first
+    stack repeats the first picture. An episode that ends within the four frames of a decision shows the picture of earlier
+    frames (the last maximum with the present content of the second buffer), not the last frame.
 
     Observations: uint8, shape (4, 84, 84), oldest first.
     """
@@ -107,7 +107,7 @@ class DQN:
         return np.stack(self._pictures)
 
     def _picture(self) -> np.ndarray:
-        """One 84x84 picture; the maximum stays in the first buffer, as in Gymnasium."""
+        """Return one 84x84 picture; the maximum stays in the first buffer, as in Gymnasium."""
         import cv2  # 0.1 s and 50 MB: only where agents look at pictures
 
         np.maximum(self._newest, self._second, out=self._newest)
@@ -115,8 +115,8 @@ class DQN:
 
 
 class EveryFrame:
-    """Every native frame, a decision at each; `take` makes the first of `parts` of a frame, with numbers of `low`, `high`,
-    `dtype`."""
+    """A pipeline with a decision at every native frame.
+    `take` makes the first of `parts` from a frame, as numbers of type `dtype` between `low` and `high`."""
 
     frame_skip = 1
     stack = 0
@@ -149,9 +149,10 @@ class EveryFrame:
 
 
 class Small:
-    """Every fourth native frame, in RGB and small: for networks that see in colour and in first person.
+    """Every fourth native frame, small and in RGB, for networks that see in colour and in first person.
 
-    Observations: uint8, shape (36, 64, 3), by the mean of the pixels (OpenCV's INTER_AREA); other shapes are stretched.
+    Observations: uint8, shape (36, 64, 3), scaled by the mean of the pixels (OpenCV's INTER_AREA); pictures of another aspect
+    are stretched.
     """
 
     name = "small"
@@ -182,10 +183,10 @@ class Small:
 
 
 class Observer:
-    """The observations of an agent in one seat of a running world: a mapping with the parts that its pipeline names.
+    """Makes the observations of an agent in one seat of a running world: a mapping with the parts that its pipeline names.
 
-    `picture` or `state` is the pipeline's. `info` holds the numbers of `PlayableEnv.shown_info`, which a player reads off the
-    screen. `text` is the task's instructions, and the `text` of the world's infos.
+    `picture` or `state` comes from the pipeline. `info` holds the numbers of `PlayableEnv.shown_info`, which a player reads on
+    the screen. `text` is the task's instructions, and the `text` of the world's infos.
     """
 
     def __init__(self, name: str, world: PlayableEnv, seat: str) -> None:
@@ -248,7 +249,7 @@ def pipeline_names() -> list[str]:
 
 
 def pipeline(name: str) -> Pipeline:
-    """A fresh pipeline by name (NotFoundError with the nearest name)."""
+    """Return a fresh pipeline by name (NotFoundError with the nearest name)."""
     if name not in _PIPELINES:
         raise unknown_name("observation pipeline", name, _PIPELINES)
     return _PIPELINES[name]()
@@ -258,8 +259,8 @@ def observe(view: Pipeline, frames: Iterable[Frame], *, ended: bool = True) -> I
     """Run a pipeline over the frames of a recorded episode.
 
     Args:
-        view: Is reset first.
-        frames: T + 1 frames, frame t is what the player saw before action t.
+        view: The pipeline, which is reset first.
+        frames: T + 1 frames; frame t is what the player saw before action t.
         ended: Whether the last frame ended the episode (terminated or truncated).
     Yields:
         `(t, observation)` for each decision: the observation before action t; with `ended` the last one is (T, ...).
@@ -280,7 +281,7 @@ def observe(view: Pipeline, frames: Iterable[Frame], *, ended: bool = True) -> I
 
 
 def grey(frame: Frame) -> np.ndarray:
-    """Luma of a frame, uint8, shape (H, W), always a new array."""
+    """Return the luma of a frame, uint8, shape (H, W), always as a new array."""
     if frame.palette is PALETTE:
         import cv2  # as above; an eighth of the time of LUMA[frame.pixels]
 

@@ -1,4 +1,4 @@
-"""Parallel environments, in which all agents act at once, as worlds of several seats: for `pettingzoo:` and `cogrid:`."""
+"""Parallel environments, in which all agents act at the same time, as worlds of several seats: `pettingzoo:` and `cogrid:`."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from interplay.wording import amount
 
 
 class ParallelGame(PlayableEnv):
-    """A parallel environment of PettingZoo's interface; the task's seats are its agents, in the order of its `possible_agents`.
+    """A parallel environment with PettingZoo's interface; the task's seats are its agents in the order of `possible_agents`.
 
     A seat whose agent joins later is idle until then: its action is ignored, its reward is 0.0, and its observation is zeros.
-    As PettingZoo defines it, each agent terminates or is truncated by itself; the game ends when all have. Until then a seat
-    that is done gets reward 0.0 and keeps its last observation, and its action is ignored. `info["seats_done"]` lists those
-    seats, and `info["seats_truncated"]` those of them that were cut off (see `seat_end`). The game counts as terminated if any
-    agent terminated, otherwise as truncated. Infos of the agents have the name `<seat>.<name>`.
+    As in PettingZoo, each agent terminates or is truncated by itself; the game ends when all agents have ended. Until then a
+    seat that is done gets reward 0.0 and keeps its last observation, and its action is ignored. `info["seats_done"]` lists
+    those seats, and `info["seats_truncated"]` those of them that were cut off (see `seat_end`). The game counts as terminated
+    if any agent terminated, otherwise as truncated. Infos of the agents have the name `<seat>.<name>`.
 
     Args:
-        name: Its name at its origin.
-        packages: Distributions that run and draw it; recordings name the installed ones.
+        name: Name of the environment where it comes from.
+        packages: Installed packages that run and draw it; recordings keep their versions.
     Raises:
-        EnvError: If it has other agents than the task has seats.
+        EnvError: If its agents do not match the seats of the task.
     """
 
     def __init__(self, task: Task, env: Any, name: str, packages: tuple[str, ...]) -> None:
@@ -87,7 +87,7 @@ class ParallelGame(PlayableEnv):
         return dict(self._seen), earned, terminated, is_over and not terminated, self._info(infos)
 
     def _playing(self) -> dict[str, Any]:
-        """Seats that still play, with their agents. An environment should drop agents that are done, and not every one does."""
+        """Seats that still play, with their agents. An environment should drop agents that are done, but not every one does."""
         present = set(self._env.agents)
         return {seat: agent for seat, agent in self._agents.items() if agent in present and seat not in self._done}
 
@@ -101,13 +101,13 @@ class ParallelGame(PlayableEnv):
         return self._seen[seat]
 
     def state_of(self, seat: str) -> np.ndarray:
-        """The last observation in this seat, flattened as `gymnasium.spaces.flatten` does (EnvError if that is a picture)."""
+        """Return the seat's last observation, flattened as by `gymnasium.spaces.flatten` (EnvError for a picture)."""
         if self.observes_view:
             return super().state_of(seat)
         return np.asarray(gymnasium.spaces.flatten(self.observation_space[seat], self._seen[seat]), np.float32)
 
     def view(self) -> Frame:
-        """The environment's picture, uint8, shape (H, W, 3): one for all seats, drawn once a step."""
+        """Return the environment's picture, uint8, shape (H, W, 3): one for all seats, drawn once in each step."""
         if self._picture is None:
             raise EnvError(f"{self.task.env.id} has no picture before its first reset")
         return Frame(self._picture)
@@ -131,7 +131,7 @@ class ParallelGame(PlayableEnv):
 
 
 def _zeros(space: gymnasium.Space) -> Any:
-    """The observation in a seat before its agent joins."""
+    """Return the observation in a seat before its agent joins."""
     if isinstance(space, gymnasium.spaces.Dict):
         return {name: _zeros(part) for name, part in space.spaces.items()}
     if isinstance(space, gymnasium.spaces.Tuple):

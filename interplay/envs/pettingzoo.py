@@ -1,6 +1,6 @@
 """Games of several seats: any parallel environment of PettingZoo, `env.id = "pettingzoo:butterfly/cooperative_pong-v6"`.
 
-Environments that are played in turns have another interface and are refused.
+Environments in which agents take turns have another interface and are refused.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ _PACKAGES = ("pettingzoo", "pygame-ce", "pygame", "pymunk")
 
 
 class PettingZooEnv(ParallelGame):
-    """A registered environment, as `ParallelGame` says.
+    """An environment of PettingZoo, as `ParallelGame` describes.
 
     Task options: `kwargs` (a table passed to the environment) and `deterministic` (default true: seed and actions decide
-    everything, which `interplay episodes verify` then proves; say false where they do not).
+    everything, which `interplay episodes verify` then proves; set it to false for other environments).
     """
 
     def __init__(self, task: Task) -> None:
@@ -54,7 +54,7 @@ class PettingZooEnv(ParallelGame):
 
 
 def _spec(task: Task) -> Any:
-    """PettingZoo's entry of the task's id; `module:id` imports the module first, as in Gymnasium."""
+    """Return PettingZoo's entry for the task's id; an id `module:id` imports the module first, as in Gymnasium."""
     module, colon, name = task.env.name.rpartition(":")
     if colon:
         try:

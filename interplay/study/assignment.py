@@ -1,8 +1,8 @@
-"""Giving a variant to somebody who comes: seats that wait for a player first, then the variant that lacks most accepted time.
+"""Choose the variant for a new visit: first one where a player waits, then the one that lacks most accepted time.
 
-CrowdPlay counts completed sessions. Here it is minutes of play in visits that met their requirements, because sessions differ
-in length, and harder variants lose more people. `simulate` tries a study on simulated people: does accepted time come near its
-targets, and nearer than by random draws?
+CrowdPlay balances by the number of completed sessions. This module balances by the minutes of play in visits that met their
+requirements, because sessions differ in length and harder variants lose more people. `simulate` tests a study with simulated
+people: does accepted time come near its targets, and nearer than with random draws?
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ import numpy as np
 from interplay.study.play.variants import AtTarget, PlayPart, Variant
 
 PRIOR_VISITS = 2.0
-"""What a study estimates about a visit counts as so many visits that have ended, until there are more."""
+"""Weight of a study's estimate of a visit: it counts like this number of ended visits when the mean is computed."""
 
 
 @dataclass(frozen=True)
 class Stand:
-    """How one variant stands now.
+    """The present state of one variant.
 
     Attributes:
-        accepted_min: Minutes that count: of visits that ended and met their requirements.
-        ended: Visits of it that ended, with any outcome.
-        working: People who have it and have not ended.
+        accepted_min: Accepted minutes: play in visits that ended and met their requirements.
+        ended: Number of its visits that ended, with any outcome.
+        working: Number of people who are playing it now.
         open_seats: Seats in its games that wait for one more player.
     """
 
@@ -40,15 +40,15 @@ class Stand:
     open_seats: int = 0
 
     def expected_min(self, minutes: float) -> float:
-        """Mean accepted minutes of a visit, dropouts counting as 0; `minutes` is the study's estimate."""
+        """Return the mean accepted minutes of a visit; a dropout counts as 0. `minutes` is the study's estimate."""
         return (PRIOR_VISITS * minutes + self.accepted_min) / (PRIOR_VISITS + self.ended)
 
     def filled(self, minutes: float) -> float:
-        """Accepted time by its target, with the expected time of people who work now; 1 is enough."""
+        """Return accepted time, plus the time expected of people who work now, as a share of the target; 1 means reached."""
         return (self.accepted_min + self.working * self.expected_min(minutes)) / (self.variant.target_min or 1.0)
 
     def places(self, minutes: float) -> int:
-        """How many more people it probably takes to fill the target; 0 without a target, or where nothing is missing.
+        """Return how many more people are probably needed to reach the target; 0 without a target or if it is reached.
 
         >>> from interplay.study.incentives import Treatment
         >>> Stand(Variant("pong", "atari/pong", "", (), Treatment(), target_min=100.0), 70.0, 8, working=1).places(10)
@@ -59,15 +59,16 @@ class Stand:
 
 
 class Assignment(NamedTuple):
-    """A variant, and why: `open_seat`: somebody waits for a partner in it. `target`: it lacks most. `link`: the link named it.
-    `chosen`: the person did."""
+    """A variant and the reason why it was given.
+    `open_seat`: a player waits there for a partner. `target`: it lacks most time. `link`: the link named it. `chosen`: the
+    person chose it."""
 
     variant: str
     reason: Literal["open_seat", "target", "link", "chosen"]
 
 
 def available(stands: Iterable[Stand], *, now: datetime, history: Mapping[str, int]) -> list[Stand]:
-    """The variants that a person may be given now; `history` is in how many visits they had each."""
+    """Return the variants that a person may be given now; `history` maps each variant to the number of their visits to it."""
     found = []
     for one in stands:
         variant = one.variant
@@ -86,17 +87,17 @@ def assign(
     rng: np.random.Generator,
     at_target: AtTarget = "continue",
 ) -> Assignment | None:
-    """A variant for a new visit; None without a suitable one.
+    """Return a variant for a new visit; None if no variant is suitable.
 
-    Open seats come first, so that nobody waits longer than needed. Then the least filled variant (`Stand.filled`), ties at
-    random.
+    Variants with open seats come first, so that nobody waits longer than needed. Then comes the least filled variant
+    (`Stand.filled`); ties are broken at random.
 
     Args:
-        stands: Every variant of the study, as it stands now.
+        stands: All variants of the study in their present state.
         now, history: As in `available`.
-        minutes: The study's estimate of a visit.
-        at_target: `stop`: no variant is given once its target is filled. Nobody is sent away before that, so a target is
-            overshot by the length of a visit, and never missed while people come.
+        minutes: The study's estimate of a visit, in minutes.
+        at_target: `stop`: a variant is no longer given once its target is filled. Until then nobody is sent away, so that the
+            target is exceeded by about the length of a visit, and is always reached while people come.
     """
     open_to = available(stands, now=now, history=history)
     waiting = [one for one in open_to if one.open_seats > 0]
@@ -111,23 +112,24 @@ def assign(
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 AT_ONCE = 5.0
-"""People who play at the same time, on average."""
+"""Mean number of people who play at the same time in the simulation."""
 
 Method = Literal["balanced", "random"]
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """One simulated study.
+    """The result of one simulated study.
 
     Attributes:
-        method: `balanced`: `balance.assign`. `random`: a draw by targets, whatever was accepted so far.
+        method: `balanced`: variants by `assign`. `random`: variants drawn in proportion to their targets, whatever was accepted
+            so far.
         accepted_min: Variant -> accepted minutes.
-        of_target: Variant -> accepted time by its target; in a study without targets, by an equal share of all that came.
-        deviation: Largest difference of `of_target` from 1, over variants.
-        spread: Standard deviation of `of_target` over variants, by its mean.
-        turned_away: People who got no variant.
-        dropped_out: People who left early.
+        of_target: Variant -> accepted time divided by its target; in a study without targets, by an equal share of the total.
+        deviation: Largest difference between `of_target` and 1 over all variants.
+        spread: Standard deviation of `of_target` over the variants, divided by its mean.
+        turned_away: Number of people who got no variant.
+        dropped_out: Number of people who left early.
     """
 
     seed: int
@@ -146,13 +148,13 @@ class Outcome:
 def simulate(play: PlayPart, *, minutes: float, arrivals: int, dropout: float, seeds: int) -> Iterator[Outcome]:
     """Simulate a study with both methods, `balanced` first, once for each seed 0, 1, ...
 
-    People come at random times, `AT_ONCE` of them being there at a time. Every seed draws how long each variant really takes
-    (0.7 to 1.4 times the estimate, with a spread of 30 % between people) and how many of those who stay meet its requirements
-    (60 to 100 %). Both methods meet the same people.
+    People arrive at random times, so that on average `AT_ONCE` of them are present. Each seed draws how long each variant
+    really takes (0.7 to 1.4 times the estimate, with a spread of 30 % between people) and how many of those who stay meet its
+    requirements (60 to 100 %). Both methods get the same people.
 
     Args:
-        play: The study's variants, with their targets; equal ones where it has none.
-        minutes: The study's estimate of a visit.
+        play: The variants of the study with their targets; without targets, all variants count equally.
+        minutes: The study's estimate of a visit, in minutes.
         dropout: Share of people who leave before they are done, 0 to 1.
     """
     for seed in range(seeds):

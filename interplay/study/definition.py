@@ -1,7 +1,7 @@
 """`Study`: the tasks, consent, recruiting and pay of a study, read from one TOML file.
 
-`load_study` reads a file and takes everything it names into one document (the quiz and its pictures, too). The database keeps
-that document under its hash, so that the text somebody agreed to is there whatever the file says later.
+`load_study` reads a file and puts everything that it names (the quiz and its pictures, too) into one document. The database
+keeps that document under its hash, so that the text to which somebody agreed stays available when the file changes.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from interplay.tables import Table, parse_toml, read_text
 from interplay.wording import num_visible_chars
 
 KINDS = ("comparisons", "play", "review")
-"""What people do in a study: `comparisons` of two episodes, by the rules of its [judging] table, `play` its variants, or
-`review` instances."""
+"""Kinds of study: people compare two episodes by the rules of the [judging] table (`comparisons`), play variants (`play`), or
+review instances (`review`)."""
 _SHORT = ("title", "summary", "contact", "ethics", "label", "caption", "keywords")
 _MAX_SHORT_CHARS = 1000
 CURRENCIES = ("USD", "GBP", "EUR")
@@ -39,12 +39,12 @@ RELEASES: tuple[Release, ...] = get_args(Release)
 
 @dataclass(frozen=True)
 class Consent:
-    """The text that people agree to, in paragraphs; `stores` says in one line each which data each party keeps.
+    """The text to which people agree, in paragraphs; `stores` has one line for each party: which data that party keeps.
 
     Attributes:
-        is_required: Whether a box must be ticked; otherwise the text is shown and continuing is enough.
-        release: Whether games recorded in the study may be released in data sets, without names: `ask` shows a box of its own,
-            `included` says that agreeing to the text is agreeing to that, `never` releases none.
+        is_required: Whether people must tick a box; if not, the text is shown and they agree by continuing.
+        release: Whether games recorded in the study may be released in data sets, without names. `ask`: people decide with a
+            box of its own. `included`: agreement to the text includes it. `never`: no game is released.
     """
 
     text: tuple[str, ...]
@@ -53,19 +53,19 @@ class Consent:
     release: Release = "never"
 
     def may_release(self, *, ticked: bool) -> bool:
-        """Whether a participant's games may be released, by whether they ticked the box of `ask`."""
+        """Return whether a participant's games may be released; `ticked` says whether they ticked the box of `ask`."""
         return self.release == "included" or (self.release == "ask" and ticked)
 
 
 @dataclass(frozen=True)
 class Example:
-    """A video that shows what to look for.
+    """A video that shows people what to look for.
 
     Attributes:
-        task: Task id; empty for an example of every task.
-        video: Its address on this server, beginning with `/`; of an episode or file, the address the study serves it at.
+        task: Task id; empty if the example is for every task.
+        video: Its address on this server, beginning with `/`; for an episode or file, the address where the study serves it.
         episode: Id of a recorded episode, or empty.
-        file: Path of an mp4 inside the data folder, or empty.
+        file: Path of an mp4 file in the data folder, or empty.
     """
 
     task: str
@@ -77,7 +77,7 @@ class Example:
 
 @dataclass(frozen=True)
 class Debrief:
-    """The last page of an open study, paragraphs of plain text."""
+    """The last page of an open study, as paragraphs of plain text."""
 
     about: tuple[str, ...]
     learn: tuple[str, ...] = ()
@@ -85,15 +85,14 @@ class Debrief:
 
 @dataclass(frozen=True)
 class Pay:
-    """The pay for one visit that was finished, in hundredths of `currency`; `hourly_target_cents` is the intended pay of an
-    hour."""
+    """The pay for one finished visit, in hundredths of `currency`; `hourly_target_cents` is the intended pay of an hour."""
 
     reward_cents: int
     currency: str = "USD"
     hourly_target_cents: int | None = None
 
     def hourly_cents(self, minutes: float) -> float:
-        """Pay of an hour for a participant who takes `minutes` for a visit, hundredths of `currency`.
+        """Return the pay of an hour for a participant who takes `minutes` for a visit, in hundredths of `currency`.
 
         >>> Pay(375).hourly_cents(15)
         1500.0
@@ -106,18 +105,19 @@ class Study:
     """One version of a study.
 
     Attributes:
-        id, title, summary: Its name in addresses, its headline, one sentence about it.
+        id, title, summary: The name in addresses, the headline, and one sentence about the study.
         kind: One of `KINDS`.
-        instructions: Paragraphs, plain text, shown on arrival and again while people work.
+        instructions: Paragraphs of plain text, shown on arrival and again during the work.
         minutes: Estimated length of a visit.
-        num_answers: Answers of one visit; None: as many as somebody likes. Of reviews, no more than there are instances.
-        max_visits: How often one person may take part; None: as often as a platform sends them.
-        contact: The person to ask, as shown to people; a study without one is not opened.
+        num_answers: Number of answers in one visit; None: each person decides. In a study of reviews, at most the number of
+            instances.
+        max_visits: How often one person may take part; None: as often as the platform sends them.
+        contact: The person whom participants can ask, as shown to them; a study without a contact cannot be opened.
         ethics: Reference of an ethics board's approval, as shown to people; may be empty.
-        examples: Videos of what to look for; `judging` names them, too.
-        judging: The rules of comparing, read by the judging room.
-        debrief: Its last page for people whom nobody pays; None: the summary.
-        document: Everything above as JSON; `from_json(document)` is the same study.
+        examples: Videos that show what to look for; `judging` names them, too.
+        judging: Rules for comparing, which the judging room reads.
+        debrief: The last page for people who are not paid; None: the summary is shown.
+        document: All of the above as JSON; `from_json(document)` builds the same study.
     """
 
     id: str
@@ -155,12 +155,13 @@ class Study:
         return _study(document, source)
 
     def answered_by(self, contact: str | None, ethics: str | None) -> Study:
-        """The same study with this contact and this ethics reference."""
+        """Return the same study with this contact and this ethics reference."""
         given = {key: text for key, text in (("contact", contact), ("ethics", ethics)) if text is not None}
         return Study.from_json({**self.document, "study": {**self.document["study"], **given}}) if given else self
 
     def quiz_of(self, variant: str | None) -> QuizPart | None:
-        """The quiz for a variant: its own, or that of the study. Where variants have quizzes, None without a variant."""
+        """Return the quiz for a variant: its own, or else that of the study.
+        If variants have quizzes, returns None without a variant."""
         if self.play is None or not self.play.has_quizzes:
             return self.quiz
         found = None if variant is None else self.play.variant(variant)
@@ -170,10 +171,10 @@ class Study:
         return f"{address.rstrip('/')}/studies/{self.id}"
 
     def channel_of(self, parameters: Mapping[str, str]) -> Channel:
-        """The channel somebody came through, told by the parameters of their address.
+        """Return the channel through which somebody came, by the parameters of their link.
 
-        A platform's parameters choose its channel; without any, it is the open one if the study has it. A study with one
-        channel has no choice, so that the channel itself can say what is wrong with a link.
+        The parameters of a platform choose its channel. Without any, it is the open channel if the study has one. A study with
+        one channel always uses it, so that this channel can say what is wrong with a link.
         """
         if len(self.channels) == 1:
             return next(iter(self.channels.values()))
@@ -190,7 +191,7 @@ def marks(channel: Channel) -> tuple[str, ...]:
 
 
 def load_study(path: str | Path) -> Study:
-    """Read a study from a TOML file; a quiz that it names lies beside it (StudyError if it is invalid)."""
+    """Read a study from a TOML file; a quiz that it names must be in the same folder (StudyError if it is invalid)."""
     file = Path(path)
     hint = "Begin with a study that ships:  interplay study show basalt --toml > my_study.toml"
     text = read_text(file, StudyError, hint=hint)
@@ -198,8 +199,8 @@ def load_study(path: str | Path) -> Study:
 
 
 def parse_study(text: str, *, source: str = "<text>", folder: Path | None = None) -> Study:
-    """Build a study from TOML text; `source` names it in errors, `folder` holds the quiz it may name (StudyError as
-    `load_study`)."""
+    """Build a study from TOML text; errors as `load_study`.
+    `source` names the text in errors; `folder` holds the quiz that the text may name."""
     document = parse_toml(text, source, StudyError)
     try:
         json.dumps(document)
@@ -243,7 +244,7 @@ def builtin_studies() -> dict[str, Study]:
 
 
 def builtin_text(study_id: str) -> str:
-    """The file of a built-in study (NotFoundError with the nearest id)."""
+    """Return the file of a built-in study as text (NotFoundError with the nearest id)."""
     for file in _builtin_files():
         if file.stem == study_id:
             return file.read_text(encoding="utf-8")
@@ -251,8 +252,7 @@ def builtin_text(study_id: str) -> str:
 
 
 def find_study(name: str) -> Study:
-    """A built-in study by id, or one of your own by the path of its TOML file (NotFoundError with the nearest id, or
-    StudyError)."""
+    """Return a built-in study by its id, or a study file by its path (NotFoundError with the nearest id, or StudyError)."""
     if name.endswith(".toml"):
         return load_study(name)
     if name not in builtin_studies():
@@ -265,7 +265,7 @@ def _builtin_files() -> list[Path]:
 
 
 def _study(document: Mapping[str, Any], source: str, faults: list[InterplayError] | None = None) -> Study:
-    """A study of a whole document; `faults` as of `Table`, the last of which is raised."""
+    """Build a study from a complete document; `faults` is that of `Table`, and the last fault is raised."""
     root = Table(document, source, refuse=StudyError, faults=faults)
     head = root.table("study")
     kind = head.choice("kind", KINDS, KINDS[0])
@@ -422,7 +422,7 @@ def _channels(root: Table) -> dict[str, Channel]:
 
 
 def check_texts(name: str, value: Any, place: str = "") -> None:
-    """Refuse invisible texts, and long ones where short ones are shown (StudyError naming the first)."""
+    """Refuse invisible texts, and long texts where only short ones can be shown (StudyError that names the first)."""
     for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
         check_texts(name, inner, f"{place}[{key}]" if isinstance(key, int) else f"{place}.{key}".lstrip("."))
     if isinstance(value, str) and value and not num_visible_chars(value):

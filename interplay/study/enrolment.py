@@ -1,8 +1,8 @@
-"""One person's part in one study, from the link to the code: admission, next steps, outcomes. Pure rules.
+"""One person's way through one study, from the link to the completion code: admission, next steps, outcomes. Pure rules.
 
     link --(preview: looks, leaves nothing)--> agreed --> quiz --> work --> ended (done, screened_out, failed_check, ...)
 
-Nothing is kept of anybody before they agree; an enrolment begins there.
+No data about people are kept before they agree; an enrolment begins with the agreement.
 """
 
 from __future__ import annotations
@@ -19,17 +19,18 @@ Step = Literal["quiz", "work", "questions", "end"]
 Refusal = Literal["closed", "paused", "banned", "wrong_worker", "enough_visits"]
 
 HOLD = timedelta(minutes=30)
-"""An assignment stays with its worker until nothing was heard of them for so long. Mechanical Turk tells nobody when a
+"""How long an assignment stays reserved for a worker after the last sign of activity. Mechanical Turk does not report when a
 worker returns an assignment, and gives the next worker the same id."""
 GIVEN_BACK: frozenset[Outcome] = frozenset({"withdrawn", "screened_out", "no_consent"})
-"""After these the person returns the assignment to the platform, which may hand it to somebody else under the same id."""
+"""Outcomes after which the person returns the assignment; the platform may then give it to somebody else under the same id."""
 PAID: frozenset[Outcome] = frozenset({"done", "no_partner"})
-"""After these something may be owed: what was promised, or what waiting for a partner is worth."""
+"""Outcomes that may be paid: for the promised reward, or for the time spent waiting for a partner."""
 
 
 @dataclass(frozen=True)
 class Visit:
-    """An enrolment as far as letting people in goes; fields as in `store.Enrolment`, and when the person was last seen."""
+    """The part of an enrolment that decides about admission.
+    Fields are as in `store.Enrolment`, and when the person was last seen."""
 
     id: str
     worker: str
@@ -40,12 +41,12 @@ class Visit:
 
 @dataclass(frozen=True)
 class Admission:
-    """Whether somebody who opens a study's link is let in.
+    """The decision about somebody who opens a study's link.
 
     Attributes:
-        kind: `preview`: may look. `new`: may agree and begin. `resume`: continues with `enrolment`. `refuse`: sees why not.
-        enrolment: Id of the enrolment: of `resume`, and of `new` once the person has agreed.
-        abandoned: Enrolments that end as `withdrawn` when the person begins: their assignment has gone over to this one.
+        kind: `preview`: may look. `new`: may agree and begin. `resume`: continues with `enrolment`. `refuse`: sees the reason.
+        enrolment: Id of the enrolment: with `resume`, and with `new` once the person has agreed.
+        abandoned: Enrolments that end as `withdrawn` when this person begins, because this person now holds their assignment.
     """
 
     kind: Literal["preview", "new", "resume", "refuse"]
@@ -65,14 +66,14 @@ def admit(
     max_visits: int | None = None,
     is_paused: bool = False,
 ) -> Admission:
-    """Let somebody in, back in, or not.
+    """Decide whether a person who opens the link may begin, may continue, or is refused.
 
     Args:
-        is_banned: Whether this person's answers are refused here.
-        of_assignment: Everyone known with this assignment; of an open link, which has none: nobody.
-        of_worker: This person's visits to the study so far, the first one first; of an open link: by their cookie.
+        is_banned: Whether the answers of this person are refused on this server.
+        of_assignment: All known visits with this assignment; empty for an open link, which has no assignment.
+        of_worker: This person's visits to the study so far, the first one first; for an open link they are found by the cookie.
         max_visits: How often one person may take part; None: as often as the platform sends them.
-        is_paused: Whether nobody new may come just now; current participants continue.
+        is_paused: Whether new people are refused at present; current participants may continue.
 
     >>> from datetime import UTC
     >>> handed_in = Visit("e", "A2", "3B", "done")
@@ -107,14 +108,15 @@ class Facts:
     """Facts that decide the next step of an enrolled person.
 
     Attributes:
-        num_attempts, max_attempts: Attempts at the quiz so far, over all visits, and how many there are.
-        num_wanted: Answers that a visit needs; None: as many as the person likes.
-        is_complete: In a study of play: whether every requirement of the visit is met.
-        is_over: Likewise: whether no more games are allowed.
-        is_playing: Likewise: whether a game is running or being saved, which still counts.
-        has_questions: Likewise: whether questions about a partner are to be answered first.
-        has_waited: Likewise: whether they have waited for a partner as long as the study asks, and nobody came.
-        outcome: How the part ended, if it did.
+        num_attempts, max_attempts: The number of quiz attempts so far, over all visits, and the number allowed.
+        num_wanted: Number of answers that a visit needs; None: the person decides.
+        is_complete: In a study of play: whether the visit meets every requirement.
+        is_over: In a study of play: whether no more games are allowed.
+        is_playing: In a study of play: whether a game that still counts is running or being saved.
+        has_questions: In a study of play: whether questions about a partner must be answered first.
+        has_waited: In a study of play: whether the person has waited for a partner for the time the study asks, and nobody
+            came.
+        outcome: How the visit ended, if it did.
     """
 
     is_open: bool = True
@@ -134,11 +136,11 @@ class Facts:
 
 
 def due_outcome(facts: Facts) -> Outcome | None:
-    """The outcome with which a part ends now; None while there is something to do.
+    """Return the outcome with which a visit ends now; None while there is something to do.
 
-    Failed checks end nothing by themselves: `failed_check` is for people whom the operator banned, for example after them.
-    Somebody who finished is done, though the study was closed in that minute; a closed study sends the others home as if
-    nothing were left to do, with the code for that.
+    Failed checks alone do not end a visit: `failed_check` is for people whom the operator banned, for example after failed
+    checks. A person who has finished gets `done`, even if the study was closed in that minute. A closed study sends the others
+    home with the code for "nothing left to do".
     """
     if facts.is_banned:
         return "failed_check"
@@ -152,12 +154,12 @@ def due_outcome(facts: Facts) -> Outcome | None:
 
 
 def earned_outcome(facts: Facts) -> Outcome | None:
-    """The outcome with which a visit of play may end at any time so that it is paid; None if nothing is owed for it."""
+    """Return the outcome with which a visit of play may end now so that it is paid; None if nothing is owed for it."""
     return "done" if facts.is_complete else "no_partner" if facts.has_waited else None
 
 
 def next_step(facts: Facts) -> Step:
-    """The next step of an enrolled person.
+    """Return the next step of an enrolled person.
 
     >>> next_step(Facts(needs_quiz=True, max_attempts=2)), next_step(Facts()), next_step(Facts(outcome="done"))
     ('quiz', 'work', 'end')

@@ -1,4 +1,4 @@
-"""Errors between a study and the people and platforms it works with."""
+"""Errors of studies, and of the people and platforms that a study works with."""
 
 from __future__ import annotations
 
@@ -6,36 +6,36 @@ from interplay.errors import InterplayError, MisuseError
 
 
 class StudyError(InterplayError):
-    """Anything wrong with a study's settings, or with what a platform did with them."""
+    """The settings of a study are wrong, or a platform refused what the study asked for."""
 
 
 class OptionError(StudyError, MisuseError):
-    """An option of a study's command that cannot be read, such as an invalid address."""
+    """An option of a study's command cannot be read, such as an invalid address."""
 
 
 class ArrivalError(StudyError):
-    """A link that does not say who came, or says it in a way the platform never does; for the person who opened it."""
+    """A link does not say who came, or not as the platform says it; the text is for the person who opened it."""
 
 
 class EnrolmentTokenError(StudyError):
-    """An enrolment token this server did not sign."""
+    """An enrolment token was not signed by this server."""
 
 
 class QuizError(StudyError):
-    """A quiz that cannot be used as it is written."""
+    """A quiz is written in a way that cannot be used."""
 
 
 class QuizAnswerError(StudyError):
-    """Answers that do not belong to the quiz's questions."""
+    """Answers do not belong to the questions of the quiz."""
 
 
 class FormError(StudyError):
-    """A form about a partner that cannot be kept; the text is for the person who sent it."""
+    """A form about a partner cannot be stored; the text is for the person who sent it."""
 
 
 class PaymentError(StudyError):
-    """The platform refused, or could not be asked; nothing was paid by this request."""
+    """The platform refused a payment, or could not be asked; this request paid nothing."""
 
 
 class PaymentUnknownError(PaymentError):
-    """The request went out and no answer came back: it may have been paid. Look before sending it again."""
+    """A payment request got no answer and may have been paid; look on the platform before sending it again."""

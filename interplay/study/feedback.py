@@ -1,7 +1,7 @@
 """`FeedbackBox`: feedback that people write about pages and games.
 
-A problem report has the context that helps: the page, the game on it, the study or class, the browser, the version. No address
-of a machine is kept, and nothing of the page's address that could be a token.
+A problem report keeps the context that helps: the page, the game on it, the study or class, the browser, the version. It keeps
+neither the network address nor any part of the page's address that could be a token.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from interplay.store import participants as store
 from interplay.study.errors import StudyError
 
 KINDS = {"problem": "A problem", "idea": "An idea", "other": "Something else"}
-"""What it is -> in the page's words."""
+"""Kind of feedback -> its text on the page."""
 MAX_CHARS = 2000
 MAX_OF_PERSON = 20
-"""In a day."""
+"""Most feedback that one person may send in a day."""
 MAX_OF_ALL = 2000
-"""In a day: a list that somebody's program fills helps nobody."""
+"""Most feedback from all people in a day; a longer list, filled by a program, would help nobody."""
 _DAY = timedelta(days=1)
 _LENGTHS = {"page": 200, "episode": 100, "study": 100, "browser": 300}
 _HIDDEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 class FeedbackError(StudyError):
-    """Feedback that cannot be kept; the text is for the person who wrote it."""
+    """Feedback cannot be stored; the text is for the person who wrote it."""
 
 
 class TooMuchFeedbackError(FeedbackError):
-    """More feedback than one person, or all together, may write in a day."""
+    """One person, or all people together, wrote more feedback than allowed in a day."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class FeedbackBox:
         version: str = "",
         participant: int | None = None,
     ) -> Feedback:
-        """Check and keep one piece of feedback (FeedbackError if it is invalid, TooMuchFeedbackError after too many today)."""
+        """Check and store one piece of feedback (FeedbackError if it is invalid, TooMuchFeedbackError after too many today)."""
         text = _HIDDEN.sub("", words.replace("\r\n", "\n")).strip()
         if kind not in KINDS:
             raise FeedbackError(f"choose what it is: {', '.join(KINDS.values())}")
@@ -97,7 +97,7 @@ class FeedbackBox:
 
 
 def feedback_csv(known: Iterable[Feedback]) -> str:
-    """The list as CSV. A cell that a spreadsheet would compute begins with an apostrophe."""
+    """Return the list as CSV. A cell that a spreadsheet would compute begins with an apostrophe."""
     text = io.StringIO()
     names = [field.name for field in fields(Feedback)]
     writer = csv.writer(text, lineterminator="\n")
@@ -109,7 +109,7 @@ def feedback_csv(known: Iterable[Feedback]) -> str:
 
 
 def plain_cell(value: object) -> str:
-    """A cell of a table that strangers wrote: text, whatever a spreadsheet would make of it.
+    """Return the text of a table cell that strangers wrote, so that no spreadsheet computes it as a formula.
 
     >>> plain_cell("=HYPERLINK(1)"), plain_cell("fine"), plain_cell(None)
     ("'=HYPERLINK(1)", 'fine', '')

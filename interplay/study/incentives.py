@@ -1,4 +1,4 @@
-"""Incentives of a study of play: what a visit must reach, and what it earns. Pure arithmetic.
+"""Incentives of a study of play: the requirements of a visit, and the pay that it earns. Pure arithmetic.
 
 A game is a mapping {statistic: number}; a visit is the sequence of its games. Fractions of a cent are rounded up, as everywhere
 in pay.
@@ -17,7 +17,7 @@ DURATIONS = ("time", "active_time")
 
 
 def readable(statistic: str) -> str:
-    """The name of a statistic as people read it.
+    """Return the name of a statistic as people read it.
 
     >>> readable("active_time")
     'active time'
@@ -26,7 +26,7 @@ def readable(statistic: str) -> str:
 
 
 def amount(statistic: str, value: float, *, is_share: bool = False) -> str:
-    """A value of a statistic as people read it.
+    """Return a value of a statistic as people read it.
 
     >>> amount("time", 200.9), amount("score", 1240.0), amount("score", 0.5), amount("good", 0.62, is_share=True)
     ('3:20', '1,240', '0.5', '62 %')
@@ -39,7 +39,7 @@ def amount(statistic: str, value: float, *, is_share: bool = False) -> str:
 
 
 Game = Mapping[str, float]
-"""The statistics of one finished game; a statistic that is not there counts as 0."""
+"""The statistics of one finished game; a missing statistic counts as 0."""
 Scope = Literal["visit", "game"]
 SCOPES: tuple[Scope, ...] = ("visit", "game")
 
@@ -49,10 +49,10 @@ class Requirement:
     """One amount that a visit must reach.
 
     Attributes:
-        required: Enough of it, in its unit; above 0.
-        out_of: Another statistic; then the share of `statistic` in it counts, such as aliens in the right order out of all
-            aliens hit. Empty: the statistic itself.
-        scope: `visit`: all games of the visit together. `game`: the best game alone.
+        required: The amount to be reached, in the unit of the statistic; above 0.
+        out_of: Another statistic: the requirement is then the share `statistic` / `out_of`, such as aliens hit in the right
+            order out of all aliens hit. Empty: the statistic itself.
+        scope: `visit`: all games of the visit are added up. `game`: only the best game counts.
     """
 
     statistic: str
@@ -66,7 +66,7 @@ class Requirement:
         return (self.statistic, self.out_of) if self.out_of else (self.statistic,)
 
     def achieved(self, games: Sequence[Game]) -> float:
-        """The amount reached in these games, in the statistic's unit; a share of nothing is 0."""
+        """Return the amount reached in these games, in the statistic's unit; a share is 0 if its whole is 0."""
         groups = [games] if self.scope == "visit" else [[game] for game in games]
         return float(max(map(self._amount, groups), default=Fraction(0)))
 
@@ -80,7 +80,7 @@ class Requirement:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a visit is with one requirement: the amount, and its share of the required one, from 0 to 1."""
+    """Progress of a visit with one requirement: the amount reached, and its share of the required amount, from 0 to 1."""
 
     requirement: Requirement
     achieved: float
@@ -88,7 +88,7 @@ class Progress:
 
 
 def progress(requirements: Iterable[Requirement], games: Sequence[Game]) -> tuple[Progress, ...]:
-    """Progress of a visit with each requirement.
+    """Return the progress of a visit with each requirement.
 
     >>> progress([Requirement("aliens", 50)], [{"aliens": 20}, {"aliens": 5}])[0].share
     0.5
@@ -101,7 +101,7 @@ def progress(requirements: Iterable[Requirement], games: Sequence[Game]) -> tupl
 
 
 def completion(requirements: Iterable[Requirement], games: Sequence[Game]) -> float:
-    """Progress with the requirement that is least fulfilled, from 0 to 1; without any requirement 1.
+    """Return the progress with the least fulfilled requirement, from 0 to 1; 1 without requirements.
 
     >>> completion([Requirement("s", 300), Requirement("good", 0.8, out_of="all")], [{"s": 400, "good": 2, "all": 5}])
     0.5
@@ -110,7 +110,7 @@ def completion(requirements: Iterable[Requirement], games: Sequence[Game]) -> fl
 
 
 def total(games: Iterable[Game], statistic: str) -> Fraction:
-    """A statistic summed over games, without rounding; values that are not finite count as 0.
+    """Add up a statistic over games, without rounding; values that are not finite count as 0.
 
     >>> total([{"a": 0.5}, {"a": 2}, {}], "a")
     Fraction(5, 2)
@@ -125,16 +125,16 @@ class SlidingBonus:
 
         p = p_max * min(1, n_correct / N) * max(0, 2 * (n_correct / n_total - 1/2))
 
-    Differences: the paper prints max(1, .) and min(0, .), which would pay at least p_max times nothing or less, and 500 where
-    its text says N = 200. With n_total = 0 the bonus is 0.
+    Differences: the paper prints max(1, .) and min(0, .), with which the bonus could never be above 0, and prints 500 where its
+    text says N = 200. With n_total = 0 the bonus is 0.
 
     Attributes:
-        max_cents: p_max, hundredths of the currency.
+        max_cents: p_max, in hundredths of the currency.
         correct: Statistic that counts n_correct.
         out_of: Statistic that counts n_total, of which the correct ones are a part.
-        full_at: N, from which number on more gives no more.
-        label: Words for the correct ones; empty: the statistic's name.
-        statistic: Counted up to N instead of the correct ones, such as the score; empty: the correct ones.
+        full_at: N: a larger number gives no more.
+        label: Words for the correct ones; empty: the name of the statistic.
+        statistic: Statistic that is counted up to N instead of the correct ones, such as the score; empty: the correct ones.
     """
 
     max_cents: int
@@ -146,11 +146,11 @@ class SlidingBonus:
 
     @property
     def statistics(self) -> tuple[str, ...]:
-        """Statistics that it reads; the first is counted up to N."""
+        """Statistics that the rule reads; the first one is counted up to N."""
         return tuple(dict.fromkeys((self.statistic or self.correct, self.correct, self.out_of)))
 
     def cents(self, games: Sequence[Game]) -> int:
-        """The bonus for these games, whole cents from 0 to `max_cents`, rounded up.
+        """Return the bonus for these games in whole cents, 0 to `max_cents`, rounded up.
 
         >>> rule = SlidingBonus(300, "good", "all")
         >>> [rule.cents([{"good": good, "all": of}]) for good, of in ((200, 200), (100, 100), (150, 200), (1, 2), (0, 0))]
@@ -170,14 +170,14 @@ class SlidingBonus:
 
 @dataclass(frozen=True)
 class LinearBonus:
-    """A bonus that grows with one statistic: max_cents * min(1, x / full_at), such as with the score.
+    """A bonus that grows with one statistic, such as the score: max_cents * min(1, x / full_at).
 
-    With `correct` and `out_of` it is also never more than that share of `max_cents`.
+    With `correct` and `out_of` it is at most their share of `max_cents`.
 
     Attributes:
-        max_cents: Of the whole visit, hundredths of the currency.
-        statistic: Summed over the games of a visit.
-        full_at: From which value on more gives no more.
+        max_cents: Largest bonus of a visit, in hundredths of the currency.
+        statistic: Statistic that is added up over the games of a visit.
+        full_at: Value from which on the bonus does not grow.
         label: Words for the statistic; empty: its name.
         correct, out_of: Statistics whose share limits the bonus; empty: no limit.
     """
@@ -194,7 +194,7 @@ class LinearBonus:
         return tuple(dict.fromkeys(name for name in (self.statistic, self.correct, self.out_of) if name))
 
     def cents(self, games: Sequence[Game]) -> int:
-        """Whole cents for these games, as `SlidingBonus.cents`.
+        """Return whole cents for these games, as `SlidingBonus.cents`.
 
         >>> LinearBonus(300, "score", 20000).cents([{"score": 700}, {"score": 301}])
         16
@@ -224,8 +224,7 @@ Bonus = SlidingBonus | LinearBonus
 
 @dataclass(frozen=True)
 class Earned:
-    """The result of a treatment for one visit: the least progress as `completion`, and sums of the statistics that rules
-    read."""
+    """The result of a visit by the rules: the least progress (`completion`), and sums of the statistics read."""
 
     progress: tuple[Progress, ...]
     completion: float
@@ -244,8 +243,8 @@ class Earned:
 
 @dataclass(frozen=True)
 class Treatment:
-    """The promise to a participant: a reward once the requirements are reached, in hundredths of `currency`, and a bonus on
-    top."""
+    """The promise to a participant: a reward for reaching all requirements, and a bonus on top.
+    The reward is in hundredths of `currency`."""
 
     requirements: tuple[Requirement, ...] = ()
     reward_cents: int = 0
@@ -262,7 +261,7 @@ class Treatment:
         return tuple(dict.fromkeys(name for rule in rules for name in rule.statistics))
 
     def earned(self, games: Sequence[Game]) -> Earned:
-        """The result of a visit with these games.
+        """Return what a visit with these games has earned.
 
         >>> Treatment((Requirement("time", 300),), 75).earned([{"time": 200}, {"time": 100}]).cents
         75

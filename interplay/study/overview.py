@@ -1,4 +1,4 @@
-"""`Overview`: studies as the operator reads them: people, progress, requirements, money. It writes nothing."""
+"""`Overview`: studies as the operator reads them: people, progress, requirements, money. This service writes nothing."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PEOPLE_PER_PAGE = 50
 
 @dataclass(frozen=True)
 class StudyNumbers:
-    """A study at a glance; `outcomes` counts visits by their end (`working` without one), `today` those of the last day."""
+    """Numbers of one study: `outcomes` counts all visits by outcome (`working`: not ended), `today` those of the last day."""
 
     opened: OpenedStudy
     pause: PauseState | None
@@ -39,7 +39,7 @@ class StudyNumbers:
 
 @dataclass(frozen=True)
 class PeoplePage:
-    """A page of the visits of a study; `page` counts from 1."""
+    """One page of the list of visits to a study; `page` counts from 1."""
 
     rows: Sequence[PersonRow]
     total: int
@@ -49,8 +49,8 @@ class PeoplePage:
 
 @dataclass(frozen=True)
 class RequirementProgress:
-    """How many visits of a variant, of those with a game, reach one requirement; `spread` is of the statistic, unless it is a
-    share."""
+    """How many of the visits with a game reach one requirement of a variant.
+    `spread` is of the statistic, unless the requirement is a share."""
 
     variant: str
     label: str
@@ -66,10 +66,10 @@ class Purse:
     """The money of one study and channel, in hundredths of its currency.
 
     Attributes:
-        planned_cents: Due to finished visits: rewards, earnings and prizes, also those refused before. Top-ups to an hourly
-            target are calculated when you pay, and are not in it.
-        claimed_cents: Written down as about to be sent, without an answer of the platform.
-        failed_cents: Refused by the platform, and not sent again.
+        planned_cents: Due for finished visits: rewards, earnings and prizes, also those refused before. It leaves out top-ups
+            to an hourly target, which are calculated when you pay.
+        claimed_cents: Written down as about to be sent; the platform has not answered.
+        failed_cents: Refused by the platform and not sent again.
     """
 
     study: str
@@ -84,7 +84,7 @@ class Purse:
 
 @dataclass(frozen=True)
 class RaffleResult:
-    """A raffle that was drawn: its seed, how many took part, and the winners as (name, enrolment)."""
+    """The result of a raffle: its seed, the number of people who took part, and the winners as (name, enrolment)."""
 
     study: str
     seed: int
@@ -93,7 +93,7 @@ class RaffleResult:
 
 
 class Overview:
-    """The studies of one database in numbers."""
+    """Numbers about the studies of one database."""
 
     def __init__(self, database: Database, clock: Callable[[], datetime] | None = None) -> None:
         self._database = database
@@ -103,12 +103,12 @@ class Overview:
         self._pauses = Pauses(database, self._clock)
 
     def all(self) -> list[tuple[OpenedStudy, dict[str, int], PauseState | None]]:
-        """Every study with how its visits ended and its pause, the newest first."""
+        """Return every study with its visits by outcome and its pause, newest first."""
         counts, pauses = self._studies.counts(), self._pauses.all()
         return [(one, counts.get(one.study.id, {}), pauses.get(one.study.id)) for one in reversed(self._studies.all())]
 
     def study(self, study: str, *, hint: str = "") -> StudyNumbers:
-        """One study (NotFoundError with the nearest id if it was not opened here)."""
+        """Return the numbers of one study (NotFoundError with the nearest id if it was not opened here)."""
         opened = self._studies.get(study, hint=hint)
         with self._database.read() as session:
             funnel = store.funnel(session, study)
@@ -117,7 +117,7 @@ class Overview:
         return StudyNumbers(opened, self._pauses.of(study), funnel, self._studies.counts().get(study, {}), today, stands)
 
     def people(self, study: str, *, outcome: str | None = None, page: int = 1) -> PeoplePage:
-        """A page of the visits, newest first; the last one if there are fewer pages. Errors as `study`."""
+        """Return a page of the visits, newest first; if there are fewer pages, the last one. Errors as `study`."""
         self._studies.get(study)
         with self._database.read() as session:
             total = store.count_people(session, study, outcome)
@@ -129,7 +129,7 @@ class Overview:
         return PeoplePage(rows, total, page, num_pages)
 
     def _owed_cents(self, row: PersonRow) -> int:
-        """Unsent pay of a person; top-ups to an hourly target are calculated when you pay."""
+        """Return the unsent pay of a person, without top-ups to an hourly target, which are calculated when you pay."""
         if row.channel in UNPAID or row.outcome not in PAID:
             return 0
         reward = self._reward_cents(row.version, row.variant) if row.outcome == "done" else 0
@@ -141,7 +141,8 @@ class Overview:
         return 0 if study.pay is None else study.pay.reward_cents if found is None else found.treatment.reward_cents
 
     def reached(self, study: str, *, hint: str = "") -> list[RequirementProgress]:
-        """Progress of visits with each requirement of each variant, as the study asks now. Errors as `study`."""
+        """Return how many visits reach each requirement of each variant, by the present rules of the study.
+        Errors as `study`."""
         play = self._studies.get(study, hint=hint).study.play
         if play is None:
             return []
@@ -163,7 +164,7 @@ class Overview:
         return found
 
     def money(self, study: str | None = None, *, hint: str = "") -> list[Purse]:
-        """The money of every study that pays, or of one, by channel. Errors as `study`."""
+        """Return the money of one study, or of every study that pays, by channel. Errors as `study`."""
         if study is not None:
             self._studies.get(study, hint=hint)
         with self._database.read() as session:
@@ -211,7 +212,7 @@ class Overview:
 
 
 def checked_outcome(outcome: str, known: Sequence[str]) -> str:
-    """An outcome by which people are listed (NotFoundError with the nearest)."""
+    """Return an outcome by which people can be listed (NotFoundError with the nearest)."""
     if outcome not in known:
         raise unknown_name("outcome", outcome[:100], known)
     return outcome

@@ -1,4 +1,4 @@
-"""`Pauses`: the service that stops and resumes a study, or all new games of a server. Running games are not interrupted."""
+"""`Pauses`: the service that pauses and resumes a study, or all new games of a server. Running games are not interrupted."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MAX_NOTE_CHARS = 500
 
 @dataclass(frozen=True)
 class PauseState:
-    """A pause; `note` is shown to people who come meanwhile, and may be empty."""
+    """A pause; `note` is shown to people who come during the pause, and may be empty."""
 
     note: str
     since: datetime
@@ -30,7 +30,7 @@ class Pauses:
         self._clock = clock or (lambda: datetime.now(UTC))
 
     def all(self) -> dict[str | None, PauseState]:
-        """Current pauses by id of the study; None stands for all new games of the server."""
+        """Return current pauses by study id; the key None stands for all new games of the server."""
         with self._database.look() as session:
             return {study: PauseState(one.note, one.created_at) for study, one in store.current_pauses(session).items()}
 
@@ -38,8 +38,8 @@ class Pauses:
         return self.all().get(study)
 
     def pause(self, study: str | None = None, *, note: str = "", hint: str = "") -> None:
-        """Let nobody new into a study, or (of None) let no new game begin; people who come read the note (NotFoundError if
-        unknown)."""
+        """Pause a study for new people, or, with None, all new games (NotFoundError if the study is unknown).
+        People who come during the pause read the note."""
         self._say(study, is_paused=True, note=note, hint=hint)
 
     def resume(self, study: str | None = None, *, hint: str = "") -> None:

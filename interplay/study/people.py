@@ -1,4 +1,4 @@
-"""`People`: participants by the random key in their cookie. It makes one when somebody first plays or judges."""
+"""`People`: participants, identified by the random key in their cookie, added when they first play or judge."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ class People:
         self._clock = clock or (lambda: datetime.now(UTC))
 
     def find(self, key: str) -> int | None:
-        """Number of the participant with this key, or None. Writes nothing."""
+        """Return the number of the participant with this key, or None. Writes nothing."""
         with self._database.look() as session:
             found = participant_by_key(session, key)
         return None if found is None else found.id
 
     def find_or_add(self, key: str) -> int:
-        """Number of the participant with this key, who is new for a new key; the same for two requests that arrive together."""
+        """Return the number of the participant with this key; add a participant for a new key.
+        Two requests with the same key at the same time get the same number."""
         with self._database.write() as session:
             # Looked up again under the write lock.
             return (participant_by_key(session, key) or add_participant(session, key, self._clock())).id

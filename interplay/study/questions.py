@@ -1,7 +1,7 @@
-"""Questions of a study after a game with a partner: about that partner, and which of the last two partners was better.
+"""Questions after a game with a partner: about that partner, and about which of the last two partners was better.
 
-`Questions` are read from a study's file, with sets of `question_sets/`; `due` gives the form that comes next. Pure rules; the
-service is `Visits` (`play/visits.py`).
+`Questions` come from a study's file, with sets from `question_sets/`; `due` returns the next form. Pure rules; the service is
+`Visits` (`play/visits.py`).
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from interplay.study.errors import FormError, StudyError
 from interplay.tables import Table, parse_toml
 
 AGREEMENT = ("strongly disagree", "disagree", "neither", "agree", "strongly agree")
-"""What a statement is answered by, unless it has options of its own."""
+"""Answers to a statement, unless it has options of its own."""
 SIDES = {"first": "The first", "same": "No difference", "second": "The second"}
-"""What a comparison is answered by: value -> as people read it."""
+"""Answers to a comparison: value -> text on the page."""
 MAX_TEXT_CHARS = 2000
-"""Longest answer in people's own words."""
+"""Most characters of an answer in people's own words."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """One question, its id unique in its form.
+    """One question; its id is unique in its form.
 
     Attributes:
-        options: Value -> in words, in order. Of a statement the values are 1, 2, ...; without any, people answer in their own
-            words, or leave it empty.
+        options: Value -> text, in order. A statement has the values 1, 2, ... Without options, people answer in their own
+            words, or leave the field empty.
     """
 
     id: str
@@ -44,8 +44,8 @@ class Question:
 
 @dataclass(frozen=True)
 class Questions:
-    """The questions of a study about the partner, after `every` so many games, and comparisons of the partners of two games in
-    a row, if they differ; each pair is compared once."""
+    """The questions of a study: about the partner of every `every`-th game, and comparisons of successive partners.
+    Partners are compared only if they differ, and each pair once."""
 
     partner: tuple[Question, ...] = ()
     comparison: tuple[Question, ...] = ()
@@ -53,7 +53,7 @@ class Questions:
 
 
 def read_questions(table: Table | None) -> Questions:
-    """The table `[questions]` of a study (StudyError if it is invalid)."""
+    """Read the table `[questions]` of a study (StudyError if it is invalid)."""
     if table is None:
         return Questions()
     partner = _read(table, "partner", None)
@@ -66,7 +66,7 @@ def read_questions(table: Table | None) -> Questions:
 
 
 def taken_in(table: Table) -> dict[str, Any]:
-    """The table of a file, its key `use` replaced by the questions of the named sets (StudyError for an unknown set)."""
+    """Return a file's table with `use` replaced by the questions of the named sets (StudyError for an unknown set)."""
     found = dict(table.values)
     used = found.pop("use", [])
     for name in reversed([used] if isinstance(used, str) else table.texts("use", [])):
@@ -81,13 +81,13 @@ def taken_in(table: Table) -> dict[str, Any]:
 
 @cache
 def builtin_sets() -> dict[str, dict[str, Any]]:
-    """The sets that ship with the package, by name: kind -> questions as a file has them."""
+    """Return the sets that the package contains, by name: kind -> questions as in a file."""
     folder = Path(str(resources.files("interplay.study"))) / "question_sets"
     return {file.stem: parse_toml(file.read_text("utf-8"), str(file), StudyError) for file in sorted(folder.glob("*.toml"))}
 
 
 def _read(table: Table, kind: str, options: Mapping[str, str] | None) -> tuple[Question, ...]:
-    """The questions of one kind; with `options` they are answered by these alone."""
+    """Read the questions of one kind; if `options` is given, these are the only answers."""
     found: dict[str, Question] = {}
     for entry in table.tables(kind, []):
         name = entry.name("id")
@@ -111,7 +111,7 @@ FormKind = Literal["partner", "comparison"]
 
 
 class TeamGame(NamedTuple):
-    """A game with a partner, its number in the visit from 1; of the actors in the other seats the names and kinds."""
+    """A game with a partner: its number in the visit, from 1, and names and kinds of the actors in the other seats."""
 
     number: int
     episode: str
@@ -121,7 +121,7 @@ class TeamGame(NamedTuple):
 
 @dataclass(frozen=True)
 class Form:
-    """The questions of one page, about a game, or about two games, the older one first."""
+    """The questions of one page, about one game, or about two games with the older one first."""
 
     kind: FormKind
     questions: tuple[Question, ...]
@@ -129,11 +129,11 @@ class Form:
 
     @property
     def key(self) -> str:
-        """A key that stays the same however often the form is shown."""
+        """Key that is the same each time the form is shown."""
         return f"{self.kind}:{self.games[-1].episode}"
 
     def read(self, given: Mapping[str, str]) -> dict[str, str]:
-        """Answers by question (FormError if one is missing, too long, or not among the options).
+        """Return the answers by question (FormError if one is missing, too long, or not among the options).
 
         >>> form = Form("partner", (Question("fun", "It was fun.", {"1": "no", "2": "yes"}),), (TeamGame(1, "e", "noop"),))
         >>> form.read({"fun": "2"})
@@ -151,8 +151,8 @@ class Form:
 
 
 def due(questions: Questions, games: Sequence[TeamGame], answered: Collection[str]) -> Form | None:
-    """The next form, or None; `games` are those with a partner, in order, and `answered` the keys of forms that were sent or
-    skipped."""
+    """Return the next form, or None. `games` are those with a partner, in order.
+    `answered` has the keys of forms that were sent or skipped."""
     return next((form for form in forms(questions, games) if form.key not in answered), None)
 
 

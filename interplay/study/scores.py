@@ -1,4 +1,4 @@
-"""High scores: whose games may be compared (`Scores`, the service, which only reads), and how one value stands among others."""
+"""High scores: `Scores`, the reading service that knows whose games may be compared, and the place of a value among others."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ MOST_BINS = 12
 
 @dataclass(frozen=True)
 class Standing:
-    """How one person stands among so many others; equals share the better rank, from 1.
+    """The place of one person among the others; equal values share the better rank, counted from 1.
 
     Attributes:
-        percentile: Percent of the others who did worse, equals counted half, rounded down; None without others.
+        percentile: Percent of the others who did worse, rounded down; an equal value counts half. None without others.
     """
 
     value: float
@@ -31,7 +31,7 @@ class Standing:
 
 
 def standing(value: float, others: Sequence[float], *, is_lower_better: bool = False) -> Standing:
-    """Place a value among those of the others, itself left out.
+    """Place a value among those of the others, which do not include it.
 
     >>> standing(30, [10, 20, 30, 40])
     Standing(value=30, others=4, percentile=62, rank=2)
@@ -48,8 +48,8 @@ def standing(value: float, others: Sequence[float], *, is_lower_better: bool = F
 
 @dataclass(frozen=True)
 class Bins:
-    """A histogram with round edges; a bin holds the values from its lower edge, `low` for the first, up to below its upper
-    edge."""
+    """A histogram with round edges. Each bin holds values from its lower edge up to, but not including, its upper edge.
+    `low` is the lower edge of the first bin."""
 
     low: float
     width: float
@@ -64,11 +64,11 @@ class Bins:
 
 
 def bins(values: Sequence[float], marks: Sequence[float] = (), *, is_whole: bool = False) -> Bins:
-    """Count values in at most `MOST_BINS` bins with round edges, wide enough for the marks too.
+    """Count values in at most `MOST_BINS` bins with round edges that also cover the marks.
 
     Args:
-        values: At least one; finite.
-        marks: Other values that must have a place in the plot.
+        values: Finite values; at least one.
+        marks: Other values that must lie inside the plot.
         is_whole: Whether all values are whole numbers, so that bins are at least 1 wide.
 
     >>> bins([9, 12, 30, 186], is_whole=True)
@@ -95,7 +95,7 @@ AGENTS_SHOWN = 4
 
 @dataclass(frozen=True)
 class Place:
-    """A line of the table: somebody's best episode; equals share the better rank, from 1."""
+    """A line of the table: the best episode of one person; equal values share the better rank, counted from 1."""
 
     rank: int
     episode: str
@@ -108,7 +108,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Board:
-    """The high scores of one task and statistic: one line for each of the best people, and one for the viewer."""
+    """The high scores of one task and statistic: a line for each of the best people, and the standing of the viewer."""
 
     top: tuple[Place, ...]
     values: tuple[float, ...]
@@ -117,7 +117,7 @@ class Board:
 
 
 class Scores:
-    """High scores over one database; safe to share between threads."""
+    """High scores of one database; threads may share it."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -132,13 +132,13 @@ class Scores:
         person: int | None = None,
         without: Collection[str] = (),
     ) -> Board:
-        """The table of one version of a task.
+        """Return the high scores for one version of a task.
 
         Args:
             statistic: `score`, or one that the task measures.
             since: Only episodes that began then or later.
-            person: Number of the viewer.
-            without: Episodes that do not count because a replay differed from the recording.
+            person: Number of the viewing participant.
+            without: Episodes that do not count because their replay differed from the recording.
         """
         with self._database.read() as session:
             found = scores_of_people(
@@ -153,7 +153,7 @@ class Scores:
     def of_visits(
         self, task: Task, visit: tuple[str, str], *, statistic: str, is_lower_better: bool = False
     ) -> dict[int, float]:
-        """Best value of every participant of one variant of a study, by their number."""
+        """Return the best value of each participant of one variant of a study, by participant number."""
         with self._database.read() as session:
             found = scores_of_people(session, task=task.id, task_hash=task.content_hash, statistic=statistic, visit=visit)
         return {one.participant_id: one.value for one in best_of_each(found, is_lower_better=is_lower_better)}
@@ -164,7 +164,7 @@ def today(now: datetime) -> datetime:
 
 
 def best_of_each(found: Iterable[ScoredEpisode], *, is_lower_better: bool) -> list[ScoredEpisode]:
-    """The best episode of every person, the best person first; of equals the earlier one."""
+    """Return the best episode of each person, best person first; among equal values the earlier episode counts."""
     sign = 1 if is_lower_better else -1
     best: dict[int, ScoredEpisode] = {}
     for one in sorted(found, key=lambda one: (sign * one.value, one.at, one.episode)):

@@ -1,6 +1,6 @@
-"""`Studies`: the service of studies. It opens and closes them, lets people in, takes their quizzes, and ends their visits.
+"""`Studies`: the service that opens and closes studies, lets people in, scores their quizzes, and ends their visits.
 
-Each method is one transaction, or one look at the database. Its rules are in `enrolment.py`; pay is in `money`.
+Each method is one transaction, or one read of the database. The rules are in `enrolment.py`; pay is in `money`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _ENROLMENTS_REMEMBERED = 10_000
 
 @dataclass(frozen=True)
 class OpenedStudy:
-    """A study that was opened here, in its current version; `closed_at` is set once it takes nobody."""
+    """The current version of a study that was opened on this server; `closed_at` is set when it is closed."""
 
     study: Study
     opened_at: datetime
@@ -48,20 +48,20 @@ class OpenedStudy:
 
 @dataclass(frozen=True)
 class Part:
-    """One person's part in a study, as lists of participants show it.
+    """One person's visit to a study, as lists of participants show it.
 
     Attributes:
-        participant: Their name in matches and answers.
-        channel, worker, assignment, hit: Where they came from, in the platform's words.
-        version: Beginning of the content hash of the version they agreed to.
+        participant: The person's name in matches and answers.
+        channel, worker, assignment, hit: Where the person came from, with the platform's ids.
+        version: Beginning of the content hash of the version to which the person agreed.
         outcome: How it ended; `working` while it has not.
-        minutes: Its length; None while it has not ended.
-        quiz: The best share of right boxes, 0 to 1; None without an attempt.
-        attempts: At the quiz.
-        answers: Given between arrival and end.
-        banned: Whether their answers are ignored at present.
-        variant: In a study of play; empty before one was given.
-        accepted_min: In a study of play, minutes that count; None while it has not ended.
+        minutes: Length of the visit; None while it has not ended.
+        quiz: Best share of right boxes, 0 to 1; None without an attempt.
+        attempts: Number of attempts at the quiz.
+        answers: Number of answers given between arrival and end.
+        banned: Whether the person's answers are ignored at present.
+        variant: In a study of play: the variant; empty before one was given.
+        accepted_min: In a study of play: minutes that count; None while the visit has not ended.
     """
 
     enrolment: str
@@ -84,7 +84,7 @@ class Part:
 
 
 class Studies:
-    """The studies of one database; safe to share between threads, and with other processes on the same database."""
+    """The studies of one database; threads, and other processes on the same database, may share it."""
 
     def __init__(self, database: Database, clock: Callable[[], datetime] | None = None) -> None:
         self._database = database
@@ -95,9 +95,9 @@ class Studies:
     # Opening and closing
 
     def open(self, study: Study) -> OpenedStudy | None:
-        """Let people in; a changed study becomes a new version, and everybody keeps the version they agreed to.
+        """Open a study to people; a changed study becomes a new version, and people keep the version to which they agreed.
 
-        Writes the version if it is new, and that the study is open. Returns the study as it was before, None if it is new.
+        Writes the version if it is new, and that the study is open. Returns the study as it was before; None if it is new.
         """
         with self._database.write() as session:
             row = store.study_row(session, study.id)
@@ -108,8 +108,8 @@ class Studies:
             return before
 
     def close(self, study: str, *, hint: str = "") -> tuple[OpenedStudy, int]:
-        """Let nobody in any more; a study closed before keeps its time. Returns it, and how many people are still inside
-        (NotFoundError as `get`)."""
+        """Close a study to new people; if it was closed before, its closing time stays (NotFoundError as `get`).
+        Returns the study, and the number of people who are still taking part."""
         with self._database.write() as session:
             row = store.close_study(session, study, self._clock())
             if row is None:
@@ -125,7 +125,7 @@ class Studies:
             return None if row is None else self._opened(session, row)
 
     def get(self, study: str, *, only_open: bool = False, hint: str = "") -> OpenedStudy:
-        """A study that was opened here (NotFoundError with the nearest id; `only_open` suggests open ones only)."""
+        """Return a study that was opened here (NotFoundError with the nearest id, with `only_open` of an open study)."""
         found = self.find(study)
         if found is None:
             known = [one.study.id for one in self.all() if one.is_open or not only_open]
@@ -137,11 +137,12 @@ class Studies:
             return [self._opened(session, row) for row in store.study_rows(session)]
 
     def blind(self) -> list[str]:
-        """Ids of open studies whose people are not told who is an agent; their games are shown once they are closed."""
+        """Return the ids of open blind studies: people are not told who is an agent, and games are shown after closing."""
         return [one.study.id for one in self.all() if one.is_open and one.study.play is not None and one.study.play.is_blind]
 
     def version(self, content_hash: str) -> Study:
-        """A version of a study; read once, because a hash means the same for ever (LookupError if it was never opened here)."""
+        """Return a version of a study (LookupError if never opened here).
+        It is read once, since the document of a hash never changes."""
         if content_hash not in self._versions:
             with self._database.look() as session:
                 self._version_in(session, content_hash)
@@ -168,8 +169,8 @@ class Studies:
     # Arriving
 
     def admission(self, opened: OpenedStudy, arrival: Arrival, visitor: int | None = None) -> Admission:
-        """Whether somebody who opens a study's link is let in (`enrolment.admit`); `visitor` is their number, if the browser
-        says so."""
+        """Decide whether somebody who opens a study's link is let in (`enrolment.admit`).
+        `visitor` is the participant's number, if the browser sends one."""
         with self._database.read() as session:
             person = _person(session, arrival) if visitor is None else visitor
             return self._admission(session, opened, arrival, person)
@@ -185,11 +186,11 @@ class Studies:
     ) -> Admission:
         """Enrol somebody who agreed, unless they are enrolled already.
 
-        Checks again, while nobody else can write, whether the study is open and this person is let in. For a new person it
-        writes the participant, the enrolment, and the end of parts whose assignment this person took over.
+        Checks again, while no other process can write, whether the study is open and this person is let in. For a new person,
+        writes the participant, the enrolment, and the end of visits whose assignment this person took over.
 
         Args:
-            study: The version they agreed to.
+            study: The version to which they agreed.
             visitor: As in `admission`.
             more: Other parameters of the link, kept with the enrolment.
             release_ticked: Whether they ticked the box about the release of their games.
@@ -234,10 +235,10 @@ class Studies:
     # Taking part
 
     def enrolment(self, enrolment_id: str) -> Enrolment | None:
-        """An enrolment as it is now.
+        """Return an enrolment in its present state; None for an unknown id.
 
-        `remembered(enrolment_id)` gives it as it was when first read, without a look at the database: only its outcome may be
-        old. It raises LookupError for an unknown id.
+        `remembered(enrolment_id)` returns the state of the first read, without a database access, so that only its outcome may
+        be outdated. It raises LookupError for an unknown id.
         """
         with self._database.look() as session:
             return store.enrolment_by_id(session, enrolment_id)
@@ -247,7 +248,7 @@ class Studies:
             return self._facts(session, enrolment)
 
     def attempts(self, enrolment: Enrolment) -> list[QuizAttempt]:
-        """This person's attempts at the quiz that is theirs, over all their visits, in order."""
+        """Return this person's attempts at the quiz that applies to them, over all their visits, in order."""
         with self._database.read() as session:
             return self._attempts(session, enrolment)
 
@@ -255,10 +256,9 @@ class Studies:
         return self.version(enrolment.study_hash).quiz_of(enrolment.variant)
 
     def take_quiz(self, enrolment: Enrolment, ticked: Iterable[tuple[str, str]]) -> bool:
-        """Score and write one attempt at the quiz, from pairs of question id and ticked box; False if the quiz is not the next
-        step.
+        """Score and write one attempt at the quiz, from pairs (question id, ticked box); return False if the quiz is not due.
 
-        Pairs of another quiz are not an attempt (QuizAnswerError).
+        Pairs from another quiz are not counted as an attempt (QuizAnswerError).
         """
         with self._database.write() as session:
             lock(session)  # counted and added by one request at a time: pressing twice gives no extra attempt
@@ -277,10 +277,10 @@ class Studies:
         return True
 
     def finish(self, enrolment: Enrolment, outcome: Outcome) -> Enrolment:
-        """End somebody's part, once. Writes the outcome and the time, and releases the match they had open; of a study of play
-        also the pay that the visit has earned, which stays whatever is measured later.
+        """End somebody's visit, once: write the outcome and the time, and release their open match.
+        In a study of play, also write the pay that the visit has earned, which later measurements do not change.
 
-        An earlier outcome stays, and one that has become due meanwhile comes before this one.
+        An earlier outcome stays. If another outcome has become due, it is used instead of this one.
         """
         with self._database.write() as session:
             lock(session)
@@ -288,8 +288,8 @@ class Studies:
             return self._end(session, enrolment, outcome)
 
     def leave(self, enrolment: Enrolment) -> Enrolment:
-        """As `finish`, for somebody who leaves now: with an outcome that is paid, if there is one (`earned_outcome`), else
-        `withdrawn`."""
+        """End the visit of somebody who leaves now, as `finish`.
+        The outcome is one that is paid, if possible (`earned_outcome`), else `withdrawn`."""
         with self._database.write() as session:
             lock(session)
             facts = self._facts(session, enrolment)
@@ -300,9 +300,9 @@ class Studies:
         return enrolment if outcome is None else self.finish(enrolment, outcome)
 
     def finish_left(self, study: str, *, hint: str = "") -> int:
-        """End visits of play whose people were not seen for `HOLD` and are owed something (`earned_outcome`), also in a closed
-        study: people who close the window without pressing a button are paid, too. Returns how many (NotFoundError as `get`).
-        """
+        """End visits of play whose people were not seen for `HOLD` and are owed something (`earned_outcome`).
+        This also works in a closed study. So people who close the window without pressing a button are paid, too. Returns the
+        number of visits (NotFoundError as `get`)."""
         self.get(study, hint=hint)
         with self._database.read() as session:
             left = [one for one in store.enrolments_of_study(session, study) if one.outcome is None and one.variant is not None]
@@ -392,7 +392,7 @@ class Studies:
         )
 
     def _attempts(self, session: Session, enrolment: Enrolment) -> list[QuizAttempt]:
-        """Attempts at the quiz of this enrolment; where variants have quizzes of their own, only at that one."""
+        """Return the attempts at the quiz of this enrolment; if variants have their own quizzes, only attempts at that quiz."""
         found = store.quiz_attempts(session, enrolment.study, enrolment.participant_id)
         study = self._version_in(session, enrolment.study_hash)
         if study.play is None or not study.play.has_quizzes:

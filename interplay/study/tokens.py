@@ -1,4 +1,4 @@
-"""Signed tokens in addresses: identity in a study where no cookie reaches, and keys to the pages of a class."""
+"""Signed tokens in addresses: the identity of a participant where no cookie reaches, and keys to the pages of a class."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _MAX_CHARS = 512
 
 
 def make(secret: bytes, enrolment_id: str) -> str:
-    """A token for one enrolment, safe in addresses and headers.
+    """Return a token for one enrolment that is safe in addresses and headers.
 
-    A page inside another site's frame gets no cookies from browsers that keep third-party storage apart, so the token travels
-    in the address or in a header. It does not expire: an enrolment ends in the database, and somebody who comes back to a
-    half-done assignment must find it again.
+    A page in a frame of another site gets no cookies from browsers that separate third-party storage, so the token travels in
+    the address or in a header. A token does not expire: the database says when an enrolment has ended, and a person who returns
+    to a half-done assignment must find it again.
 
     Args:
         secret: The server's signing key.
@@ -35,7 +35,7 @@ def make(secret: bytes, enrolment_id: str) -> str:
 
 
 def read(secret: bytes, token: str) -> str:
-    """The enrolment of a token (EnrolmentTokenError if this server did not sign it)."""
+    """Return the enrolment of a token (EnrolmentTokenError if this server did not sign it)."""
     try:
         enrolment = URLSafeSerializer(secret, salt=_SALT).loads(token) if len(token) <= _MAX_CHARS else None
     except (BadData, ValueError, TypeError):
@@ -49,7 +49,7 @@ def read(secret: bytes, token: str) -> str:
 
 
 def teacher_key(secret: bytes, code: str) -> str:
-    """The key in the link of a class's teacher, for the class's page and its button that closes it.
+    """Return the key in the link for the teacher of a class; it opens the page of the class and the button that closes it.
 
     >>> is_teacher_key(b"secret", "RT39CH", teacher_key(b"secret", "RT39CH"))
     True

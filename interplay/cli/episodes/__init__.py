@@ -1,4 +1,4 @@
-"""`interplay episodes`: what was recorded, listed, verified, measured, shown and passed on."""
+"""`interplay episodes`: list, verify, measure, show and export recorded episodes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`interplay episodes list | show | verify | replay | repair`: recorded episodes, and whether they repeat."""
+"""`interplay episodes list | show | verify | replay | repair`: recorded episodes, and whether a replay repeats them."""
 
 from __future__ import annotations
 
@@ -20,20 +20,22 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 
-EpisodeArgument = Annotated[str, typer.Argument(metavar="ID", help="An episode, as `list` names it.")]
+EpisodeArgument = Annotated[str, typer.Argument(metavar="ID", help="Id of an episode, as `list` shows it.")]
 
 
 _Outcome = Literal["terminated", "time_limit", "quit", "left", "interrupted", "unknown"]
 _PARALLEL_STEPS = 20_000
-"""From so many steps on a second process pays for its start."""
+"""Number of steps from which on a second process saves more time than its start takes."""
 
 
 @app.command("list")
 def list_episodes(
     task: Annotated[str | None, typer.Option(help="Task id.")] = None,
-    actor: Annotated[str | None, typer.Option(help="human, agent, model, or a name.")] = None,
-    outcome: Annotated[_Outcome | None, typer.Option(help="How it ended.")] = None,
-    where: Annotated[list[str] | None, typer.Option(help="A comparison, e.g. 'score >= 200'; may be repeated.")] = None,
+    actor: Annotated[str | None, typer.Option(help="Actor: human, agent, model, or a name.")] = None,
+    outcome: Annotated[_Outcome | None, typer.Option(help="How the episode ended.")] = None,
+    where: Annotated[
+        list[str] | None, typer.Option(help="Condition on episodes, e.g. 'score >= 200'; may be repeated.")
+    ] = None,
     limit: Annotated[int | None, typer.Option(min=1, max=MOST, help="Show at most N episodes, newest first.")] = None,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
@@ -102,7 +104,7 @@ def show(
 
 
 def _who(episode: Episode) -> str:
-    """Names of those who acted: of one seat one after the other; of several seats `left=ada right=bob,random`."""
+    """Return the names of those who acted: in one seat one after the other; in several seats `left=ada right=bob,random`."""
     by_seat: dict[str, list[str]] = {}
     for held in episode.seats:
         by_seat.setdefault(held.seat, []).append(held.actor)
@@ -112,7 +114,7 @@ def _who(episode: Episode) -> str:
 
 
 def _show_video(episode: Episode, place: str, *, as_json: bool) -> None:
-    """`show` of what has no steps, seats or columns."""
+    """Run `show` for an episode that is only a video, without steps, seats or columns."""
     document = _document(episode)
     there = f"{(episode.size_bytes or 0) / 1e3:,.0f} kB" if episode.sha256 is not None else "its video was not imported"
     lines = [f"{episode.id}  {episode.path} ({there})", "A video only: nothing was recorded step by step.", ""]

@@ -1,4 +1,4 @@
-"""`interplay episodes export | import | pull`: data sets in several formats, and episodes of another server."""
+"""`interplay episodes export | import | pull`: data sets in several formats, and episodes from another server."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _Pictures = Literal["video", "images", "none"]
 
 
 def _writer(format_name: str, seat: str | None, observations: str | None, pictures: _Pictures | None, release: Release) -> Any:
-    """The function that writes data sets in a format, with the options of that format."""
+    """Return the function that writes data sets in a format, with the options of that format."""
     if format_name == _MINARI:
         from interplay.record.datasets.minari_export import export as to_minari
 
@@ -59,21 +59,24 @@ def export(
     every: Annotated[bool, typer.Option("--all", help="Every episode of the catalogue.")] = False,
     task: Annotated[str | None, typer.Option(help="Every episode of this task.")] = None,
     where: Annotated[
-        list[str] | None, typer.Option(help="Every episode that fits, e.g. 'score >= 200'; may be repeated.")
+        list[str] | None, typer.Option(help="Every episode that meets this condition, e.g. 'score >= 200'; may be repeated.")
     ] = None,
     query: Annotated[
-        str | None, typer.Option(metavar="NAME@VERSION", help="The episodes of a saved query; without a version the newest.")
+        str | None, typer.Option(metavar="NAME@VERSION", help="The episodes of a saved query; default: of its newest version.")
     ] = None,
     out: Annotated[
-        str, typer.Option(help="Folder for the files; of minari also the name of one data set, NAME-v0.")
+        str, typer.Option(help="Folder for the files; for minari also the name of one data set, NAME-v0.")
     ] = "export",
-    format_name: Annotated[str, typer.Option("--format", help="mp4, vpt, minari, lerobot or hugging-face.")] = _MP4,
-    seat: Annotated[str | None, typer.Option(help="Minari: this seat only; else a data set for each.")] = None,
+    format_name: Annotated[
+        str, typer.Option("--format", help="Format of the files: mp4, vpt, minari, lerobot or hugging-face.")
+    ] = _MP4,
+    seat: Annotated[str | None, typer.Option(help="Minari: write only this seat; default: one data set for each seat.")] = None,
     observations: Annotated[
-        str | None, typer.Option(help="Minari: a pipeline (default pixels), or environment for what the environment returned.")
+        str | None,
+        typer.Option(help="Minari: a pipeline (default: pixels), or 'environment' for the environment's own observations."),
     ] = None,
     pictures: Annotated[
-        _Pictures | None, typer.Option(help="LeRobot (default video) and Hugging Face (images): how pictures are kept.")
+        _Pictures | None, typer.Option(help="How pictures are stored; default: video for LeRobot, images for Hugging Face.")
     ] = None,
     license_name: Annotated[
         str | None, typer.Option("--license", help="LeRobot, Hugging Face: the license on the card, e.g. cc-by-4.0.")
@@ -222,7 +225,9 @@ def _reader(format_name: str, place: str) -> tuple[int, Callable[..., Imported]]
 PlaceArgument = Annotated[
     str, typer.Argument(metavar="FOLDER_OR_ID", help="A data set's folder, a folder of several, or an id of Minari.")
 ]
-FormatOption = Annotated[str, typer.Option("--format", help="minari, lerobot, hugging-face or crowdplay.")]
+FormatOption = Annotated[
+    str, typer.Option("--format", help="Format of the data sets: minari, lerobot, hugging-face or crowdplay.")
+]
 
 
 def import_episodes(
@@ -270,11 +275,13 @@ def import_episodes(
 def pull(
     url: Annotated[str, typer.Argument(metavar="URL", help="Address of another Interplay server.")],
     task: Annotated[str | None, typer.Option(help="Every episode of this task.")] = None,
-    where: Annotated[list[str] | None, typer.Option(help="A comparison, e.g. 'score >= 200'; may be repeated.")] = None,
+    where: Annotated[
+        list[str] | None, typer.Option(help="Condition on episodes, e.g. 'score >= 200'; may be repeated.")
+    ] = None,
     query: Annotated[str | None, typer.Option(metavar="NAME@VERSION", help="A query saved on that server.")] = None,
     token: Annotated[
         str | None,
-        typer.Option(envvar="INTERPLAY_TOKEN", help="The operator's token of that server; it is in its operator.token."),
+        typer.Option(envvar="INTERPLAY_TOKEN", help="The operator's token of that server, from its file operator.token."),
     ] = None,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,

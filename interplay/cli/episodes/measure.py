@@ -1,4 +1,4 @@
-"""`interplay episodes measure`: statistics of recordings, by the collectors of live games."""
+"""`interplay episodes measure | collected | quality`: statistics of recordings, by the same collectors as in live games."""
 
 from __future__ import annotations
 
@@ -19,13 +19,15 @@ def measure(
     every: Annotated[bool, typer.Option("--all", help="Every episode of the catalogue.")] = False,
     task: Annotated[str | None, typer.Option(help="Every episode of this task.")] = None,
     where: Annotated[
-        list[str] | None, typer.Option(help="Every episode that fits, e.g. 'score >= 200'; may be repeated.")
+        list[str] | None, typer.Option(help="Every episode that meets this condition, e.g. 'score >= 200'; may be repeated.")
     ] = None,
     statistic: Annotated[
         list[str] | None,
         typer.Option("--statistic", help="Another statistic: a name, or module:factory; may be repeated."),
     ] = None,
-    check: Annotated[bool, typer.Option("--check", help="Keep nothing; compare with what was computed live.")] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Store nothing; compare with the values that were computed during the game.")
+    ] = False,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
     as_json: JsonOption = False,
@@ -89,7 +91,7 @@ def measure(
         raise typer.Exit(1)
 
 
-StudyOption = Annotated[str | None, typer.Option(metavar="ID", help="Only the games that this study gave.")]
+StudyOption = Annotated[str | None, typer.Option(metavar="ID", help="Only games of this study.")]
 
 
 def collected(

@@ -1,4 +1,4 @@
-"""`interplay episodes release` and `interplay episodes query save | list | show`: what may be released, and what is cited."""
+"""`interplay episodes release` and `interplay episodes query save | list | show`: releases and citable lists."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ query = typer.Typer(
     no_args_is_help=True,
 )
 
-LabelArgument = Annotated[str, typer.Argument(metavar="NAME@VERSION", help="A saved query; without a version the newest.")]
+LabelArgument = Annotated[str, typer.Argument(metavar="NAME@VERSION", help="A saved query; default: its newest version.")]
 
 
 def release(
     who: Annotated[
         str | None,
-        typer.Argument(metavar="[WHO]", help="participant-7, or open-play for everybody's games outside studies."),
+        typer.Argument(metavar="[WHO]", help="A person such as participant-7, or open-play for all games outside studies."),
     ] = None,
-    allow: Annotated[bool, typer.Option("--allow", help="Their games may be released.")] = False,
-    withhold: Annotated[bool, typer.Option("--withhold", help="Their games may not be released.")] = False,
-    note: Annotated[str, typer.Option(help="Why, or where it was said; kept with the choice.")] = "",
+    allow: Annotated[bool, typer.Option("--allow", help="Allow the release of these games.")] = False,
+    withhold: Annotated[bool, typer.Option("--withhold", help="Forbid the release of these games.")] = False,
+    note: Annotated[str, typer.Option(help="Reason or source of the decision; stored with it.")] = "",
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
     as_json: JsonOption = False,
@@ -65,7 +65,9 @@ def release(
 def save(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Small letters, digits, - and _.")],
     task: Annotated[str | None, typer.Option(help="Every episode of this task.")] = None,
-    where: Annotated[list[str] | None, typer.Option(help="A comparison, e.g. 'score >= 200'; may be repeated.")] = None,
+    where: Annotated[
+        list[str] | None, typer.Option(help="Condition on episodes, e.g. 'score >= 200'; may be repeated.")
+    ] = None,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
     as_json: JsonOption = False,

@@ -1,4 +1,4 @@
-"""`interplay explore`: instances of the benchmark, how they are made, and models that play them."""
+"""`interplay explore`: instances of the benchmark, how they are made, and language models that play them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`interplay explore bank|filter`, and `make --mode planner`: atomic tasks, which of them need knowledge, planned instances."""
+"""`interplay explore bank | filter`, and `make --mode planner`: atomic tasks and planned instances."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ _HOPS = (1, 2, 3, 4)
 
 def bank(
     add: Annotated[
-        list[Path] | None, typer.Option("--add", help="File of more tasks: a bank, or one name a line; may be repeated.")
+        list[Path] | None,
+        typer.Option("--add", help="File with more tasks: a bank, or one name in each line; may be repeated."),
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", help="Write the bank to this file.")] = None,
     as_json: JsonOption = False,
@@ -80,24 +81,28 @@ def bank(
 
 def filter_tasks(
     model: Annotated[
-        list[str], typer.Option("--model", help="As Inspect names it, or as the server at --address does; two or more.")
+        list[str], typer.Option("--model", help="Name of a model in Inspect, or on the server at --address; give two or more.")
     ],
     tasks: Annotated[
         Path | None,
-        typer.Option("--tasks", help="A bank, or one name a line; without it the golden set, whose labels are known."),
+        typer.Option(
+            "--tasks",
+            help="File with tasks: a bank, or one name in each line; default: the golden set, whose labels are known.",
+        ),
     ] = None,
-    samples: Annotated[int, typer.Option("--samples", min=1, help="Answers of each model, 5 or more.")] = 5,
+    samples: Annotated[int, typer.Option("--samples", min=1, help="Number of answers from each model, 5 or more.")] = 5,
     decisions: Annotated[
-        Path | None, typer.Option("--decisions", help="The queue, in which people wrote Yes or No after the tab.")
+        Path | None,
+        typer.Option("--decisions", help="The queue file, in which people wrote Yes or No after the tab of each line."),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", help="Folder for what is decided; default: explore/make/filter in the data folder.")
+        Path | None, typer.Option("--out", help="Folder for the decisions; default: explore/make/filter in the data folder.")
     ] = None,
     address: AddressOption = None,
     key_env: KeyOption = None,
     prices: PricesOption = None,
     timeout: TimeoutOption = 300,
-    at_once: Annotated[int, typer.Option("--at-once", min=1, help="Calls at once.")] = 8,
+    at_once: Annotated[int, typer.Option("--at-once", min=1, help="Number of calls at the same time.")] = 8,
     data: DataOption = DEFAULT_DATA,
     as_json: JsonOption = False,
 ) -> None:
@@ -174,7 +179,8 @@ def _measured(measures: Measures) -> list[str]:
 
 
 def planned(hops: int | None, count: int, out: Path, seed: int, *, as_json: bool) -> None:
-    """`interplay explore make --mode planner`: instances of each number of hops, in a folder; exit 1 if some were not made."""
+    """Run `interplay explore make --mode planner`: make instances of each number of hops in a folder.
+    Exits with 1 if some were not made."""
     from interplay.explore.instance import load
     from interplay.explore.make import planner
 

@@ -1,4 +1,4 @@
-"""`interplay explore check | import | prove | judge`: instances of the benchmark, and games of them."""
+"""`interplay explore check | import | prove | judge`: instances of the benchmark, and recorded episodes of them."""
 
 from __future__ import annotations
 
@@ -74,9 +74,10 @@ def prove(
         Path | None, typer.Option("--out", help="Write each solved instance to this folder, with its proof, as NAME.json.")
     ] = None,
     hops: Annotated[
-        bool, typer.Option("--hops", help="Also try tasks without those they need, and players who do nothing; takes longer.")
+        bool,
+        typer.Option("--hops", help="Also try tasks without the tasks they need, and players who do nothing; takes longer."),
     ] = False,
-    processes: Annotated[int, typer.Option(min=1, help="Instances at once.")] = 2,
+    processes: Annotated[int, typer.Option(min=1, help="Number of instances that are proved at the same time.")] = 2,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
     as_json: JsonOption = False,
@@ -146,9 +147,12 @@ def _hop_lines(name: str, hops: Hops) -> list[str]:
 
 @app.command("import")
 def import_instances(
-    path: Annotated[Path, typer.Argument(metavar="PATH", help="A folder of metadata.json or other files, or one file.")],
+    path: Annotated[Path, typer.Argument(metavar="PATH", help="A folder with metadata.json or other files, or one file.")],
     out: Annotated[Path | None, typer.Option("--out", help="Write each instance to this folder, as NAME.json.")] = None,
-    expect: Annotated[str | None, typer.Option(help="'published': exit 1 unless these are all of the published set.")] = None,
+    expect: Annotated[
+        str | None,
+        typer.Option(help="Give 'published' to check that the published set is complete; if it is not, the exit status is 1."),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Read MineExplorer's published layout, judge every milestone at the start of its scene, and list what is irregular.
@@ -271,7 +275,8 @@ def _write(place: Path, instance: Instance) -> None:
 
 
 def _places(instances: Iterable[Instance], out: Path) -> tuple[list[Path], list[Path]]:
-    """A file for each instance in a folder, which is made, and those not to be written: there already, or named twice."""
+    """Make the folder; return a file in it for each instance, and those not to be written.
+    Files that exist, or are named twice, are not written."""
     places = [out / f"{one.name}.json" for one in instances]
     with writing(out, "name another folder with --out."):
         out.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""`interplay explore make`: language models or the planner make instances, and the gate lets through what is proved."""
+"""`interplay explore make`: language models or the planner make instances; the gate passes instances that are proved."""
 
 from __future__ import annotations
 
@@ -35,37 +35,44 @@ _MODES = {"multi": ("multi",), "single": ("single",), "both": ("multi", "single"
 _Hops = Annotated[
     int | None,
     typer.Option(
-        "--hops", min=1, max=12, help="Tasks of an instance; default: 2 to 4, drawn by seed, and 1 to 4 each with planner."
+        "--hops",
+        min=1,
+        max=12,
+        help="Number of tasks in an instance; default: 2 to 4, drawn by the seed; with planner: each of 1 to 4.",
     ),
 ]
 _TaskFile = Annotated[
     Path | None,
     typer.Option(
-        "--tasks", help="File of tasks to choose from: a bank, what the filter wrote (its kept ones), or names, one a line."
+        "--tasks",
+        help="File with tasks to choose from: a bank, a result of the filter (its kept tasks), or one name in each line.",
     ),
 ]
 _Out = Annotated[
     Path | None,
     typer.Option(
         "--out",
-        help="Folder for the instances; default: explore/make/instances in the data folder, with planner 'planned'.",
+        help="Folder for the instances; default: explore/make/instances in the data folder; with planner: 'planned'.",
     ),
 ]
 
 
 def make(
     model: Annotated[
-        str, typer.Option("--model", help="As Inspect names it: openai/NAME, ...; scripted/maker needs no network.")
+        str, typer.Option("--model", help="Name of the model in Inspect: openai/NAME, ...; scripted/maker needs no network.")
     ] = "",
     mode: Annotated[
         str,
         typer.Option(
-            help="multi: makers in debate; single: one prompt; both: one of each, of the same candidates; planner: no model."
+            help="multi: makers debate; single: one prompt; both: one of each from the same candidates; planner: no model."
         ),
     ] = "multi",
     hops: _Hops = None,
     count: Annotated[
-        int, typer.Option("--count", min=1, max=1000, help="Instances of each mode; with planner of each number of hops.")
+        int,
+        typer.Option(
+            "--count", min=1, max=1000, help="Number of instances for each mode; with planner: for each number of hops."
+        ),
     ] = 1,
     tasks: _TaskFile = None,
     out: _Out = None,
@@ -76,7 +83,7 @@ def make(
     key_env: KeyOption = None,
     prices: PricesOption = None,
     timeout: TimeoutOption = 300,
-    at_once: Annotated[int, typer.Option("--at-once", min=1, help="Instances at once.")] = 2,
+    at_once: Annotated[int, typer.Option("--at-once", min=1, help="Number of instances that are made at the same time.")] = 2,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
     seed: SeedOption = None,
@@ -168,9 +175,8 @@ def _role(text: str, known: Any) -> tuple[str, str]:
 
 
 def tasks_of(file: Path | None, model: str) -> tuple[str, ...]:
-    """Names of tasks: of a bank, of the published form, of which the kept ones count, or one a line. Without a file,
-    all of the bank that comes with the package; scripted makers know some of it alone.
-    """
+    """Return names of tasks from a file: a bank, a list in the published form (its kept tasks), or one name a line.
+    Without a file, return the whole bank of this package; scripted makers get only the tasks that they know."""
     from interplay.explore.make import bank
     from interplay.explore.make.scripted import NEEDS
 

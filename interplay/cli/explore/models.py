@@ -1,4 +1,4 @@
-"""Options and helpers of the verbs that ask language models: where these are, what they cost, whether Inspect is there."""
+"""Options and helpers of the verbs that ask language models: their addresses and prices, and whether Inspect is installed."""
 
 from __future__ import annotations
 
@@ -20,23 +20,32 @@ if TYPE_CHECKING:
 
 AddressOption = Annotated[
     str | None,
-    typer.Option(help="An OpenAI-compatible server, such as http://127.0.0.1:8080/v1; --model is its name there."),
+    typer.Option(
+        help="Address of an OpenAI-compatible server, such as http://127.0.0.1:8080/v1; --model is the model's name there."
+    ),
 ]
 KeyOption = Annotated[
     str | None, typer.Option("--key-env", help="Environment variable with the key for --address; it is never stored.")
 ]
 PricesOption = Annotated[
     list[str] | None,
-    typer.Option("--price", metavar="MODEL=IN,OUT", help="Dollars for a million tokens read, written; may be repeated."),
+    typer.Option(
+        "--price",
+        metavar="MODEL=IN,OUT",
+        help="Dollars for a million tokens read and a million tokens written; may be repeated.",
+    ),
 ]
 TimeoutOption = Annotated[
-    int, typer.Option("--timeout", min=1, help="Seconds that an answer may take; then the call is sent again, four times.")
+    int,
+    typer.Option(
+        "--timeout", min=1, help="Longest wait for an answer, in seconds; then the call is sent again, up to four times."
+    ),
 ]
 
 
 @contextmanager
 def needs_models(verb: str) -> Iterator[None]:
-    """Say what to install where an import in the block finds no Inspect, or no client of OpenAI's protocol."""
+    """Say what to install if an import in the block does not find Inspect, or a client of OpenAI's protocol."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -46,7 +55,7 @@ def needs_models(verb: str) -> Iterator[None]:
 
 
 def server_at(address: str | None, key_env: str | None) -> At | None:
-    """The server of --address with the key of --key-env; None without an address."""
+    """Return the server of `--address` with the key of `--key-env`; None without an address."""
     from interplay.explore.evaluation.providers import At
 
     if key_env is not None and address is None:
@@ -64,7 +73,7 @@ def server_at(address: str | None, key_env: str | None) -> At | None:
 
 
 def prices_of(texts: list[str] | None) -> dict[str, tuple[float, float]]:
-    """Model -> dollars for a million tokens read and written (BadParameter if a text says something else)."""
+    """Return model -> dollars for a million tokens (read, written); BadParameter if a text has another form."""
     found = {}
     for text in texts or []:
         model, _, price = text.rpartition("=")

@@ -1,4 +1,4 @@
-"""`interplay explore run|results`: language models play instances, and what their runs come to."""
+"""`interplay explore run | results`: language models play instances, and the results of their runs."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 _MOST_PAIRS = 10
-"""Of models whose tests are printed."""
+"""Largest number of pairs of models whose tests are printed."""
 
 
 def run(
@@ -53,16 +53,19 @@ def run(
         typer.Argument(metavar="PATH...", help="Instances: files, folders of them, explore/NAME, 'published' or 'planner'."),
     ],
     model: Annotated[
-        str, typer.Option("--model", help="As Inspect names it: openai/NAME, ...; scripted/ahead needs no network.")
+        str, typer.Option("--model", help="Name of the model in Inspect: openai/NAME, ...; scripted/ahead needs no network.")
     ],
     protocol: Annotated[
-        str, typer.Option(help="paper, hold, tools or assisted: docs/explore.md says what they are.")
+        str, typer.Option(help="How the model plays: paper, hold, tools or assisted; docs/explore.md explains them.")
     ] = "paper",
     steps: Annotated[
-        int, typer.Option("--steps", min=1, max=100_000, help="Ticks of a run at most: 1800 as the paper, or 300.")
+        int,
+        typer.Option("--steps", min=1, max=100_000, help="Longest run, in ticks: 1800 as in the paper; 300 for a short run."),
     ] = 1800,
-    goal: Annotated[str, typer.Option(help="'written', the text as it is, or 'hidden', only the last tasks.")] = "written",
-    epochs: Annotated[int, typer.Option(min=1, help="Runs of each instance.")] = 1,
+    goal: Annotated[
+        str, typer.Option(help="Goal that the model reads: 'written' for the whole text, 'hidden' for only the last tasks.")
+    ] = "written",
+    epochs: Annotated[int, typer.Option(min=1, help="Number of runs of each instance.")] = 1,
     address: AddressOption = None,
     key_env: KeyOption = None,
     timeout: TimeoutOption = 300,
@@ -75,7 +78,7 @@ def run(
         float | None, typer.Option("--max-cost", min=0, help="Stop after this many dollars; needs --price.")
     ] = None,
     prices: PricesOption = None,
-    at_once: Annotated[int, typer.Option("--at-once", min=1, help="Runs at once.")] = 4,
+    at_once: Annotated[int, typer.Option("--at-once", min=1, help="Number of runs at the same time.")] = 4,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
     as_json: JsonOption = False,
@@ -225,7 +228,7 @@ def results(
 
 
 def _judged(archive: Archive, report: Callable[[str, float, float], None], episode: str) -> Judgement | None:
-    """Milestones reached in an episode, which may be played again for that; None where it cannot be judged."""
+    """Return the milestones reached in an episode, which may be replayed for this; None if it cannot be judged."""
     from interplay.explore import judgement_cache, judging
 
     known = judgement_cache.read(archive.root, episode)

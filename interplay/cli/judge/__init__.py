@@ -1,4 +1,4 @@
-"""`interplay judge`: what stands around the judging page; one module a noun, merged into one group of commands."""
+"""`interplay judge`: commands around the judging page; each module holds one noun, and all are merged into one group."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`interplay judge add-agent|add-episodes|list-agents|approve|decline|withdraw|restore`: which agents judges are shown."""
+"""`interplay judge add-agent|add-episodes|list-agents|approve|decline|withdraw|restore`: the agents that judges are shown."""
 
 from __future__ import annotations
 
@@ -39,11 +39,15 @@ SuiteOption = Annotated[list[Path] | None, typer.Option("--suite", help="Another
 @app.command("add-agent")
 def add_agent(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Name on the leaderboard.")],
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="DIR/TASK/seed_<number>.mp4, TASK for example FindCave.")],
-    kind: Annotated[str, typer.Option(help="agent, human, model, or a finer word such as bc.")] = "agent",
-    description: Annotated[str, typer.Option(help="For the agent's page.")] = "",
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="Folder with videos DIR/TASK/seed_<number>.mp4; TASK is for example FindCave.")
+    ],
+    kind: Annotated[
+        str, typer.Option(help="Kind of the agent: agent, human, model, or a more exact word such as bc.")
+    ] = "agent",
+    description: Annotated[str, typer.Option(help="Text for the agent's page.")] = "",
     replace_missing: Annotated[
-        bool, typer.Option("--replace-missing", help="Add the videos that an existing agent lacks; those it has stay.")
+        bool, typer.Option("--replace-missing", help="Add the missing videos of an existing agent; its other videos stay.")
     ] = False,
     suite: SuiteOption = None,
     data: DataOption = DEFAULT_DATA,
@@ -83,12 +87,16 @@ def add_agent(
 
 @app.command("add-episodes")
 def add_episodes(
-    actor: Annotated[str | None, typer.Option(help="human: the games of all people together.")] = None,
-    participant: Annotated[int | None, typer.Option(min=1, max=MOST, help="Number of one person.")] = None,
-    agent: Annotated[str | None, typer.Option(help="Name of an agent that played here.")] = None,
+    actor: Annotated[str | None, typer.Option(help="Give 'human' for the games of all people together.")] = None,
+    participant: Annotated[
+        int | None, typer.Option(min=1, max=MOST, help="Number of the person whose games are added.")
+    ] = None,
+    agent: Annotated[str | None, typer.Option(help="Name of an agent whose games in this data folder are added.")] = None,
     name: Annotated[str | None, typer.Option("--as", help="Name of the entrant on the leaderboard.")] = None,
     task: Annotated[str | None, typer.Option(help="Only episodes of this task.")] = None,
-    where: Annotated[list[str] | None, typer.Option(help="A comparison, e.g. 'score >= 200'; may be repeated.")] = None,
+    where: Annotated[
+        list[str] | None, typer.Option(help="Condition on episodes, e.g. 'score >= 200'; may be repeated.")
+    ] = None,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
     as_json: JsonOption = False,
@@ -175,7 +183,7 @@ def approve(
 @app.command()
 def decline(
     name: NameArgument,
-    reason: Annotated[str, typer.Option("--reason", help="The proposer of the agent sees it.")],
+    reason: Annotated[str, typer.Option("--reason", help="Reason, which the proposer of the agent can read.")],
     task: TaskOption = None,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
@@ -223,7 +231,7 @@ def restore(
 def _change(
     data: Path, database: str | None, name: str, task: str | None, verb: Verb, done: str, as_json: bool, reason: str = ""
 ) -> None:
-    """Change an entrant's state and say what it is now (NotFoundError with the nearest name)."""
+    """Change an entrant's state and print the new state (NotFoundError with the nearest name)."""
     from interplay.judge.entrants.roster import Roster
     from interplay.store.entrants import state
 

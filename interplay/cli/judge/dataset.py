@@ -1,4 +1,4 @@
-"""`interplay judge import|export`: published evaluation sets."""
+"""`interplay judge import | export`: published evaluation sets."""
 
 from __future__ import annotations
 
@@ -58,11 +58,13 @@ def import_(
 @app.command()
 def export(
     out: Annotated[Path, typer.Argument(metavar="OUT", help="A .json in the published format, or a .parquet or .csv table.")],
-    name: Annotated[str | None, typer.Option(help="Only what was imported under this name.")] = None,
+    name: Annotated[str | None, typer.Option(help="Only answers that were imported under this name.")] = None,
     task: Annotated[str | None, typer.Option(help="Only answers about this task.")] = None,
     include_banned: Annotated[bool, typer.Option("--include-banned", help="Include the answers of banned judges.")] = False,
-    anonymise: Annotated[bool, typer.Option("--anonymise", help="Pseudonyms instead of people's names.")] = False,
-    segments: Annotated[bool, typer.Option("--segments", help="Answers about segments, to a .json of their own.")] = False,
+    anonymise: Annotated[bool, typer.Option("--anonymise", help="Replace people's names by pseudonyms.")] = False,
+    segments: Annotated[
+        bool, typer.Option("--segments", help="Write the answers about segments; OUT must be a .json file.")
+    ] = False,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
     as_json: JsonOption = False,

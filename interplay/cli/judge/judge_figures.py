@@ -1,4 +1,4 @@
-"""Figures of model judges, as tables: how accurate a trained one is, how often one that looks agrees with people."""
+"""Figures of model judges as tables: how accurate a trained judge is, and how often a judge that looks agrees with people."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def calibration_report(made: Sequence[TaskJudge], skipped: Mapping[str, str], seed: int, options: str) -> Any:
-    """Figures of judges that were trained, what is wrong with them, and what to do next.
+    """Return figures of trained judges, their faults, and what to do next.
 
     `options` are those with which the next command finds the same judges.
     """
@@ -47,7 +47,7 @@ def calibration_report(made: Sequence[TaskJudge], skipped: Mapping[str, str], se
 
 
 def agreement_report(measured: Sequence[MeasuredJudge], skipped: Mapping[str, str]) -> Any:
-    """Figures of a judge that answers by looking."""
+    """Return figures of judges that answer by looking."""
     from rich.console import Group
 
     rows, remarks = [], []

@@ -1,5 +1,5 @@
-"""`interplay judge ban|unban|bans|judges`: whose answers count, and what tells that they should not; `judge token`: tokens with
-which programs propose agents, judge or read over HTTP."""
+"""`interplay judge ban | unban | bans | judges`: judges whose answers count, and signs that they should not.
+`interplay judge token`: tokens with which programs propose agents, judge or read over HTTP."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 app = typer.Typer(add_completion=False)
 
-_Judges = Annotated[list[str] | None, typer.Argument(metavar="JUDGE...", help="Names as the log has them, or worker ids.")]
+_Judges = Annotated[
+    list[str] | None, typer.Argument(metavar="JUDGE...", help="Names of judges as in the log of answers, or worker ids.")
+]
 _File = Annotated[Path | None, typer.Option("--file", help='A published list of workers: [{"workerId": "A1B2"}, ...].')]
 _Dataset = Annotated[str | None, typer.Option("--dataset", help="The workers are those of this imported data set.")]
 
@@ -29,7 +31,7 @@ _Dataset = Annotated[str | None, typer.Option("--dataset", help="The workers are
 @app.command()
 def ban(
     judges: _Judges = None,
-    reason: Annotated[str, typer.Option("--reason", help="Why; kept with the ban.")] = "",
+    reason: Annotated[str, typer.Option("--reason", help="Reason; stored with the ban.")] = "",
     file: _File = None,
     dataset: _Dataset = None,
     data: DataOption = DEFAULT_DATA,
@@ -68,7 +70,8 @@ def _change(
     judges: list[str] | None, file: Path | None, dataset: str | None, data: Path, database: str | None, as_json: bool,
     reason: str | None,
 ) -> None:  # fmt: skip
-    """Ban (with a reason) or unban everyone named, or nobody if one is unknown; workers of a file who never came are told."""
+    """Ban (with a reason) or unban all named judges, or nobody if a name is unknown.
+    Print the workers of a file who never came."""
     from interplay.judge.bans import Bans, read_banned
 
     if not judges and file is None:

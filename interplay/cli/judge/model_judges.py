@@ -1,4 +1,4 @@
-"""`interplay judge calibrate` and `by-model`: models as judges, measured on people's answers and kept apart."""
+"""`interplay judge calibrate | by-model`: models as judges, measured on people's answers and counted apart from them."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def by_model(
 
 
 def _checked_options(vision: str | None, model: str | None, key_env: str | None, limit: int | None) -> str | None:
-    """Refuse options that do not go together; returns the vision-language model's key, if it has one."""
+    """Refuse options that do not belong together; return the key of the vision-language model, if it has one."""
     if vision is None:
         given = {"--model": model, "--key-env": key_env, "--limit": limit}
         for option in (option for option, value in given.items() if value is not None):
@@ -188,7 +188,7 @@ def _checked_options(vision: str | None, model: str | None, key_env: str | None,
 
 
 def _trained(archive: Archive, name: str, task: str | None, place: str) -> dict[str, TaskJudge]:
-    """Task -> a judge that has learnt from people's answers, of one task or of all it was trained for."""
+    """Return task -> judge trained on people's answers: for one task, or for all tasks for which it was trained."""
     from interplay.model_judges import load, load_all
 
     if task is not None:

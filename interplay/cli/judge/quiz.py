@@ -1,4 +1,4 @@
-"""`interplay judge quiz`: look at qualification quizzes, check your own, export them, score answers."""
+"""`interplay judge quiz`: show qualification quizzes, check your own, export them, and score answers."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def export(
         typer.Option("--format", help="Plain text, Mechanical Turk's XML, or TOML to change."),
     ] = "text",
     picture_base: Annotated[
-        str | None, typer.Option("--picture-base", help="https folder where the quiz's pictures can be fetched (mturk).")
+        str | None, typer.Option("--picture-base", help="https address of the folder with the quiz's pictures (for mturk).")
     ] = None,
     seed: SeedOption = None,
     as_json: JsonOption = False,
@@ -178,7 +178,7 @@ def _scored(quiz: Quiz, given: Any, worker: str) -> dict[str, Any]:
 
 
 def _answers(file: Path) -> list[tuple[str, Any]]:
-    """(worker, answers) of a file; the worker is empty where it holds one person's answers."""
+    """Return the pairs (worker, answers) of a file; the worker is empty if the file holds one person's answers."""
     text = read_text(file, QuizAnswerError, hint="It should hold JSON: {question id: [texts of ticked options]}")
     try:
         document = json.loads(text)

@@ -22,7 +22,7 @@ app = typer.Typer(add_completion=False)
 
 
 class PolicyName(StrEnum):
-    """Pairing rules."""
+    """Rules that choose the pairs."""
 
     order = "order"
     round_robin = "round-robin"
@@ -33,7 +33,7 @@ class PolicyName(StrEnum):
 
 
 class RatingName(StrEnum):
-    """Ways to rate the simulated agents."""
+    """Ways to compute ratings of the simulated agents."""
 
     trueskill = "trueskill"
     bradley_terry = "bradley-terry"
@@ -41,7 +41,7 @@ class RatingName(StrEnum):
 
 
 class ProfileName(StrEnum):
-    """Distribution of the skills."""
+    """Distributions of the skills."""
 
     normal = "normal"
     bedd = "bedd"
@@ -64,11 +64,11 @@ def simulate(
     judges: Annotated[int, typer.Option("--judges", "--concurrent", help="Matches that are open at the same time.")] = 1,
     profile: Annotated[ProfileName, typer.Option(help="Distribution of the skills.")] = ProfileName.normal,
     spread: Annotated[
-        float, typer.Option(help="Standard deviation of skills; 1 is that of two performances' difference.")
+        float, typer.Option(help="Standard deviation of the skills; 1 is that of the difference between two performances.")
     ] = 1.0,
     every: Annotated[int, typer.Option(help="Compute the ranking after every N answers.")] = 5,
     seed: Annotated[int, typer.Option(min=0, help="First seed; the others follow it.")] = 0,
-    processes: Annotated[int, typer.Option(min=1, max=2, help="Runs side by side.")] = 2,
+    processes: Annotated[int, typer.Option(min=1, max=2, help="Number of runs at the same time.")] = 2,
     resume: Annotated[
         Path | None, typer.Option("--resume", help="File that keeps finished runs; a run in it is not repeated.")
     ] = None,

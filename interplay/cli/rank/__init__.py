@@ -1,4 +1,4 @@
-"""`interplay rank`: the leaderboard of a data folder, or of any CSV of answers, by any method, with what it rests on."""
+"""`interplay rank`: the leaderboard of a data folder, or of any CSV of answers, by any method, with its uncertainty."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _Unit = Literal["answers", "judges"]
 
 
 class NoAnswersError(InterplayError):
-    """Nothing to rank where the command looked."""
+    """The place where the command looked has nothing to rank."""
 
 
 MethodName = StrEnum("MethodName", [(name, name) for name in METHODS])  # type: ignore[invalid-argument]
@@ -44,7 +44,7 @@ def rank(
         typer.Option(
             "--partners",
             metavar="QUESTION",
-            help="Rank partners by this question about two just met in studies of play, such as prefer.",
+            help="Rank partners by this question of a study of play, such as prefer, about the last two partners.",
         ),
     ] = None,
     method: Annotated[MethodName, typer.Option("--method", help="How answers become a ranking.")] = MethodName("trueskill"),
@@ -53,7 +53,7 @@ def rank(
     level: Annotated[float, typer.Option("--level", help="Share of the resamples that an interval holds.")] = 0.95,
     normalised: Annotated[bool, typer.Option("--normalised", help="Add the mean z-score over the tasks.")] = False,
     matrix: Annotated[bool, typer.Option("--matrix", help="Add the probability that each agent beats each other.")] = False,
-    agreement: Annotated[bool, typer.Option("--agreement", help="Add Krippendorff's alpha, question by question.")] = False,
+    agreement: Annotated[bool, typer.Option("--agreement", help="Add Krippendorff's alpha for each question.")] = False,
     bias: Annotated[bool, typer.Option("--bias", help="Add how judges lean: side, draws, length of reasons.")] = False,
     transitivity: Annotated[bool, typer.Option("--transitivity", help="Add cycles among majorities.")] = False,
     data: DataOption = DEFAULT_DATA,
@@ -128,7 +128,7 @@ def rank(
 
 
 def _from_database(data: Path, database: str | None, partners: str | None) -> list[Comparison]:
-    """Every answer of the log that counts; or those to a question about partners."""
+    """Return every answer in the log that counts; or, with `partners`, the answers to that question about partners."""
     if database is None and not (data / "interplay.db").exists():
         raise NoAnswersError(
             f"no answers in {data}: it holds no interplay.db\n"

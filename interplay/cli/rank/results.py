@@ -1,4 +1,4 @@
-"""Result of `interplay rank`, as one JSON document, as CSV, or as tables for people."""
+"""The result of `interplay rank`: as one JSON document, as CSV, or as tables for people."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ from interplay.wording import amount
 def leaderboards(
     result: Boards, task: str | None, method: str, draws: Resampling | None, *, normalised: bool
 ) -> dict[str, Any]:
-    """The result as JSON: the asked task's leaderboard, or the overall one and, where there are several, each task's."""
+    """Return the result as JSON: the leaderboard of the task, or the overall one.
+    If there are several tasks, the overall one is followed by that of each."""
     document: dict[str, Any] = {"task": task, **_leaderboard(result.overall), "method": method}
     notes = [*result.overall.notes]
     if task is None and len(result.tasks) > 1:
@@ -51,7 +52,7 @@ def _fields(row: Any) -> dict[str, Any]:
 
 
 def probabilities(board: Board, options: Options) -> dict[str, Any]:
-    """Probabilities that one beats another and that one is above another, agents in the order of the leaderboard."""
+    """Return the probabilities that one agent beats another, and that one is above another, in the order of the leaderboard."""
     order = np.array([board.ranking.agents.index(row.agent) for row in board.rows], int)
     by = "fit" if board.resampled is None else "bootstrap"
     over = above(board.ranking) if board.resampled is None else board.resampled.above()
@@ -78,7 +79,7 @@ def agreement_by_question(judgements: list[Judgement], draws: Resampling | None)
 
 
 def bias(judgements: list[Judgement]) -> dict[str, Any]:
-    """How judges lean: side, draws, length of reasons, and each judge."""
+    """Return the tendencies of judges: side, draws, length of reasons, and each judge."""
     return {
         "side": dataclasses.asdict(side_bias(judgements)),
         "length": dataclasses.asdict(length_bias(judgements)),
@@ -99,7 +100,7 @@ def triads(board: Board, seed: int) -> dict[str, Any]:
 
 
 def print_csv(result: Boards, task: str | None, normalised: bool) -> None:
-    """Leaderboards as one table with a column `board`: `overall`, `task` or `normalised`."""
+    """Print the leaderboards as one table with a column `board`: `overall`, `task` or `normalised`."""
     columns = [field.name for field in dataclasses.fields(LeaderboardRow)]
     writer = csv.DictWriter(sys.stdout, ["board", "task", *columns], lineterminator="\n")
     writer.writeheader()
@@ -183,7 +184,7 @@ def _board(board: dict[str, Any], title: str | None, method: str) -> Any:
 
 
 def _interval(row: dict[str, Any]) -> list[str]:
-    """Both intervals; none where the answers leave nothing to draw anew."""
+    """Return both intervals as text; empty if there were too few answers to resample."""
     if "score_low" not in row:
         return ["", ""]
     return [f"{row['score_low']:.2f} to {row['score_high']:.2f}", f"{row['rank_low']} to {row['rank_high']}"]
@@ -208,7 +209,7 @@ def _normalised(rows: list[dict[str, Any]]) -> Any:
 
 
 def _matrices(document: dict[str, Any]) -> list[Any]:
-    """Both matrices in per cent, columns named by rank."""
+    """Return both matrices in per cent; their columns are named by rank."""
     parts: list[Any] = []
     for name, title in (
         ("beats", "chance in % that the row's agent beats the column's next time (draws left out)"),
@@ -281,5 +282,5 @@ def _share(share: dict[str, Any]) -> str:
 
 
 def _chance(p: float) -> str:
-    """Whole per cent, and never a certainty that was not found."""
+    """Return whole per cent; 0 and 100 appear only for exact values."""
     return "<1" if 0 < p < 0.005 else ">99" if 0.995 < p < 1 else f"{100 * p:.0f}"

@@ -1,4 +1,4 @@
-"""`interplay study`: checking, opening and closing studies, who takes part, what they are paid, classes."""
+"""`interplay study`: check, open and close studies, list and pay participants, run classes."""
 
 from __future__ import annotations
 

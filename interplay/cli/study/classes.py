@@ -1,4 +1,4 @@
-"""`interplay study class open | list | show | close | forget`: a teacher's mode. One code, nicknames, no accounts."""
+"""`interplay study class open | list | show | close | forget`: classes with one code and no accounts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,10 @@ def open_class(
     hours: Annotated[float, typer.Option(help="How long the code works.")] = 3,
     keep_days: Annotated[int, typer.Option(help="How many days after its end the nicknames are erased.")] = 30,
     ask_release: Annotated[
-        bool, typer.Option("--ask-release", help="Ask pupils if their games may be released in data sets; else none is.")
+        bool,
+        typer.Option(
+            "--ask-release", help="Ask pupils if their games may be released in data sets; otherwise no game is released."
+        ),
     ] = False,
     hide_scores: Annotated[
         bool, typer.Option("--hide-scores", help="Do not show pupils the best scores of the class.")
@@ -175,7 +178,7 @@ def forget(
 
 
 def _classes(data: Path, database: str | None, *, must_exist: bool = False) -> Classes:
-    """The classes of a data folder; nicknames that are due are erased first."""
+    """Return the classes of a data folder; nicknames whose time is over are erased first."""
     from interplay.study.classes import Classes
 
     classes = Classes(open_archive(data, database, must_exist=must_exist).database)

@@ -1,4 +1,4 @@
-"""Studies that were opened in a data folder, as every command finds them, and the server that runs there."""
+"""Helpers of the study commands: find a study in a data folder, and the server that runs there."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from interplay.record import Archive
 
 NO_SERVER = "https://YOUR-SERVER"
-"""Stands in links for an address that nobody has said, where no server runs."""
+"""Placeholder in links if no address was given and no server runs."""
 
 
 def _web_address(value: str) -> str:
@@ -41,9 +41,9 @@ AddressOption = Annotated[
 
 
 def local_address(root: Path) -> str | None:
-    """Where the server of a data folder answers on this machine; None where none runs.
+    """Return the local address of the data folder's server; None if no server runs.
 
-    `interplay serve` holds a lock on a file that says its port: what a killed one left behind is not locked.
+    `interplay serve` keeps a file with its port locked. The file of a server that was killed is not locked.
     """
     file = root / SERVER_FILE
     port = re.search(r"on port (\d+)", file.read_text()) if file.exists() and is_live(file) else None
@@ -51,7 +51,7 @@ def local_address(root: Path) -> str | None:
 
 
 def opened_place(data: Path, database: str | None) -> tuple[Archive, str]:
-    """The archive of an existing data folder, and the hint for the error of an unknown study."""
+    """Return the archive of an existing data folder, and the hint for the error about an unknown study."""
     hint = f"Only studies opened in this data folder count:  interplay study list{place_options(data, database)}"
     return open_archive(data, database, must_exist=True), hint
 

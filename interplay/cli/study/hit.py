@@ -1,4 +1,4 @@
-"""`interplay study hit`: a study's HITs on Mechanical Turk; a dry run unless it is told to send."""
+"""`interplay study hit`: a study's HITs on Mechanical Turk; without --send it is a dry run."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def hit(
     address: Annotated[str, typer.Option("--address", help="Where people reach this server: https://lab.example")],
     hits: Annotated[
         int,
-        typer.Option("--hits", min=1, max=1000, help="How many HITs there should be, earlier ones included."),
+        typer.Option("--hits", min=1, max=1000, help="Total number of HITs, including those made earlier."),
     ] = 1,
     qualification: Annotated[
         bool, typer.Option("--qualification", help="Make the quiz a qualification that the HIT requires.")
@@ -36,7 +36,7 @@ def hit(
     picture_base: Annotated[
         str | None, typer.Option("--picture-base", help="https address of the quiz's pictures, for --qualification.")
     ] = None,
-    send: Annotated[bool, typer.Option("--send", help="Make them, through Mechanical Turk's API.")] = False,
+    send: Annotated[bool, typer.Option("--send", help="Make the HITs through Mechanical Turk's API.")] = False,
     production: Annotated[
         bool, typer.Option("--production/--sandbox", help="The sandbox has no workers and pays nobody.")
     ] = False,
@@ -167,7 +167,7 @@ def _text(document: dict[str, Any], study: Study, again: str, next_one: str) -> 
 
 
 def _cell(key: str, value: Any) -> str:
-    """A field of a request; the two long documents only by their length."""
+    """Return a field of a request as text; of the two long documents only the length."""
     if key in ("Test", "AnswerKey"):
         return f"XML, {len(value.encode()):,} bytes; --json shows it"
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""`interplay study pause | resume | funnel | money`: what the operator's pages of studies show and do."""
+"""`interplay study pause | resume | funnel | money | feedback`: the same as the operator's pages of studies."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ IdArgument = Annotated[str, typer.Argument(metavar="ID", help="Id of a study tha
 
 def pause(
     study: IdArgument,
-    note: Annotated[str, typer.Option(help="Text for people who come meanwhile.")] = "",
+    note: Annotated[str, typer.Option(help="Text for people who come during the pause.")] = "",
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
     as_json: JsonOption = False,
@@ -114,8 +114,8 @@ def money(
 
 
 def feedback(
-    kind: Annotated[str | None, typer.Option(help="Only these: problem, idea or other.")] = None,
-    study: Annotated[str | None, typer.Option(help="Only what was written in this study or class.")] = None,
+    kind: Annotated[str | None, typer.Option(help="Only feedback of this kind: problem, idea or other.")] = None,
+    study: Annotated[str | None, typer.Option(help="Only feedback from this study or class.")] = None,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV on standard output.")] = False,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,

@@ -1,4 +1,4 @@
-"""`interplay study pay`: what measured times say about pay, and paying: a dry run unless it is told to send."""
+"""`interplay study pay`: show what measured times mean for pay, and pay; without --send it is a dry run."""
 
 from __future__ import annotations
 
@@ -26,20 +26,21 @@ def pay(
     send: Annotated[bool, typer.Option("--send", help="Approve and pay, through the platform's API.")] = False,
     bonuses: Annotated[bool, typer.Option("--bonuses/--no-bonuses", help="Pay bonuses up to the hourly target.")] = True,
     longest: Annotated[
-        float | None, typer.Option("--longest", min=0.1, help="Most minutes of a visit that count; default: 3 x the estimate.")
+        float | None,
+        typer.Option("--longest", min=0.1, help="Largest number of minutes of a visit that count; default: 3 x the estimate."),
     ] = None,
     reason: Annotated[str, typer.Option(help="Message to people who get a bonus.")] = REASON,
     production: Annotated[
-        bool, typer.Option("--production/--sandbox", help="Of Mechanical Turk; the sandbox pays nobody.")
+        bool, typer.Option("--production/--sandbox", help="Service of Mechanical Turk to use; the sandbox pays nobody.")
     ] = False,
     endpoint: Annotated[str | None, typer.Option(help="Another address of the platform's API, such as a test server.")] = None,
     settle: Annotated[
         list[str] | None,
-        typer.Option("--settle", metavar="REQUEST=sent|failed", help="Record how a payment with an unknown end did end."),
+        typer.Option("--settle", metavar="REQUEST=sent|failed", help="Record how a payment with an unknown end has ended."),
     ] = None,
     explain: Annotated[
         str | None,
-        typer.Option("--explain", metavar="ENROLMENT", help="Account for one visit to the cent; pays nobody."),
+        typer.Option("--explain", metavar="ENROLMENT", help="Explain the pay of one visit to the cent; pays nobody."),
     ] = None,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
@@ -89,7 +90,7 @@ def pay(
 
 
 def _estimates(visits: Sequence[Visit], channel: str) -> list[dict[str, Any]]:
-    """Estimates by measured times, once for all visits that were promised the same; without a target none."""
+    """Return estimates from measured times, one for all visits with the same promise; without an hourly target, none."""
     from interplay.study.money.estimates import Finished, estimate, find_fee
 
     alike: dict[tuple[int, int, str], list[Visit]] = {}
@@ -113,7 +114,7 @@ def _estimates(visits: Sequence[Visit], channel: str) -> list[dict[str, Any]]:
 
 
 def _payer(channel: str, *, production: bool, endpoint: str | None) -> Payer:
-    """The account that pays, from the environment (PaymentError if it has none)."""
+    """Return the account that pays, from environment variables (PaymentError if they are not set)."""
     from interplay.study.money.ledger import MTurkPayer, ProlificPayer
 
     if channel == "mturk":
@@ -163,7 +164,7 @@ def _text(document: dict[str, Any], again: str) -> Any:
 
 
 def explained_text(document: dict[str, Any]) -> Any:
-    """The document of `Explanation.to_json` as a page of text."""
+    """Return the document of `Explanation.to_json` as a page of text."""
     from rich.console import Group
 
     from interplay.study.incentives import amount

@@ -1,4 +1,4 @@
-"""`interplay study simulate | answers | raffle`: how a study of play assigns people, what they say of partners, who wins."""
+"""`interplay study simulate | answers | raffle`: assignment in a study of play, answers about partners, and winners."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from interplay.study.money.raffle import RaffleEntries
 
 WITHIN = 0.1
-"""How near accepted time should come to each target."""
+"""Largest difference between accepted time and a target, as a share, that counts as near."""
 
 
 def simulate(
     name: Annotated[str, typer.Argument(metavar="STUDY", help="A study file (my_study.toml), or the id of a built-in study.")],
     arrivals: Annotated[int, typer.Option(min=1, max=1_000_000, help="How many people come.")] = 1000,
-    dropout: Annotated[float, typer.Option(min=0, max=1, help="Share of them who leave before they are done.")] = 0.3,
+    dropout: Annotated[float, typer.Option(min=0, max=1, help="Share of people who leave before they are done.")] = 0.3,
     seeds: Annotated[int, typer.Option(min=1, max=10_000, help="How many studies to simulate.")] = 20,
     as_json: JsonOption = False,
 ) -> None:
@@ -128,7 +128,7 @@ def raffle(
         int | None, typer.Option(min=0, help="Seed of the draw, made public with the result; drawn if not given.")
     ] = None,
     forget: Annotated[
-        bool, typer.Option("--forget", help="Erase the e-mail addresses, after the winners were told; the draw stays.")
+        bool, typer.Option("--forget", help="Erase the e-mail addresses; first tell the winners. The result of the draw stays.")
     ] = False,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,

@@ -1,4 +1,4 @@
-"""`interplay study`: checking, opening and closing studies, and listing who takes part."""
+"""`interplay study`: check, open, close and show studies, and list their participants."""
 
 from __future__ import annotations
 
@@ -45,13 +45,14 @@ SuiteOption = Annotated[list[Path] | None, typer.Option("--suite", help="A file 
 
 
 ContactOption = Annotated[
-    str | None, typer.Option("--contact", help="Whom people can ask, as they should read it; instead of the file's.")
+    str | None, typer.Option("--contact", help="Contact that participants are shown; replaces the contact in the file.")
 ]
 EthicsOption = Annotated[
-    str | None, typer.Option("--ethics", help="The reference of the ethics board, if there is one; instead of the file's.")
+    str | None,
+    typer.Option("--ethics", help="Reference of the ethics board, if there is one; replaces the reference in the file."),
 ]
 _NOBODY = "the people who run this server"
-"""What the files of shipped studies had as contact: it names nobody."""
+"""Contact in the files of shipped studies; it names nobody, so it is refused."""
 
 
 @app.command()
@@ -285,8 +286,8 @@ def _cell(value: Any) -> str:
 
 
 def _checked(name: str, suite: list[Path] | None, contact: str | None, ethics: str | None) -> Study:
-    """A study that can be opened: it has a contact, rules that can be followed and known tasks, and fits its HIT on Mechanical
-    Turk; an InterplayError names file, key and remedy."""
+    """Return a study that can be opened; an InterplayError names file, key and remedy.
+    It has a contact, known tasks and rules that can be followed, and its texts fit the HIT on Mechanical Turk."""
     from interplay.envs.backends import to_install
     from interplay.explore.instance import parse
     from interplay.judge import Rules
@@ -346,7 +347,7 @@ def _checked(name: str, suite: list[Path] | None, contact: str | None, ethics: s
 
 
 def _segments(archive: Archive, study: Study, suite: list[Path] | None) -> list[NewSegment]:
-    """The segments that a study would compare; errors as `SegmentStudies.draw`."""
+    """Return the segments that a study would compare; errors as `SegmentStudies.draw`."""
     from interplay.judge import Rules
     from interplay.judge.segments.studies import SegmentStudies
     from interplay.tasks import index
@@ -376,7 +377,7 @@ def _unproved(archive: Archive, review: ReviewPart) -> list[str]:
 
 
 def _look_for_agents(archive: Archive, play: PlayPart | None) -> None:
-    """Refuse agents that are not here (NotFoundError for the first, with the nearest name)."""
+    """Refuse agents that are not in this data folder (NotFoundError for the first, with the nearest name)."""
     from interplay.agents.find import names
 
     known = [one.name for one in names(archive)]
@@ -388,7 +389,7 @@ def _look_for_agents(archive: Archive, play: PlayPart | None) -> None:
 
 
 def _check_statistics(where: str, names: Iterable[str], task: Task) -> None:
-    """Refuse statistics that a task does not measure (StudyError for the first), and shares, which do not add up over games."""
+    """Refuse statistics that a task does not measure, and shares, which cannot be added up (StudyError for the first)."""
     from interplay.statistics import defaults, together
     from interplay.study import StudyError
     from interplay.study.play.variants import BUILT_IN
@@ -413,7 +414,7 @@ def _check_statistics(where: str, names: Iterable[str], task: Task) -> None:
 
 
 def _look_for_examples(archive: Archive, study: Study, data: Path) -> None:
-    """Refuse examples whose videos are not here (StudyError naming the first)."""
+    """Refuse examples whose videos are not in this data folder (StudyError that names the first)."""
     from interplay.study import StudyError
 
     for number, example in enumerate(study.examples):
@@ -442,7 +443,7 @@ def _document(study: Study) -> dict[str, Any]:
 
 
 def _play_lines(study: Study, play: PlayPart) -> list[str]:
-    """Lines about each variant, the questions about partners, and the pay for waiting for one."""
+    """Return lines about each variant, the questions about partners, and the pay for waiting for a partner."""
     from interplay.study.incentives import amount
 
     lines = []

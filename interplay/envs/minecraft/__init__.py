@@ -1,1 +1,1 @@
-"""The real Minecraft, through MineRL or MineStudio: `game` is their common base."""
+"""The real Minecraft, through MineRL or MineStudio; `game` is the common base of both."""

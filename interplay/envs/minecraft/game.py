@@ -1,7 +1,7 @@
-"""The common base of both ways to the real Minecraft: picture, actions, endings, and failures of the game.
+"""The common base of MineRL and MineStudio: picture, actions, endings, and failures of the real Minecraft.
 
-The game is a program that the user installed and that this project does not contain. So these environments are not
-deterministic, keep their frames as video, have no snapshots, and expect the game to break off at any moment.
+The game is a program that the user installed and that this project does not contain. Therefore these environments are not
+deterministic, keep their frames as video, have no snapshots, and expect that the game can stop at any moment.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from interplay.envs.base import EnvError, Frame, NotInstalledError, PlayableEnv,
 from interplay.tasks import Task
 
 WIDTH, HEIGHT = 640, 360
-"""Pixels of the picture, as MineRL 1.0 and MineStudio draw it and as the block world does unless told otherwise."""
+"""Size of the picture in pixels: the same as in MineRL 1.0 and MineStudio, and the default of the block world."""
 
 
 class Answer(NamedTuple):
-    """The game's answer to a reset or a step; `error` among the info means that the game is gone and the picture is noise."""
+    """The game's answer to a reset or a step; `error` in the info means that the game has stopped and the picture is noise."""
 
     picture: Any
     info: dict[str, Any]
@@ -35,9 +35,9 @@ class Answer(NamedTuple):
 
 
 class MinecraftEnv(PlayableEnv):
-    """A task in a Minecraft that the user installed; subclasses open it, begin and advance.
+    """A task in a Minecraft that the user installed; subclasses implement `_open`, `_begin` and `_advance`.
 
-    A failure of the game in `reset` or `step` ends the episode with an `EnvError`; the next `reset` starts the game anew.
+    If the game fails in `reset` or `step`, the episode ends with an `EnvError`; the next `reset` starts the game again.
     """
 
     observes_view = True
@@ -45,7 +45,7 @@ class MinecraftEnv(PlayableEnv):
     frame_policy = "video"
 
     _packages: ClassVar[tuple[str, ...]]
-    """Distributions whose versions recordings keep."""
+    """Installed packages whose versions recordings keep."""
 
     def __init__(self, task: Task) -> None:
         self.task = task
@@ -62,18 +62,18 @@ class MinecraftEnv(PlayableEnv):
 
     @abstractmethod
     def _open(self) -> Any:
-        """The game's own environment, with a `close` method; EnvError says what is missing."""
+        """Return the game's own environment, which has a `close` method (EnvError that says what is missing)."""
 
     @abstractmethod
     def _begin(self, seed: int) -> Answer:
-        """Start an episode in a world of this seed."""
+        """Start an episode in a world with this seed."""
 
     @abstractmethod
     def _advance(self, pressed: minerl_actions.Pressed) -> Answer:
-        """Play a twentieth of a second; `_num_steps` counts this step already."""
+        """Play a twentieth of a second; `_num_steps` already counts this step."""
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Start an episode; a seed decides the land, but neither animals nor the exact course of things."""
+        """Start an episode; a seed decides the land, but neither the animals nor the exact course of events."""
         super().reset(seed=seed)
         number = int(self.np_random.integers(2**31)) if seed is None else int(seed)
         self._num_steps, self._over = 0, True
@@ -84,8 +84,8 @@ class MinecraftEnv(PlayableEnv):
         return self._observation(), answer.info
 
     def step(self, action: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, float], bool, bool, dict[str, Any]]:
-        """Play a twentieth of a second (EnvError for an invalid action, which the game has not seen, after the end, or if the
-        game fails)."""
+        """Play a twentieth of a second.
+        Raises EnvError for an invalid action, which is not sent to the game, after the end, or if the game fails."""
         if self._over:
             raise EnvError(f"task {self.task.id}: the episode has ended; call reset before the next step")
         require_actions(self.task, action, (self._seat,))
@@ -98,7 +98,7 @@ class MinecraftEnv(PlayableEnv):
         return self._observation(), rewards, answer.terminated, truncated, answer.info
 
     def _ask(self, call: Callable[[Any], Answer], argument: Any) -> Answer:
-        """The game's answer with a checked picture; a game that fails is closed, and the episode is over."""
+        """Return the game's answer with a checked picture; if the game fails, close it and end the episode."""
         try:
             answer = call(argument)
             if "error" in answer.info:
@@ -148,7 +148,7 @@ class MinecraftEnv(PlayableEnv):
 
 
 def need(task: Task, *modules: str, install: str) -> list[Any]:
-    """Import the modules of a game (EnvError with how to install it and what to use instead)."""
+    """Import the modules of a game (EnvError that says how to install it and what to use instead)."""
     try:
         return [importlib.import_module(module) for module in modules]
     except Exception as error:  # their old dependencies fail in many ways beside ImportError

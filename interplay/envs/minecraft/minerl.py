@@ -1,9 +1,9 @@
 """MineRL 1.0's environments as tasks: `env.id = "minerl:MineRLBasaltFindCave-v0"`.
 
 Written after the source of MineRL one commit past 1.0.2 (github.com/minerllabs/minerl, dev branch at 8268ee9:
-`env/_multiagent.py`, `env/_singleagent.py`, `herobraine/env_specs/basalt_specs.py`, `obtain_specs.py`) and tested on a stand-in
-that behaves as that source says; never run with Minecraft itself. MineRL asks for NumPy below 1.24 and Interplay for 2.0 or
-newer, so pip refuses to install both into one Python unless told to ignore one of the two.
+`env/_multiagent.py`, `env/_singleagent.py`, `herobraine/env_specs/basalt_specs.py`, `obtain_specs.py`) and tested with a
+stand-in that behaves as that source says; it was never run with Minecraft itself. MineRL needs NumPy below 1.24 and Interplay
+NumPy 2.0 or newer, so pip refuses to install both into one Python unless told to ignore one of the two.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ ENVIRONMENTS = {
     "MineRLBasaltBuildVillageHouse-v0": 14_400,
     "MineRLObtainDiamondShovel-v0": 18_000,
 }
-"""The environments this was written for -> steps after which MineRL itself ends an episode."""
+"""Environments for which this module was written -> number of steps after which MineRL itself ends an episode."""
 
 INSTALL = """Install JDK 8, then:  pip install git+https://github.com/minerllabs/minerl
 It downloads and builds Minecraft 1.16.5 (https://minerl.readthedocs.io/en/latest/tutorials/index.html)."""
 
 
 class MinerlEnv(MinecraftEnv):
-    """An environment of the MineRL 1.0 that the user has installed.
+    """An environment of the MineRL 1.0 that the user installed.
 
-    Picture and actions are MineRL's own, one to one. It says only that an episode is done, not why: here done means terminated
-    (ESC, death, the diamond shovel), and truncated where MineRL's time limit is reached without ESC. In the BASALT environments
-    ESC ends the episode even while a screen is open, other than in the embedded block world. `info` has MineRL's entries and,
-    where the inventory is observed, `inventory`: item -> how many.
+    Picture and actions are exactly those of MineRL. MineRL says only that an episode is done, not why. Here "done" means
+    terminated (ESC, death, the diamond shovel), and truncated if MineRL's time limit is reached without ESC. In the BASALT
+    environments, ESC ends the episode even while a screen is open, unlike in the embedded block world. `info` has MineRL's
+    entries and, if the inventory is observed, `inventory`: item -> number.
 
-    The task takes no options: the id fixes land and first items.
+    The task has no options: the id decides land and first items.
     """
 
     _packages = ("minerl", "gym")
@@ -91,7 +91,8 @@ class MinerlEnv(MinecraftEnv):
 
 
 def _layers(game: Any) -> Iterator[Any]:
-    """An environment and what it wraps, from the outside in; by `vars`, because gym's wrappers pass attributes through."""
+    """Yield an environment and those that it wraps, outermost first.
+    It reads `vars`, since gym's wrappers pass attributes on."""
     while game is not None:
         yield game
         game = vars(game).get("env")

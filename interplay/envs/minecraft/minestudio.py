@@ -1,9 +1,9 @@
 """MineStudio's simulator as a task: `env.id = "minestudio:MinecraftSim"`.
 
 Written after the source of MineStudio 1.1.5 (github.com/CraftJarvis/MineStudio at f6a1c23: `simulator/entry.py`,
-`simulator/callbacks/commands.py` and the MineRL within, `simulator/minerl/`) and tested on a stand-in that behaves as that
-source says; never run with Minecraft itself. MineStudio asks for exactly av 13.1.0 and opencv 4.8.0.74 and Interplay for av 14
-or newer, so pip refuses to install both into one Python unless told to ignore one of the two.
+`simulator/callbacks/commands.py` and the MineRL that it contains, `simulator/minerl/`) and tested with a stand-in that behaves
+as that source says; it was never run with Minecraft itself. MineStudio needs exactly av 13.1.0 and opencv 4.8.0.74 and
+Interplay av 14 or newer, so pip refuses to install both into one Python unless told to ignore one of the two.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from interplay.errors import unknown_name
 from interplay.tasks import Task
 
 NAME = "MinecraftSim"
-"""The one environment behind this door."""
+"""The only environment of this backend."""
 
 OPTIONS: dict[str, Any] = {"biome": "", "items": (), "commands": (), "esc_ends": True}
-"""Task options and their defaults: biome to start in if one is near, first items as names or [name, count], commands that
-build the scene, and whether ESC ends the episode."""
+"""Task options and their defaults: start biome, used if one is near; first items as names or [name, count]; commands that build
+the scene; whether ESC ends the episode."""
 
 INSTALL = """Install JDK 8 and Xvfb, then:  pip install minestudio
 Its first start downloads Minecraft (https://craftjarvis.github.io/MineStudio/overview/installation.html)."""
 
 
 class MinestudioEnv(MinecraftEnv):
-    """A survival world of the MineStudio that the user has installed, 640x360 as the game draws it.
+    """A survival world of the MineStudio that the user installed, 640x360 as the game draws it.
 
-    Actions are its `env` actions. Its game knows neither `drop` nor `swapHands`: both are taken and do nothing. It has no ESC
-    either: here ESC presses `inventory` while a screen is open, which closes it, and ends the episode otherwise. An episode
-    also ends when the player has no health left or the simulator says done. `info` has the simulator's entries, without
-    pictures: `health`, `food_level`, `is_gui_open`, `player_pos`, `inventory` and more.
+    Actions are its `env` actions. Its game knows neither `drop` nor `swapHands`: both are accepted and do nothing. The game has
+    no ESC either. Here ESC presses `inventory` while a screen is open, which closes the screen, and otherwise ends the episode.
+    An episode also ends when the player has no health left or the simulator says done. `info` has the simulator's entries,
+    without pictures: `health`, `food_level`, `is_gui_open`, `player_pos`, `inventory` and more.
     """
 
     _packages = ("minestudio",)
@@ -92,7 +92,7 @@ class MinestudioEnv(MinecraftEnv):
 
 
 def _stack(task: Task, item: Any) -> dict[str, Any]:
-    """One entry of the simulator's inventory, of a name or [name, count]."""
+    """Return one entry of the simulator's inventory, from a name or [name, count]."""
     if isinstance(item, str):
         item = (item, 1)
     if not isinstance(item, list | tuple) or [type(part) for part in item] != [str, int] or not 1 <= item[1] <= 64:

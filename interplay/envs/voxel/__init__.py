@@ -1,6 +1,7 @@
 """The embedded block world as an environment.
 
-`env` plays a task in it, `actions` reads MineRL's actions, `checks` are the outcome checks, and `rewards` the worth of items.
+`env` plays a task in the block world, `actions` reads MineRL's actions, `checks` are the outcome checks, and `rewards` gives
+the worth of items.
 """
 
 from interplay.envs.voxel.actions import CAMERA, KEYS

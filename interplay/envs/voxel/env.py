@@ -53,30 +53,30 @@ OPTIONS: dict[str, Any] = {
     "origin": False,
     "start": "",
 }
-"""Task options and their defaults: kind of land, picture size (width, height), time of day, game rules, difficulty, first
-items as names or [name, count], commands that build the scene, whether ESC ends the episode, one of `rewards.REWARDS`, the
-outcome check whose answers the last info has (one of `checks.names()` or `module:function`), whether the inventory is observed,
-how far the dark is raised (0 is how pictures were before there was this option, MineRL has 2), whether the info has the
-origin: the cell of the first player's feet once the commands have run and 20 ticks have passed in which nobody acts, and where
-the first player begins: one of `starts.STARTS`, or at the land's spawn."""
+"""Task options and their defaults: kind of land; picture size (width, height); time of day; game rules; difficulty; first items
+as names or [name, count]; commands that build the scene; whether ESC ends the episode; one of `rewards.REWARDS`; the outcome
+check whose answers the last info has (one of `checks.names()` or `module:function`); whether the inventory is observed; how far
+the dark is raised (0: as in pictures before this option, MineRL has 2); whether the info has the origin, which is the cell of
+the first player's feet after the commands and 20 ticks in which nobody acts; and where the first player begins: one of
+`starts.STARTS`, or at the land's spawn."""
 
 _EARLIER = {"automatic": "check"}
-"""Earlier names of options, in the tasks of recordings and of the built-in suite, whose content hashes they are part of."""
+"""Earlier names of options: recordings and the built-in suite contain them in tasks, and so in content hashes."""
 
 MOST_ITEMS = 2304
-"""MineRL's bound of what is observed of one item: 36 stacks of 64."""
+"""Largest observed number of one item, as in MineRL: 36 stacks of 64."""
 _ITEMS = tuple(sorted(ITEMS_BY_NAME))
 
 _TURNED_DEGREES = 0.01
-"""What is less is rounding."""
+"""A smaller turn is rounding."""
 
 PEOPLE_WIDTH = 640
-"""Pixels; where the picture is at least so wide, people get bars and screens twice as large as agents."""
+"""Pixels; in pictures of at least this width, people get bars and screens twice as large as agents."""
 
 
 @contextmanager
 def _refusals_of_the_world(where: str = "") -> Iterator[None]:
-    """Errors of the world as those of the platform; `where` begins the text of all but unknown names."""
+    """Raise errors of the world as errors of the platform; `where` begins the text of all but unknown names."""
     try:
         yield
     except UnknownNameError as error:
@@ -88,9 +88,9 @@ def _refusals_of_the_world(where: str = "") -> Iterator[None]:
 class VoxelEnv(PlayableEnv):
     """One task in the block world, with a player for each of its seats.
 
-    With several seats, facts about a player have the name `<seat>.<name>` in the info. All have the first items of the task;
-    its commands are those of the first. Players who died or said "done" act no more, and `info["seats_done"]` lists them; the
-    episode ends when all are. `view()` shows the players' pictures side by side.
+    With several seats, facts about a player have the name `<seat>.<name>` in the info. All players have the first items of the
+    task; its commands act for the first player. Players who died or said "done" no longer act, and `info["seats_done"]` lists
+    them; the episode ends when this is true of all. `view()` shows the players' pictures side by side.
     """
 
     deterministic = True
@@ -166,8 +166,7 @@ class VoxelEnv(PlayableEnv):
 
     @property
     def world(self) -> World:
-        """The world as it is: for rules that judge, and for tools of people; agents see pixels (EnvError before the first
-        reset)."""
+        """The present world, for rules that judge and tools of people; agents see pixels (EnvError before a reset)."""
         if self._world is None:
             raise EnvError(f"task {self.task.id} has no world yet; call reset first")
         return self._world
@@ -193,8 +192,8 @@ class VoxelEnv(PlayableEnv):
         return self._observation(), self._info()
 
     def step(self, action: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, float], bool, bool, dict[str, Any]]:
-        """Play a twentieth of a second (EnvError for an invalid or missing action, or after the end; the world is as it
-        was)."""
+        """Play a twentieth of a second.
+        Raises EnvError for an invalid or missing action, or after the end; the world then stays as it was."""
         rewards, terminated, truncated = self._play(action)
         return self._observation(), rewards, terminated, truncated, self._info()
 
@@ -245,12 +244,12 @@ class VoxelEnv(PlayableEnv):
         return self.world.players[self.task.seats.index(seat)]
 
     def _counts(self, me: Player) -> dict[str, np.ndarray]:
-        """Item -> how many a player has, int32, shape (), 0 for all others; as MineRL's `inventory`."""
+        """Return item -> number that a player has, int32, shape (), 0 for all others; like MineRL's `inventory`."""
         has = blockworld.contents(me.slots)
         return {name: np.array(min(has.get(name, 0), MOST_ITEMS), np.int32) for name in _ITEMS}
 
     def _info(self) -> dict[str, Any]:
-        """Facts about the players; not for agents."""
+        """Return facts about the players; not for agents."""
         info: dict[str, Any] = {}
         for index, seat in enumerate(self.task.seats):
             known = self._known_of(index)
@@ -286,11 +285,11 @@ class VoxelEnv(PlayableEnv):
         return {} if self._outcome_check is None else {**self._outcome_check(self.world)}
 
     def box(self, low: tuple[int, int, int], high: tuple[int, int, int], *, cells: bool = False) -> dict[str, Any]:
-        """Blocks and mobs in a box, both corners included, as `blockworld.box` has them: for rules that judge."""
+        """Return blocks and mobs in a box that includes both corners, in the form of `blockworld.box`; for rules that judge."""
         return blockworld.box(self.world, low, high, cells=cells)
 
     def view(self) -> Frame:
-        """The players' pictures side by side, uint8, shape (H, W, 3), each drawn once a step."""
+        """Return the players' pictures side by side, uint8, shape (H, W, 3); each is drawn once in each step."""
         seats = self.task.seats
         if self._is_single:
             return self.view_of(seats[0])
@@ -324,7 +323,7 @@ class VoxelEnv(PlayableEnv):
         return static_tables().data
 
     def draw_for(self, view: Mapping[str, Any] | None, height: int | None = None) -> None:
-        """As `PlayableEnv.draw_for`; bars and screens keep their share of the picture at any size."""
+        """Do as `PlayableEnv.draw_for`; bars and screens keep their share of the picture at any size."""
         if view is not None and (set(view) != {"gui_scale"} or not is_whole(view["gui_scale"]) or view["gui_scale"] < 1):
             raise EnvError(f'a view of the block world is {{"gui_scale": 1 or more}}, got {dict(view)!r}')
         if height is not None and (height not in self.heights or view is None):
@@ -340,23 +339,23 @@ class VoxelEnv(PlayableEnv):
 
     @property
     def _gui_scale(self) -> Fraction | None:
-        """Pixels of the picture per GUI pixel; None as agents see it."""
+        """Pixels of the picture for each GUI pixel; None for the picture of agents."""
         return None if self.drawn_for is None else Fraction(self.drawn_for["gui_scale"] * self._size[1], self._full_size[1])
 
     def look_of(self, seat: str) -> tuple[float, float] | None:
-        """As `PlayableEnv.look_of`; None while a screen is open, whose cursor the camera moves."""
+        """Return as `PlayableEnv.look_of`; None while a screen is open, because the camera then moves its cursor."""
         me = self._player(seat)
         return (me.pitch, me.yaw) if self.world.screens[self.task.seats.index(seat)] is None else None
 
     def was_turned(self, seat: str) -> bool:
-        """As `PlayableEnv.was_turned`: by a command, a bed, or since the player is dead."""
+        """Return as `PlayableEnv.was_turned`: the view was turned by a command, by a bed, or because the player is dead."""
         return seat in self._turned
 
     def action_of_person(
         self, action: Mapping[str, Any], seat: str, gui_size: tuple[int, int] | None = None
     ) -> Mapping[str, Any]:
-        """The cursor of a screen stays within the picture the person sees. The action has the same GUI pixels as every action,
-        so that agents' pictures of any size have the cursor on the same slot."""
+        """Return an action that keeps the cursor of a screen within the picture that the person sees.
+        It counts in GUI pixels as every action, so that the cursor is on the same slot in agents' pictures of any size."""
         screen = self.world.screens[self.task.seats.index(seat)]
         if (self.drawn_for is None and gui_size is None) or screen is None or not np.any(action[CAMERA]):
             return action
@@ -369,7 +368,7 @@ class VoxelEnv(PlayableEnv):
         return self.view().pixels
 
     def info_to_record(self, info: dict[str, Any]) -> dict[str, Any]:
-        """Few values that seldom change; a replay gives the rest."""
+        """Return a few values that seldom change; a replay gives the rest."""
         kept: dict[str, Any] = {}
         for seat in self.task.seats:
             of = "" if self._is_single else f"{seat}."
@@ -378,7 +377,7 @@ class VoxelEnv(PlayableEnv):
         return kept | ({"seats_done": info["seats_done"]} if "seats_done" in info else {})
 
     def snapshot(self) -> bytes:
-        """The whole world: some 50 kB early in an episode, more the more was built."""
+        """Return the whole world: about 50 kB early in an episode, and more if more was built."""
         earned: Any = {seat: sorted(names) for seat, names in self._earned.items()}
         facts: dict[str, Any] = {"steps": self._num_steps, "earned": earned, "over": self._over, "done": sorted(self._done)}
         if self._is_single:  # as snapshots were before there were seats
@@ -411,7 +410,7 @@ class VoxelEnv(PlayableEnv):
         self._num_steps, self._earned, self._done, self._over = num_steps, earned, done, over
 
     def fork(self) -> VoxelEnv:
-        """A second environment in the same state, independent from here on: `World.fork` (EnvError before the first reset)."""
+        """Return an independent environment in the same state, by `World.fork` (EnvError before the first reset)."""
         other = copy.copy(self)
         other._world, other._shared, other._pictures, other._renderers = self.world.fork(), None, dict(self._pictures), {}
         other._earned, other._done = {seat: set(names) for seat, names in self._earned.items()}, set(self._done)
@@ -434,6 +433,6 @@ def _feet_cell(world: World) -> list[int]:
 
 
 def _is_elsewhere(me: Player, pitch: float, yaw: float) -> bool:
-    """Whether a player looks in another direction than their camera turned to."""
+    """Return whether a player looks in another direction than their camera turned to."""
     off = (me.yaw - yaw + 180.0) % 360.0 - 180.0
     return abs(off) > _TURNED_DEGREES or abs(me.pitch - min(90.0, max(-90.0, pitch))) > _TURNED_DEGREES

@@ -1,6 +1,6 @@
-"""Changes in the land and groups of cells: the material of outcome checks.
+"""Changes of the land, and groups of cells, from which outcome checks are made.
 
-The present world is compared with the land as generated, so nothing has to be kept while somebody plays.
+The present world is compared with the land as it was generated, so nothing has to be kept during play.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ def blocks_named(wanted: Callable[[str], bool]) -> np.ndarray:
 
 
 def changed_cells(world: World) -> np.ndarray:
-    """int64, shape (N, 3): x, y, z of every cell that is not as it was generated, in a fixed order."""
+    """Return x, y, z of every cell that differs from the generated land, int64, shape (N, 3), in a fixed order."""
     _, sz, sy = world.grid.blocks.shape
     flat = np.flatnonzero(world.grid.blocks.reshape(-1) != world.land.blocks.reshape(-1))
     return np.stack([flat // (sz * sy), flat % sy, flat // sy % sz], axis=1)
 
 
 def cell_of(x: float, y: float, z: float) -> Position:
-    """The cell of somebody's feet; on a slab or a path it is the one above."""
+    """Return the cell of a player's feet; on a slab or a path it is the one above."""
     return math.floor(x), math.floor(y + 0.5), math.floor(z)
 
 
@@ -38,7 +38,7 @@ def sides(cell: Position) -> list[Position]:
 
 
 def clusters(cells: Iterable[Position]) -> list[set[Position]]:
-    """Groups of cells that touch, be it at a corner, the largest first."""
+    """Return groups of cells that touch, also at a corner, largest first."""
     left = set(cells)
     found = []
     for cell in sorted(left):

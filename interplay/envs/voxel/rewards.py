@@ -1,4 +1,4 @@
-"""Rewards of the block world for the first of each item."""
+"""Rewards of the block world: the first of each item has a worth."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from interplay.envs.voxel.checks.obtain_diamond_shovel import MILESTONES, milest
 
 
 class FirstItems(NamedTuple):
-    """Rewards for items that the player has for the first time in an episode, by name; the last item ends it."""
+    """Rewards for items that the player has for the first time in an episode, by name; the last item ends the episode."""
 
     worth: Mapping[str, float]
     name_of: Callable[[str], str]
     last: str
 
     def earn(self, slots: Iterable[Stack | None], earned: set[str]) -> float:
-        """Worth of items in these slots that are not in `earned` yet; they are added to it."""
+        """Add the items in these slots to `earned`, and return the worth of those that are new there."""
         reward = 0.0
         for stack in slots:
             if stack is None:

@@ -1,7 +1,7 @@
-"""Where a player of the block world begins when it is not the land's own spawn: option `start` of a task.
+"""Start places of players in the block world other than the land's own spawn: option `start` of a task.
 
-The place is drawn from the world's seed, so that the same seed begins in the same place, and a task can promise that its goal
-is in sight.
+The place is drawn from the world's seed, so that the same seed always begins in the same place, and a task can promise that its
+goal is in sight.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from interplay.envs.voxel.land import blocks_named
 from interplay.envs.voxel.village import houses_of, within
 
 LOG = blocks_named(lambda name: name.endswith("_log") and not name.startswith("stripped_"))
-"""bool per state: a log as trees have it."""
+"""bool per state: whether the block is a log of a tree."""
 TREE_FAR = (4, 9)
-"""Blocks from a trunk at which a player begins."""
+"""Smallest and largest distance between a trunk and the player's start, in blocks."""
 VILLAGE_FAR = (14, 30)
-"""Blocks from the nearest house at which a player begins."""
+"""Smallest and largest distance between the nearest house and the player's start, in blocks."""
 ASIDE_DEGREES = 35.0
-"""What is in sight is at most so far from the middle of the view."""
+"""Largest angle between the middle of the view and a goal that is in sight."""
 _TRIES = 4000
 
 
 def trunks(world: World) -> list[Position]:
-    """The lowest log of each tree that is at least two logs high, outside villages."""
+    """Return the lowest log of each tree outside villages that is at least two logs high."""
     blocks, heights = world.land.blocks, world.land.heights
     xs, zs = np.indices(heights.shape)
     foot = np.minimum(heights.astype(np.int64) + 1, blocks.shape[2] - 2)
@@ -41,7 +41,7 @@ def trunks(world: World) -> list[Position]:
 
 
 def _before_a_tree(world: World, rng: np.random.Generator) -> None:
-    """Before a tree, with a level way to it."""
+    """Put the player before a tree, with a level way to it."""
     sx, _, sz = world.spawn
     near = sorted(trunks(world), key=lambda at: (at[0] - sx) ** 2 + (at[2] - sz) ** 2)[:30]
     for tree, (x, z) in _drawn(rng, near, lambda tree: (tree[0], tree[2]), TREE_FAR):
@@ -52,7 +52,7 @@ def _before_a_tree(world: World, rng: np.random.Generator) -> None:
 
 
 def _before_a_village(world: World, rng: np.random.Generator) -> None:
-    """Outside a village, with a house in sight and a level way to it."""
+    """Put the player outside a village, with a house in sight and a level way to it."""
     houses = houses_of(world)
 
     def middle(house) -> tuple[int, int]:  # type: ignore[no-untyped-def]
@@ -78,11 +78,11 @@ def _before_a_village(world: World, rng: np.random.Generator) -> None:
 STARTS: Mapping[str, Callable[[World, np.random.Generator], None]] = MappingProxyType(
     {"tree": _before_a_tree, "village": _before_a_village}
 )
-"""Value of the option `start` -> what puts the player there."""
+"""Value of the option `start` -> the function that puts the player there."""
 
 
 def put(world: World, start: str) -> None:
-    """Put the player of a fresh world where a task begins (EnvError if the land has no such place)."""
+    """Put the player of a fresh world where its task begins (EnvError if the land has no such place)."""
     STARTS[start](world, np.random.default_rng([world.land.seed, sorted(STARTS).index(start)]))
 
 
@@ -94,7 +94,7 @@ def distance_to(box: tuple[int, int, int, int, int, int], x: float, z: float) ->
 def _drawn(  # type: ignore[no-untyped-def]
     rng: np.random.Generator, things: list, place: Callable, far: tuple[int, int]
 ) -> Iterator[tuple]:
-    """Things, each with a column at such a distance, drawn until one is accepted."""
+    """Yield random things, each with a random column at a distance within `far`, until the caller accepts one."""
     for _ in range(_TRIES if things else 0):
         thing = things[int(rng.integers(len(things)))]
         x, z = place(thing)
@@ -107,7 +107,7 @@ def _feet(world: World, x: int, z: int) -> int:
 
 
 def _is_free(world: World, x: int, z: int) -> bool:
-    """Whether one can stand on the ground of a column, dry and under the sky."""
+    """Return whether a player can stand on the ground of a column, dry and under the sky."""
     sx, sz, sy = world.land.blocks.shape
     if not (8 <= x < sx - 8 and 8 <= z < sz - 8) or any(within(house, x, z, margin=2) for house in houses_of(world)):
         return False
@@ -119,8 +119,9 @@ def _is_free(world: World, x: int, z: int) -> bool:
 def _is_level(
     world: World, start: tuple[int, int], goal: tuple[int, int], *, until: tuple[int, int, int, int] | None = None
 ) -> bool:
-    """Whether one can walk straight from one column towards another: no step over a block high, no water, nothing before the
-    last two blocks, or before a rectangle (x0, z0, x1, z1)."""
+    """Return whether a player can walk straight from one column towards another over level ground.
+    Level: no step higher than a block, no water, and no obstacle before the last two blocks, or before a rectangle (x0, z0, x1,
+    z1)."""
     num = 2 * max(abs(goal[0] - start[0]), abs(goal[1] - start[1]))
     before = _feet(world, *start)
     for share in np.linspace(0, 1, num + 1)[1:]:
@@ -145,7 +146,7 @@ def _sees(
     *,
     within: tuple[int, int, int, int, int, int] | None = None,
 ) -> bool:
-    """Whether from the eyes over a column the first block towards a point is the one there, or one within a box."""
+    """Return whether the first block seen from a column's eye height towards a point is the one at it, or one within a box."""
     x, z = start
     eye = x + 0.5, _feet(world, x, z) + EYE_HEIGHT, z + 0.5
     way = goal[0] - eye[0], goal[1] - eye[1], goal[2] - eye[2]
@@ -167,11 +168,11 @@ def _stand(world: World, rng: np.random.Generator, start: tuple[int, int], goal:
 
 
 ORIGIN_TICKS = 20
-"""Pass after the commands before the scene is ready."""
+"""Number of ticks after the commands until the scene is ready."""
 
 
 def ready(world: World) -> World:
-    """A copy of a world whose commands have just run, once the idle ticks have passed; the world itself stays as it is."""
+    """Return a copy of a world whose commands have just run, advanced by the idle ticks; the world itself does not change."""
     idle = world.fork()
     for _ in range(ORIGIN_TICKS):
         idle.step(*(Action() for _ in idle.players))

@@ -1,4 +1,4 @@
-"""Villages for outcome checks: houses, farm animals, and harm done by the player."""
+"""Villages in outcome checks: houses, farm animals, and harm done by the player."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def within(house: House, x: float, z: float, margin: int = 0) -> bool:
 
 
 def harmed_village(world: World) -> bool:
-    """Whether something built or planted is gone or exchanged, a villager was hit, or animals were taken out of a pen.
+    """Return whether the player harmed a village: its blocks or plants, a villager, or its penned animals.
 
-    Doors may stand open, and fields grow and dry by themselves: of those, only what the player broke counts.
+    Doors may stand open, and fields grow and dry by themselves: of these, only blocks that the player broke count.
     """
     counts = world.player.counts
     if counts.get("hit", {}).get("villager") or counts.get("hit", {}).get("iron_golem"):
@@ -75,9 +75,9 @@ def _holds(box: tuple[int, int, int, int, int, int], x: int, y: int, z: int) -> 
 
 
 def _fewer_penned(world: World) -> bool:
-    """Whether a pen of the village has fewer animals than at first, and stands open, is broken, or some were hit.
+    """Return whether a village pen has lost animals and its fence or gate was changed, or an animal was hit.
 
-    Some perish on their own, so a loss alone says nothing.
+    Some animals die without the player, so a loss alone says nothing.
     """
     hit = any(world.player.counts.get("hit", {}).get(name) for name in PENNED)
     for village in world.land.villages:

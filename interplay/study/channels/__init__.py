@@ -1,7 +1,8 @@
-"""Channels: where people come from, and how they go back with their work counted.
+"""Channels: where people come from, and how they return so that their work counts.
 
-`make_channel(kind, settings)` builds one of four from a study's `[channel]` table. A channel reads an address (`arrival`) and
-says how to leave (`departure`); it knows one platform's conventions, and nothing of the study's tasks.
+`make_channel(kind, settings)` builds one of four channels from the `[channel]` table of a study. A channel reads the address
+(`arrival`) and says how the person leaves (`departure`). It knows the conventions of one platform, and nothing of the study's
+tasks.
 """
 
 from __future__ import annotations
@@ -49,7 +50,8 @@ KINDS: Mapping[str, tuple[Callable[[Table], Callable[[], Channel]], tuple[str, .
     "mturk": (_mturk, ("extra_hosts", "hit")),
     "prolific": (_prolific, ("codes", "names")),
 }
-"""Kind -> what reads its settings from a table and returns what builds the channel, and the names of the settings."""
+"""Kind -> the function that reads its settings from a table and returns a builder of the channel, and the names of the
+settings."""
 
 
 def make_channel(kind: str, settings: Mapping[str, Any] | None = None, *, where: str = "channel") -> Channel:
@@ -57,7 +59,7 @@ def make_channel(kind: str, settings: Mapping[str, Any] | None = None, *, where:
 
     Args:
         kind: `open`, `email`, `mturk` or `prolific`.
-        settings: `codes` and `names` for Prolific, `extra_hosts` and `hit` for MTurk; as they stand in a file.
+        settings: `codes` and `names` for Prolific, `extra_hosts` and `hit` for MTurk, as they are written in a file.
         where: Name of the settings in errors.
     Raises:
         NotFoundError: If there is no such kind.

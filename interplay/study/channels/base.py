@@ -12,41 +12,42 @@ from interplay.study.errors import ArrivalError, StudyError
 
 Outcome = Literal["done", "screened_out", "failed_check", "no_partner", "no_consent", "withdrawn", "nothing_left"]
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
-"""How a person's part in a study ends: finished; not whom the study looks for (a quiz not passed); banned by the operator, for
-example after failed attention checks; nobody came to play with; did not consent; consented and took it back; nothing was left
-to do when they came."""
+"""How a person's visit to a study ends, in this order: finished; refused by the study, since the quiz was not passed; banned by
+the operator, for example after failed attention checks; no partner came; did not consent; withdrew the consent; nothing was
+left to do on arrival."""
 
 MAX_VALUE_CHARS = 200
-"""Longest value of a parameter that is looked at; every platform's ids are far shorter."""
+"""Longest value of a parameter that is read; the ids of all platforms are far shorter."""
 
 PLATFORM_PARAMETERS = {
     "mturk": ("assignmentId", "hitId", "workerId", "turkSubmitTo"),
     "prolific": ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID"),
 }
-"""Channel -> the parameters its platform adds to a link."""
+"""Channel -> the parameters that its platform adds to a link."""
 
 UNPAID = ("open", "email")
-"""Channels that name nobody and pay nobody; people are told apart by the site's own cookie."""
+"""Channels that give people no name and no pay; the site's own cookie tells people apart."""
 
 TITLES = {"mturk": "Mechanical Turk", "prolific": "Prolific", "open": "an open link", "email": "a link sent by e-mail"}
-"""Channel -> as people read it."""
+"""Channel -> its name on pages."""
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 Query = Mapping[str, str] | Iterable[tuple[str, str]]
-"""The parameters of an address: a mapping, or pairs where a name may come twice."""
+"""The parameters of an address: a mapping, or pairs in which a name may occur twice."""
 
 
 @dataclass(frozen=True)
 class Arrival:
-    """Somebody a channel sent.
+    """A person whom a channel sent.
 
     Attributes:
         channel: `open`, `email`, `mturk` or `prolific`.
-        worker: The platform's id of the person; empty where it names nobody (open links, previews).
-        assignment: Its id of this one part: an assignment of MTurk, a submission of Prolific; empty likewise.
-        hit: Its id of the whole: a HIT of MTurk, a study of Prolific.
-        is_preview: They look and have not accepted: show the study, reserve nothing, store nobody.
-        submit_to: Origin that takes the finished form (MTurk), checked; empty elsewhere.
+        worker: The platform's id of the person; empty where the platform gives none (open links, previews).
+        assignment: The platform's id of this visit: an assignment of MTurk, a submission of Prolific; empty where there is no
+            id.
+        hit: The platform's id of the whole: a HIT of MTurk, a study of Prolific.
+        is_preview: Whether the person only looks and has not accepted: show the study, reserve nothing, store nothing.
+        submit_to: Checked origin that receives the finished form (MTurk); empty for other channels.
     """
 
     channel: str
@@ -59,11 +60,12 @@ class Arrival:
 
 @dataclass(frozen=True)
 class Departure:
-    """How a person leaves.
+    """How a person leaves the study.
 
     Attributes:
-        kind: `post`: the person's browser posts `fields` to `url` as a form. `redirect`: it goes to `url`. `page`: it stays.
-        text: Shown to them, one or two sentences, plain text.
+        kind: `post`: the browser posts `fields` to `url` as a form. `redirect`: the browser goes to `url`. `page`: the person
+            stays on our page.
+        text: One or two sentences of plain text, shown to the person.
     """
 
     kind: Literal["post", "redirect", "page"]
@@ -73,30 +75,31 @@ class Departure:
 
     @property
     def origin(self) -> str:
-        """Scheme and host of `url`, for the page's `form-action` policy; empty for `page`."""
+        """Scheme and host of `url`, for the `form-action` policy of the page; empty for `page`."""
         return "/".join(self.url.split("/", 3)[:3])
 
 
 class Channel(Protocol):
-    """Where people come from and go back to. Implementations know one platform's conventions and nothing of the study."""
+    """A place from which people come and to which they return.
+    Implementations know the conventions of one platform, and nothing of the study."""
 
     name: str
     frame_ancestors: tuple[str, ...]
-    """Origins whose pages may show the study in a frame; none: it is opened by itself."""
+    """Origins whose pages may show the study in a frame; empty: the study is shown only in a page of its own."""
     notice: str
-    """What researchers should know about the platform, or empty."""
+    """A note about the platform for researchers, or empty."""
 
     def arrival(self, query: Query) -> Arrival:
-        """Read the parameters of an opened link (ArrivalError if they are not as this platform sends them)."""
+        """Read the parameters of an opened link (ArrivalError if this platform does not send such parameters)."""
         ...
 
     def departure(self, arrival: Arrival, outcome: Outcome, results: Mapping[str, str] | None = None) -> Departure:
-        """How a person leaves (ArrivalError for a preview); `results` are short texts for platforms that keep any."""
+        """Return how a person leaves (ArrivalError for a preview); `results` are short texts for platforms that store any."""
         ...
 
 
 def folded(name: str) -> str:
-    """The name of a parameter in one spelling, without the `amp;` of a link that was copied from HTML.
+    """Return the name of a parameter in one spelling, without the `amp;` of a link that was copied from HTML.
 
     >>> {folded(name) for name in ("PROLIFIC_PID", "prolific_pid", "prolificPid", "amp;PROLIFIC_PID")}
     {'prolificpid'}
@@ -105,14 +108,14 @@ def folded(name: str) -> str:
 
 
 def is_of(platform: str, parameter: str, names: Iterable[str]) -> bool:
-    """Whether a parameter is one of these names of a platform, or begins with the name of the platform, in any spelling."""
+    """Return whether a parameter has, in any spelling, one of these names or a name that begins with the platform's."""
     name = folded(parameter)
     return name.startswith(platform) or name in map(folded, names)
 
 
 def parameters(query: Query, own: Iterable[str] = ()) -> dict[str, str]:
-    """Parameters as one mapping, in their platforms' spelling or the channel's `own` one (ArrivalError for two values of one
-    name)."""
+    """Return parameters as one mapping, spelled as by their platform or as in `own`, the names of the channel.
+    Two values for one name are refused (ArrivalError)."""
     # Starlette's QueryParams is a mapping that hides repeated names.
     every: Callable[[], Iterable[tuple[str, str]]] | None = getattr(query, "multi_items", None)
     if every is not None:
@@ -133,7 +136,7 @@ AGAIN = "Open the study again from the page where you accepted it."
 
 
 def refuse_strangers(channel: str, found: Mapping[str, str], own: Iterable[str] = ()) -> None:
-    """Refuse a link with another platform's parameters (ArrivalError naming both): its person would be paid by nobody.
+    """Refuse a link with the parameters of another platform (ArrivalError that names both), since nobody would pay its person.
     Parameters in `own`, which this channel uses by choice, are allowed."""
     taken = set(own)
     for other, names in PLATFORM_PARAMETERS.items():
@@ -147,7 +150,7 @@ def refuse_strangers(channel: str, found: Mapping[str, str], own: Iterable[str] 
 
 
 def identifier(found: Mapping[str, str], name: str, pattern: re.Pattern[str] = _ID, *, example: str) -> str:
-    """One id of a link, checked (ArrivalError if it is missing, was never filled in, or is not an id)."""
+    """Return one checked id of a link (ArrivalError if it is missing, was never filled in, or is not an id)."""
     value = found.get(name, "").strip()
     if not value:
         raise ArrivalError(f"the link has no {name}\n{AGAIN}")
@@ -162,7 +165,7 @@ def identifier(found: Mapping[str, str], name: str, pattern: re.Pattern[str] = _
 
 
 def quoted(value: str) -> str:
-    """Up to 40 characters of a stranger's text, in quotes, safe on any page or terminal."""
+    """Return up to 40 characters of a stranger's text in quotes, safe to show on a page or terminal."""
     plain = value[:40].encode("ascii", "backslashreplace").decode()
     return repr(plain + ("..." if len(value) > 40 else ""))
 

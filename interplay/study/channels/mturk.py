@@ -1,4 +1,4 @@
-"""Mechanical Turk: the study in a frame of Amazon's page, ended by a form that the worker's browser posts to Amazon.
+"""Mechanical Turk: the study is shown in a frame of Amazon's page; at the end the worker's browser posts a form to Amazon.
 
 Conventions: Amazon Mechanical Turk API Reference (2017-01-17), "ExternalQuestion"; Developer Guide, "How tasks are rendered".
 """
@@ -47,18 +47,18 @@ _TEXTS: dict[Outcome, str] = {
     "withdrawn": f"You have withdrawn from the study. {_RETURN}",
 }
 _HANDED_IN: frozenset[Outcome] = frozenset({"done", "failed_check", "no_partner"})
-"""Outcomes handed in, to be approved or rejected, or approved by Amazon when nobody has looked for some days. After the others
-the worker returns the HIT and is not paid for it."""
+"""Outcomes that are handed in, to be approved or rejected; Amazon approves them if nobody has looked for some days. After other
+outcomes the worker returns the HIT and is not paid for it."""
 
 
 class MTurkChannel:
     """A HIT with an external question.
 
-    Anybody can type ids into an address. They say whom to pay; before paying we ask Amazon whether that worker holds that
-    assignment (`MTurkApi.assignment`).
+    Anybody can type ids into an address. The ids say who is to be paid, so before paying we ask Amazon whether that worker
+    holds that assignment (`MTurkApi.assignment`).
 
     Args:
-        extra_hosts: Origins beside Amazon's two that finished forms may be posted to, such as a stand-in on this machine.
+        extra_hosts: Origins, besides Amazon's two, to which finished forms may be posted, such as a stand-in on this machine.
         hit: Settings of the HIT in the study's file, as arguments of `HitSettings`.
     """
 
@@ -72,7 +72,7 @@ class MTurkChannel:
         self.hit = dict(hit or {})
 
     def arrival(self, query: Query) -> Arrival:
-        """Worker, assignment and HIT; or a preview, whose `assignmentId` is ASSIGNMENT_ID_NOT_AVAILABLE."""
+        """Return worker, assignment and HIT; or a preview, if `assignmentId` is ASSIGNMENT_ID_NOT_AVAILABLE."""
         found = parameters(query)
         refuse_strangers(self.name, found)
         if found.get("assignmentId") == PREVIEW:
@@ -89,8 +89,9 @@ class MTurkChannel:
         )
 
     def departure(self, arrival: Arrival, outcome: Outcome, results: Mapping[str, str] | None = None) -> Departure:
-        """A form for Amazon with `assignmentId`, `outcome` and the results, sent by the worker's own browser; or a request to
-        return the HIT. The host is checked again here, because an arrival may have lain in a database since."""
+        """Return a form for Amazon with `assignmentId`, `outcome` and the results, which the worker's browser posts.
+        For outcomes that are not handed in, return a page that asks the worker to return the HIT. The host is checked again,
+        because the arrival may come from the database."""
         check_departure(arrival, outcome, self.name)
         if outcome not in _HANDED_IN:
             return Departure("page", _TEXTS[outcome])
@@ -102,7 +103,7 @@ class MTurkChannel:
         return Departure("post", _TEXTS[outcome], f"{self._submit_to(arrival.submit_to)}/mturk/externalSubmit", fields)
 
     def _submit_to(self, value: str) -> str:
-        """The origin a form goes to, if it is allowed: a forged link must not carry answers elsewhere."""
+        """Return the origin that receives the form, if it is allowed: a forged link must not send answers to another place."""
         origin = value.strip().rstrip("/")
         if not origin:
             raise ArrivalError(f"the link has no turkSubmitTo\n{AGAIN}")
@@ -113,7 +114,7 @@ class MTurkChannel:
 
 
 def _checked_origin(host: str) -> str:
-    """`https://host[:port]`, or `http` on this machine."""
+    """Return a host as `https://host[:port]`, or with `http` for this machine."""
     try:
         parts = urlsplit(host)
         port = parts.port

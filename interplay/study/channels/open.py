@@ -1,4 +1,4 @@
-"""Open links: colleagues, classes, anybody with the address. Nobody is paid, so nobody needs a name."""
+"""Open links for colleagues, classes, or anybody with the address. They pay nobody, so nobody needs a name."""
 
 from __future__ import annotations
 
@@ -26,14 +26,15 @@ _TEXTS: dict[Outcome, str] = {
 
 
 class OpenChannel:
-    """An address anybody may open; people are told apart by the site's own cookie or enrolment token."""
+    """An address that anybody may open; the site's own cookie or an enrolment token tells people apart."""
 
     name = "open"
     frame_ancestors: tuple[str, ...] = ()
     notice = ""
 
     def arrival(self, query: Query) -> Arrival:
-        """Somebody without a name. A link of a paying platform is refused: people who follow it expect to be paid."""
+        """Return a person without a name.
+        A link of a paying platform is refused, since people who follow it expect to be paid."""
         refuse_strangers(self.name, parameters(query))
         return Arrival(self.name)
 
@@ -43,6 +44,6 @@ class OpenChannel:
 
 
 class EmailChannel(OpenChannel):
-    """As an open link; the last page asks for an address for the study's raffle (`money/raffle.py`)."""
+    """An open link whose last page asks for an e-mail address for the study's raffle (`money/raffle.py`)."""
 
     name = "email"

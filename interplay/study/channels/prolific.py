@@ -41,12 +41,12 @@ _RETURN = " Please return your submission on Prolific: choose 'Cancel participat
 
 
 class ProlificChannel:
-    """A study with an external address.
+    """A study that Prolific links to.
 
     Args:
-        codes: Outcome -> completion code. `done` must be there; each code must differ from the others, for Prolific acts on
-            them (approve, review, ask to return). A person whose outcome has no code is asked to return the submission.
-        names: `worker`, `hit`, `assignment` -> the parameter each comes in, where a study named them differently.
+        codes: Outcome -> completion code. `done` is required. All codes must differ, since Prolific acts on them (approve,
+            review, ask to return). A person whose outcome has no code is asked to return the submission.
+        names: `worker`, `hit`, `assignment` -> the parameter that holds it, if a study named the parameters differently.
     Raises:
         StudyError: If the codes or names cannot be used.
     """
@@ -80,7 +80,7 @@ class ProlificChannel:
             raise StudyError("names: worker, hit and assignment need three different parameters")
 
     def study_url(self, address: str) -> str:
-        """The address to paste into Prolific, with its placeholders.
+        """Return the address to paste into Prolific, with its placeholders.
 
         >>> ProlificChannel({"done": "C1"}).study_url("https://lab.example/caves")
         'https://lab.example/caves?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}'
@@ -91,7 +91,7 @@ class ProlificChannel:
         return f"{address}{'&' if '?' in address else '?'}{filled}"
 
     def arrival(self, query: Query) -> Arrival:
-        """Participant, submission (`SESSION_ID` is its id in the API) and study."""
+        """Return participant, submission (`SESSION_ID` is its id in the API) and study."""
         found = parameters(query, self.names.values())
         refuse_strangers(self.name, found, own=self.names.values())
         ids = {role: identifier(found, name, example="60bf9310e8dec401be6e9615") for role, name in self.names.items()}

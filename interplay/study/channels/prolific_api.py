@@ -1,4 +1,4 @@
-"""Prolific's API, the part that paying needs: submissions approved or rejected, bonuses set up and paid.
+"""The part of Prolific's API that payment needs: approve or reject submissions, set up and pay bonuses.
 
 Source: docs.prolific.com, "Approve or reject a submission", "Set up bonuses" and "Pay bonuses", read in November 2026.
 """
@@ -21,7 +21,7 @@ ENDPOINT = "https://api.prolific.com"
 TOKEN_VARIABLE = "PROLIFIC_TOKEN"
 MIN_REASON_CHARS = 100
 MAX_BONUSES = 200
-"""Participants in one batch of bonuses."""
+"""Most participants in one batch of bonuses."""
 
 RejectionCategory = Literal[
     "TOO_QUICKLY",
@@ -42,7 +42,7 @@ _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 @dataclass(frozen=True)
 class Submission:
-    """A submission; `status` in Prolific's words (`AWAITING REVIEW`, `APPROVED`, `RETURNED`, ...)."""
+    """A submission; `status` is in Prolific's words (`AWAITING REVIEW`, `APPROVED`, `RETURNED`, ...)."""
 
     submission: str
     participant: str
@@ -52,7 +52,8 @@ class Submission:
 
 @dataclass(frozen=True)
 class BonusBatch:
-    """Bonuses set up and not yet paid; money in cents of the study's currency, `total_cents` with fees and tax."""
+    """Bonuses that were set up and are not yet paid.
+    Money is in cents of the study's currency; `total_cents` includes fees and tax."""
 
     batch: str
     amount_cents: int
@@ -62,7 +63,7 @@ class BonusBatch:
 
 
 class ProlificApi:
-    """A client; its token can do everything that the researcher's account can, and is kept in memory only."""
+    """A client of Prolific. Its token can do everything that the researcher's account can; it is kept in memory only."""
 
     def __init__(self, token: str, *, endpoint: str = ENDPOINT, timeout_s: float = 30) -> None:
         self._token = token
@@ -71,7 +72,7 @@ class ProlificApi:
 
     @classmethod
     def from_environment(cls, variable: str = TOKEN_VARIABLE, *, endpoint: str = ENDPOINT) -> ProlificApi:
-        """A client with the token of an environment variable (PaymentError if it is not set)."""
+        """Return a client with the token from an environment variable (PaymentError if it is not set)."""
         token = os.environ.get(variable, "").strip()
         if not token:
             raise PaymentError(
@@ -81,17 +82,17 @@ class ProlificApi:
         return cls(token, endpoint=endpoint)
 
     def submission(self, submission: str) -> Submission:
-        """Read a submission (PaymentError for an unknown id). Ask before paying: anybody can type ids into an address."""
+        """Read a submission (PaymentError for an unknown id). Call this before paying: anybody can type ids into an address."""
         return _submission(self._call("GET", f"/api/v1/submissions/{_checked(submission)}/"))
 
     def approve(self, submission: str) -> Submission:
-        """Approve, which pays the reward; Prolific ignores a second approval (PaymentError if it is not handed in, or not any
-        more)."""
+        """Approve a submission, which pays the reward; Prolific ignores a second approval.
+        Raises PaymentError if the submission is not, or no longer, handed in."""
         return self._transition(submission, {"action": "APPROVE"})
 
     def reject(self, submission: str, reason: str, category: RejectionCategory) -> Submission:
-        """Reject; the participant reads the reason (PaymentError if reason or category is invalid, or it is not to be
-        reviewed)."""
+        """Reject a submission; the participant reads the reason.
+        Raises PaymentError if reason or category is invalid, or the submission does not await review."""
         if len(reason.strip()) < MIN_REASON_CHARS:
             found = len(reason.strip())
             raise PaymentError(
@@ -104,9 +105,9 @@ class ProlificApi:
         return self._transition(submission, {"action": "REJECT", "message": reason.strip(), "rejection_category": category})
 
     def set_up_bonuses(self, study: str, amounts: Mapping[str, Decimal]) -> BonusBatch:
-        """Set bonuses up: submission (or participant) -> amount in the study's currency, whole cents; up to 200.
+        """Set up bonuses: submission (or participant) -> amount in the study's currency, whole cents; at most 200.
 
-        Nobody is paid yet, and a repeated call only makes a second batch (PaymentError if an amount or a person is refused).
+        This pays nobody yet; a repeated call only makes a second batch (PaymentError if an amount or a person is refused).
         """
         if not 1 <= len(amounts) <= MAX_BONUSES:
             raise PaymentError(f"a batch holds 1 to {MAX_BONUSES} bonuses, got {len(amounts)}; send several batches")
@@ -119,9 +120,9 @@ class ProlificApi:
         return BonusBatch(str(made["id"]), cents["amount"], cents["fees"], cents["vat"], cents["total_amount"])
 
     def pay_bonuses(self, batch: str) -> None:
-        """Pay a batch. **Prolific pays again if it is asked again**, so this never repeats a request.
+        """Pay a batch. **Prolific pays again if it is asked again**, so this method never repeats a request.
 
-        Write down that it is being sent before calling, and do not call for a batch that was written down.
+        Before the call, write down that the batch is being sent. Never call for a batch that was written down before.
 
         Raises:
             PaymentError: If it was refused; nobody was paid.
@@ -166,7 +167,7 @@ class ProlificApi:
 
 
 def _submission(document: Mapping[str, Any]) -> Submission:
-    """A submission as the API describes it; the participant stands under either of two names."""
+    """Return a submission from the API's document, in which the participant has one of two names."""
     participant = document.get("participant") or document.get("participant_id") or ""
     return Submission(
         str(document.get("id", "")), str(participant), str(document.get("study_id", "")), str(document.get("status", ""))

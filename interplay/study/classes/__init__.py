@@ -1,7 +1,7 @@
-"""Classes: a teacher shows one code, pupils type it and play, nobody has an account.
+"""Classes: a teacher shows one code; pupils type it and play; nobody has an account.
 
-`codes.py` makes and reads codes and nicknames, `pupils.py` is the pupils' results, `classes.py` the service. A pupil is a
-participant of a class with a nickname that is erased after a while.
+`codes.py` makes and reads codes and nicknames, `pupils.py` holds the pupils' results, `classes.py` is the service. A pupil is a
+participant of a class with a nickname that is erased some days after the class.
 """
 
 from interplay.study.classes.classes import Classes, SchoolClass

@@ -1,7 +1,7 @@
 """`Classes`: the service of classes. It opens and closes them, lets pupils in, shows their games, and erases nicknames.
 
-Each method is one transaction, or one look at the database. Nicknames are erased `keep_days` after a class has ended: the
-database then holds numbers only.
+Each method is one transaction, or one read of the database. Nicknames are erased `keep_days` after a class has ended; from then
+on the database holds numbers only.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from interplay.study.classes.codes import (
 from interplay.study.classes.pupils import Pupil
 
 MAX_PUPILS = 200
-"""In one class: more would be somebody's program."""
+"""Most pupils in one class; a larger number would come from a program."""
 MAX_HOURS = 24 * 14
 MAX_KEEP_DAYS = 365
 
@@ -43,12 +43,12 @@ class SchoolClass:
     """A class.
 
     Attributes:
-        code: Typed by pupils.
-        tasks: Ids, in the order of the cards.
-        ends_at: When the code stops working by itself.
-        closed_at: When its teacher closed it; None while they have not.
-        keep_days: How many days after its end nicknames are erased.
-        asks_release: Whether pupils are asked if their games may be released in data sets; if not, none is.
+        code: The code that pupils type.
+        tasks: Task ids, in the order of the cards.
+        ends_at: Time when the code stops working without being closed.
+        closed_at: Time when the teacher closed the class; None if it was not closed.
+        keep_days: Number of days after the end until nicknames are erased.
+        asks_release: Whether pupils are asked if their games may be released in data sets; if not, no game is released.
         shows_scores: Whether pupils see the best scores of the class.
     """
 
@@ -69,7 +69,7 @@ class SchoolClass:
 
     @property
     def ended_at(self) -> datetime:
-        """When it ended, or will end unless it is closed before."""
+        """Time when the class ended, or will end unless it is closed before."""
         return self.ends_at if self.closed_at is None else min(self.closed_at, self.ends_at)
 
     @property
@@ -82,14 +82,14 @@ class SchoolClass:
 
 @dataclass(frozen=True)
 class Joined:
-    """A pupil who joined; `key` is for their browser's cookie only."""
+    """A pupil who joined; `key` is only for the cookie of their browser."""
 
     pupil: Pupil
     key: str
 
 
 class Classes:
-    """The classes of one database; safe to share between threads. Codes are secrets, so `rng` draws nicknames only."""
+    """The classes of one database; threads may share it. Codes are secret, so `rng` draws nicknames only."""
 
     def __init__(
         self, database: Database, clock: Callable[[], datetime] | None = None, rng: np.random.Generator | None = None
@@ -113,8 +113,8 @@ class Classes:
         asks_release: bool = False,
         shows_scores: bool = True,
     ) -> SchoolClass:
-        """Make a class and its code, which works for `hours` (ClassError for an invalid setting; tasks are checked by the
-        caller)."""
+        """Make a class and its code, which works for `hours` (ClassError for an invalid setting).
+        The caller checks the tasks."""
         title = " ".join(title.split())
         if not 1 <= len(title) <= 80:
             raise ClassError(f"a class has a title of 1 to 80 characters; this one has {len(title)}")
@@ -136,7 +136,7 @@ class Classes:
             return _class(row)
 
     def close(self, code: str) -> SchoolClass:
-        """Let nobody join or begin a game any more; running games are played to their end (NotFoundError as `get`)."""
+        """Close a class: nobody can join or begin a game; running games are played to their end (NotFoundError as `get`)."""
         with self._database.write() as session:
             lock(session)  # nobody joins while it ends
             row = self._row(session, code)
@@ -144,8 +144,8 @@ class Classes:
             return _class(row)
 
     def rename(self, code: str, participant: int) -> str | None:
-        """Replace a pupil's nickname by a suggested one, and return it; None if the class has no such pupil or was forgotten
-        (NotFoundError as `get`)."""
+        """Replace a pupil's nickname by a suggested one and return it (NotFoundError as `get`).
+        Returns None if the class has no such pupil, or nicknames are erased."""
         with self._database.write() as session:
             lock(session)
             row = self._row(session, code)
@@ -157,15 +157,15 @@ class Classes:
             return nickname
 
     def approve(self, code: str, participants: Iterable[int]) -> None:
-        """Let everybody in the room read the nicknames of these pupils (NotFoundError as `get`)."""
+        """Approve these pupils' nicknames, so that everybody in the room can read them (NotFoundError as `get`)."""
         with self._database.write() as session:
             lock(session)
             row = self._row(session, code)
             row.definition = row.definition | {"approved": sorted({*row.definition.get("approved", ()), *participants})}
 
     def take_out(self, code: str, participant: int) -> bool:
-        """Take a pupil out of a class: somebody else may have the place and the nickname. Their games stay recorded, and are
-        not shown with the class any more. Returns False if there is no such pupil in this class (NotFoundError as `get`)."""
+        """Remove a pupil from a class, which frees the place and the nickname (NotFoundError as `get`).
+        Their games stay recorded, but are no longer shown with the class. Returns False if the class has no such pupil."""
         with self._database.write() as session:
             lock(session)
             row = self._row(session, code)
@@ -175,8 +175,7 @@ class Classes:
             return pupil is not None
 
     def forget(self, code: str) -> int:
-        """Erase the nicknames of a class now, and return how many there were (ClassError if it is open, NotFoundError as
-        `get`)."""
+        """Erase the nicknames of a class now and return their number (ClassError if it is open, NotFoundError as `get`)."""
         with self._database.write() as session:
             lock(session)
             row, now = self._row(session, code), self._clock()
@@ -187,7 +186,7 @@ class Classes:
             return 0 if row.forgotten_at is not None else store.forget(session, row, now)
 
     def forget_due(self) -> None:
-        """Erase the nicknames of classes that ended long enough ago; without one, nothing is written."""
+        """Erase the nicknames of classes whose keeping time is over; if there is no such class, write nothing."""
         with self._database.read() as session:
             is_due = bool(self._due(session))
         if is_due:
@@ -209,12 +208,12 @@ class Classes:
             return None if row is None else _class(row)
 
     def get(self, typed: str) -> SchoolClass:
-        """The class with this code, open or not (NotFoundError for an unknown code)."""
+        """Return the class with this code, open or not (NotFoundError for an unknown code)."""
         with self._database.read() as session:
             return _class(self._row(session, typed))
 
     def pupils(self, school_class: SchoolClass) -> list[Pupil]:
-        """Everybody who joined, in the order they came, with their games."""
+        """Return all pupils in the order in which they joined, with their games."""
         with self._database.read() as session:
             games: dict[int, list[store.PlayedSeat]] = {}
             for one in store.played(session, school_class.code):
@@ -232,11 +231,11 @@ class Classes:
             return new_nickname([_pupil(one).nickname for one in store.pupils(session, school_class.code)], self._rng)
 
     def join(self, typed: str, nickname: str, *, release_ticked: bool = False) -> Joined:
-        """Let somebody in under a nickname. Writes the pupil, and whether their games may be released.
+        """Let a pupil join under a nickname; write the pupil, and whether their games may be released.
 
         Args:
-            nickname: Empty: they are given one.
-            release_ticked: Whether they ticked that box, where the class has it.
+            nickname: If empty, the pupil gets one.
+            release_ticked: Whether the pupil ticked the box about release, if the class has one.
         Raises:
             NotFoundError: As `get`.
             ClassError: If the class has ended or is full, or the nickname is invalid or taken.
@@ -261,7 +260,7 @@ class Classes:
             return Joined(_pupil(person), key)
 
     def of(self, participant_id: int | None) -> tuple[SchoolClass, Pupil] | None:
-        """The class of a pupil, and the pupil without games; None for everybody else."""
+        """Return the class of a pupil, and the pupil without games; None for everybody else."""
         if participant_id is None:
             return None
         with self._database.look() as session:

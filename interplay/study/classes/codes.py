@@ -1,4 +1,4 @@
-"""Codes of classes and nicknames of pupils, easy to type and read leniently. Pure."""
+"""Codes of classes and nicknames of pupils: easy to type, and read leniently. Pure."""
 
 from __future__ import annotations
 
@@ -14,23 +14,25 @@ from interplay.study.errors import StudyError
 from interplay.tables import parse_toml
 
 LETTERS = "CDHJKMNPRTWXY34679"
-"""Without vowels, so that no code is a word, and without what looks alike: 0 O Q, 1 I L, 2 Z, 5 S, 8 B, F E, G, U V."""
+"""Letters of codes: no vowels, so that no code is a word, and nothing that looks alike: 0 O Q, 1 I L, 2 Z, 5 S, 8 B, F E, G, U
+V."""
 CODE_CHARS = 6
-"""18**6, or 34 million codes: with thirty classes open, a guess is right once in a million."""
+"""Length of a code. There are 18**6, or 34 million codes: with thirty open classes, one guess in a million is right."""
 MAX_NICKNAME_CHARS = 20
 
 _MARK = "\u0300"
 _WORD = rf"(?:[^\W_]{_MARK}{{0,3}})+"
 _NICKNAME = re.compile(rf"{_WORD}(?:[ '-]{_WORD})*")
-"""Letters and digits, each with up to three marks: vowels of Hindi and Thai are marks, and a heap of them hides a line."""
+"""Letters and digits, each with up to three marks: vowels of Hindi and Thai are marks, and many marks on one letter hide a
+line."""
 
 
 class ClassError(StudyError):
-    """An invalid request to a class; the text is for pupils and teachers."""
+    """A request to a class is invalid; the text is for pupils and teachers."""
 
 
 def new_code(rng: np.random.Generator) -> str:
-    """A code, without its dash.
+    """Return a new random code, without its dash.
 
     >>> new_code(np.random.default_rng(1))
     'RT39CH'
@@ -39,7 +41,7 @@ def new_code(rng: np.random.Generator) -> str:
 
 
 def shown_code(code: str) -> str:
-    """A code with its dash.
+    """Return a code with its dash.
 
     >>> shown_code("RT39CH")
     'RT3-9CH'
@@ -49,7 +51,7 @@ def shown_code(code: str) -> str:
 
 
 def read_code(typed: str) -> str | None:
-    """A typed code in one spelling: in any case, with dashes and spaces or without; None if it cannot be one.
+    """Read a typed code, in any case, with or without dashes and spaces; None if it cannot be a code.
 
     >>> read_code(" rt3 9ch"), read_code("RT3-9C"), read_code("RT3-9CO")
     ('RT39CH', None, None)
@@ -59,10 +61,10 @@ def read_code(typed: str) -> str | None:
 
 
 def read_nickname(typed: str) -> str:
-    """A typed nickname in one spelling.
+    """Read a typed nickname and return it in one spelling.
 
     Raises:
-        ClassError: If it is empty or too long, or holds other characters than letters, digits and spaces.
+        ClassError: If it is empty or too long, or has characters other than letters, digits and spaces.
 
     >>> read_nickname("  amber   fox ")
     'amber fox'
@@ -78,12 +80,12 @@ def read_nickname(typed: str) -> str:
 
 
 def alike(nickname: str) -> str:
-    """A key that is the same for nicknames that people would confuse: in any case, with or without spaces."""
+    """Return a key that is equal for nicknames that people would confuse: in any case, with or without spaces."""
     return re.sub(r"[ '-]", "", unicodedata.normalize("NFKC", nickname).casefold())
 
 
 def new_nickname(taken: Collection[str], rng: np.random.Generator) -> str:
-    """A nickname that nobody in a class has: two words, and a number once these are rare.
+    """Return a nickname that nobody in the class has: two words, and a number when most pairs are taken.
 
     >>> new_nickname([], np.random.default_rng(3))
     'Silver Bee'
@@ -99,7 +101,7 @@ def new_nickname(taken: Collection[str], rng: np.random.Generator) -> str:
 
 
 def is_offered(nickname: str) -> bool:
-    """Whether a nickname is one of those suggested to pupils, so that everybody may read it.
+    """Return whether a nickname is one of those that are suggested to pupils, so that everybody may read it.
 
     >>> is_offered("Silver Bee"), is_offered("Silver Toad!")
     (True, False)

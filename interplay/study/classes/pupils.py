@@ -1,4 +1,4 @@
-"""Pupils of a class and their results, for their teacher. Pure."""
+"""The pupils of a class and their results, for their teacher. Pure."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from interplay.store.study.classes import PlayedSeat
 
 @dataclass(frozen=True)
 class Pupil:
-    """Somebody in a class; `games` begin with the oldest.
+    """A member of a class; `games` are in order, oldest first.
 
     Attributes:
-        nickname: `#3` once nicknames were erased.
-        is_approved: Whether everybody in the room may read the nickname: it was suggested, or the teacher has approved it.
+        nickname: `#3` after nicknames were erased.
+        is_approved: Whether everybody in the room may read the nickname: it was suggested, or the teacher approved it.
     """
 
     participant: int
@@ -44,7 +44,7 @@ class Pupil:
 
 
 def best_games(pupils: Iterable[Pupil], task: str) -> list[tuple[Pupil, PlayedSeat]]:
-    """Pupils with their best game of a task, the best first; equals in the order in which they reached it."""
+    """Return pupils with their best game of a task, best first; among equal values, the pupil who reached it first is first."""
     found = [(pupil, game) for pupil in pupils if (game := pupil.best(task)) is not None]
     return sorted(found, key=lambda one: (-one[1].score, one[1].at))
 
@@ -61,7 +61,8 @@ _COLUMNS = ("pupil", "task", "title", "began_utc", "seconds", "score", "ended", 
 
 
 def table_csv(pupils: Iterable[Pupil], titles: Mapping[str, str], scoreless: Iterable[str]) -> str:
-    """Games of all pupils as CSV, a line each, and a line for a pupil without any; `scoreless` tasks have no score."""
+    """Return the games of all pupils as CSV, one line for each game, and one line for a pupil without games.
+    `scoreless` are the tasks that have no score."""
     text, without = io.StringIO(), set(scoreless)
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(_COLUMNS)

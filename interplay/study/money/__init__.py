@@ -1,1 +1,1 @@
-"""Pay: what people's time was worth, what is owed, the ledger, and the platforms that pay."""
+"""Pay: the worth of people's time, the amounts owed, the ledger, and the platforms that pay."""

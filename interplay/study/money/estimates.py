@@ -1,6 +1,6 @@
-"""The worth of people's time: from measured times to a reward, the bonuses that are owed, and the bill.
+"""Estimates of pay: from measured times to a reward, to the bonuses that are owed, and to the bill.
 
-All money is `Decimal` in one currency. Pay is rounded up to whole cents, so that nobody falls under the wage by rounding.
+All money is `Decimal` in one currency. Pay is rounded up to whole cents, so that rounding puts nobody below the wage.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
 
 @dataclass(frozen=True)
 class PlatformFee:
-    """The fee of a platform on top of people's pay, value added tax left out.
+    """The fee of a platform, added to people's pay, without value added tax.
 
     Attributes:
-        share: Of each reward and each bonus.
-        many_share, many_from: Added to the share of a reward if one HIT has at least so many assignments.
+        share: Share of each reward and each bonus.
+        many_share, many_from: Added to the share of a reward if one HIT has at least `many_from` assignments.
         minimum: Smallest fee of one reward or bonus.
         min_hourly: Wage per hour below which the platform intervenes; 0 if it has none.
-        source, read_on: Where that was said, and when we read it.
+        source, read_on: Where the platform says this, and when we read it.
     """
 
     name: str
@@ -61,7 +61,7 @@ FEES = {
     "prolific": PlatformFee("Prolific, companies", Decimal("0.428"), *_PROLIFIC, min_hourly=Decimal(8)),
     "prolific-academic": PlatformFee("Prolific, academic and non-profit", Decimal("0.333"), *_PROLIFIC, min_hourly=Decimal(8)),
 }
-"""Fee schedules by name. They change: compare with what the platform shows before money moves."""
+"""Fee schedules by name. Schedules change: compare them with what the platform shows before you send money."""
 
 
 def find_fee(name: str) -> PlatformFee:
@@ -72,7 +72,7 @@ def find_fee(name: str) -> PlatformFee:
 
 @dataclass(frozen=True)
 class Finished:
-    """One finished assignment, by the platform's id or our own; from beginning to handing in, in seconds."""
+    """One finished assignment, by the platform's id or ours, with the seconds from its start to its submission."""
 
     worker: str
     assignment: str
@@ -81,7 +81,7 @@ class Finished:
 
 @dataclass(frozen=True)
 class BonusDue:
-    """The pay, in whole cents, that one person is owed beyond their rewards; paid for their longest assignment."""
+    """The pay that one person is owed beyond their rewards, in whole cents; it is paid with their longest assignment."""
 
     worker: str
     assignment: str
@@ -95,16 +95,17 @@ class PayEstimate:
     """An estimate of pay from measured times.
 
     Attributes:
-        mean_s: Mean duration; `quantiles_s`: quantile -> duration, interpolated.
-        reward: Paid for one assignment.
-        hourly: The wage to be reached.
-        hourly_mean: All rewards by all time.
-        hourly_median: Earnings per hour of the assignment of median duration, as Prolific counts it.
+        mean_s: Mean duration; `quantiles_s` maps quantiles to durations, interpolated.
+        reward: Pay for one assignment.
+        hourly: The wage that should be reached.
+        hourly_mean: Sum of all rewards divided by all time.
+        hourly_median: Earnings per hour for the assignment with the median duration, as Prolific computes it.
         share_under: Share of assignments that earned less than `hourly`, 0 to 1.
         recommended_reward: The reward with which `recommended_share` of assignments reach `hourly` without any bonus.
         bonuses: Top-ups that bring everybody to `hourly`, largest first.
         rewards, bonus_total, fees, total: The bill at the reward that was paid.
-        recommended_total: The bill for as many assignments at the recommended reward, with the bonuses that would remain.
+        recommended_total: The bill for the same number of assignments at the recommended reward, with the bonuses that would
+            remain.
     """
 
     num_assignments: int
@@ -160,13 +161,13 @@ def estimate(
 ) -> PayEstimate:
     """Estimate pay from the times of finished assignments.
 
-    A person is topped up over all they did: quick assignments count towards slow ones.
+    A top-up counts all assignments of a person together: quick assignments balance slow ones.
 
     Args:
-        reward: Paid for each, whole cents.
+        reward: Pay for each assignment, in whole cents.
         hourly: Wage that everybody should reach.
-        assignments_per_hit: Of one HIT, where the fee depends on it.
-        longest_s: Time that counts at most, for pages that lay open while nobody was there; None counts all.
+        assignments_per_hit: Number of assignments of one HIT, if the fee depends on it.
+        longest_s: Longest time that counts, for pages that stayed open while the person was away; None counts all time.
         recommended_share: Share of assignments that the recommended reward alone should pay at `hourly`, above 0 up to 1.
     Raises:
         StudyError: If there is nothing to estimate from, or a number is out of range.
@@ -207,7 +208,7 @@ def estimate(
 
 
 def bonuses_due(finished: Iterable[Finished], *, reward: Decimal, hourly: Decimal) -> tuple[BonusDue, ...]:
-    """Top-ups with which each person's whole time earns `hourly`; largest first, then by name.
+    """Return the top-ups with which the whole time of each person earns `hourly`; largest first, then by name.
 
     >>> bonuses_due([Finished("ada", "a1", 3600), Finished("ada", "a2", 1800)], reward=Decimal(5), hourly=Decimal(12))
     (BonusDue(worker='ada', assignment='a1', amount=Decimal('8.00'), num_assignments=2, time_s=5400.0),)
@@ -246,7 +247,7 @@ def _checked(one: Finished, longest_s: float | None) -> Finished:
 
 
 def hours(seconds: float) -> Decimal:
-    """Hours, exact to a microsecond.
+    """Convert seconds to hours, exact to a microsecond.
 
     >>> hours(900)
     Decimal('0.25')
@@ -255,7 +256,7 @@ def hours(seconds: float) -> Decimal:
 
 
 def up(amount: Decimal) -> Decimal:
-    """Whole cents, rounded up; the remainder of a division (28th digit) is dropped.
+    """Round up to whole cents; the remainder of a division (28th digit) is dropped.
 
     >>> up(Decimal("1.001"))
     Decimal('1.01')

@@ -1,4 +1,4 @@
-"""`Explanation`: every cent of one person's pay, from the games and the rules to the lines of the ledger. Pure."""
+"""`Explanation`: where each cent of one person's pay comes from: games, rules, and lines of the ledger. Pure."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ class Explanation:
     """The games, rules and payments behind one person's pay.
 
     Attributes:
-        treatment: The rules; None in a study of comparisons, or before a variant was given.
-        games: Those that count, with the statistics that the rules look at.
-        earned: The result of the rules for these games, computed again now.
-        is_final: Whether the games are those that were written down when the visit ended; else they are as of now.
+        treatment: The rules; None in a study of comparisons, or if no variant was given yet.
+        games: The games that count, with the statistics that the rules read.
+        earned: The result of the rules for these games, computed now.
+        is_final: Whether the games are those written down when the visit ended; if not, they are the games so far.
         agrees: Whether the amount written down then equals the amount computed now.
-        reward_cents, bonus_cents: Owed, without top-ups to an hourly target.
-        sent_cents: Sent, by the ledger.
+        reward_cents, bonus_cents: Amounts owed, without top-ups to an hourly target.
+        sent_cents: Amount sent, according to the ledger.
     """
 
     enrolment: Enrolment
@@ -77,7 +77,7 @@ class Explanation:
 
 
 def explain(study: Study, enrolment: Enrolment, lines: Sequence[PayEvent], visit: PlayedVisit | None) -> Explanation:
-    """Account for one visit; `visit` is as the catalogue has it now, None in a study of comparisons."""
+    """Explain the pay of one visit; `visit` is as the catalogue has it now, None in a study of comparisons."""
     written = next((line for line in lines if line.kind == "earned"), None)
     treatment = None if visit is None or visit.variant is None else visit.variant.treatment
     games: Sequence[PlayedGame] = () if visit is None else visit.games

@@ -1,13 +1,14 @@
-"""Due payments, from finished visits and the ledger; and how each is sent, so that nothing is paid twice.
+"""Compute due payments from finished visits and the ledger, and send each so that nothing is paid twice.
 
-Each payment has a `request`, a name that is the same whenever it is planned again. Before anything is sent the ledger gets a
-line `planned`; the platform's answer is a second line, `sent` or `failed`. A `planned` line without a second one is a payment
-nobody knows the end of: Mechanical Turk may be asked again (it looks for the request's name first), Prolific may not.
+Each payment has a `request`, a name that stays the same whenever the payment is planned again. Before anything is sent, the
+ledger gets a line `planned`; the platform's answer is a second line, `sent` or `failed`. If the second line is missing, it is
+unknown whether the payment was made: Mechanical Turk may be asked again (the name of the request is searched there first),
+Prolific may not.
 
-Earnings of a visit of play, pay for waiting for a partner, and prizes are lines `due`; a bonus named `pay:<request of that
-line>` pays each.
+Earnings of a visit of play, pay for waiting for a partner, and prizes are lines `due`. Each is paid by a bonus with the name
+`pay:<request of that line>`.
 
-Everybody is paid by the version of the study they agreed to, so that each visit brings its own terms.
+Each person is paid by the version of the study to which they agreed, so each visit has its own terms.
 """
 
 from __future__ import annotations
@@ -26,21 +27,21 @@ if TYPE_CHECKING:
 
 State = Literal["planned", "sent", "failed"]
 PAY = "pay:"
-"""How requests of bonuses begin that pay a line `due`."""
+"""Beginning of the requests of bonuses that pay a line `due`."""
 
 
 @dataclass(frozen=True)
 class Visit:
-    """One finished visit, on the terms its person agreed to.
+    """One finished visit, on the terms to which its person agreed.
 
     Attributes:
-        enrolment: Our id of it.
-        worker, assignment, hit: The platform's ids of person, part and whole.
-        time_s: Its length, as far as it counts.
-        reward_cents: Promised for it, in hundredths of `currency`.
-        hourly_cents: Target of an hour; None: no target, so no bonus.
-        is_done: False where the person waited and nobody came: only lines `due` are paid then, no reward, and its time counts
-            towards no target.
+        enrolment: Our id of the visit.
+        worker, assignment, hit: The platform's ids of the person, of this visit, and of the whole.
+        time_s: Length of the visit, as far as it counts.
+        reward_cents: Reward promised for the visit, in hundredths of `currency`.
+        hourly_cents: Intended pay of an hour; None: no target, so no top-up.
+        is_done: False if the person waited and no partner came: then only lines `due` are paid, without reward, and the time
+            counts towards no target.
     """
 
     enrolment: str
@@ -67,7 +68,8 @@ class Event:
 
 @dataclass(frozen=True)
 class Payment:
-    """A reward or a bonus that is to be sent; one that `failed` may be sent again, of an `unknown` one see above."""
+    """A reward or a bonus to be sent.
+    A payment that `failed` may be sent again; for an `unknown` one see the module's text."""
 
     kind: Literal["reward", "bonus"]
     visit: Visit
@@ -77,10 +79,10 @@ class Payment:
 
 
 class Payer(Protocol):
-    """A platform that pays. It raises PaymentError where nothing was paid, PaymentUnknownError where nobody knows."""
+    """A platform that pays. It raises PaymentError if nothing was paid, and PaymentUnknownError if that is unknown."""
 
     repeats_safely: bool
-    """Whether a payment whose end is unknown may be sent again under the same request."""
+    """Whether a payment with an unknown end may be sent again under the same request."""
 
     def reward(self, visit: Visit) -> None:
         """Approve a visit, after asking whether this worker holds this assignment."""
@@ -92,9 +94,9 @@ class Payer(Protocol):
 
 
 def plan(visits: Sequence[Visit], events: Iterable[Event], *, with_bonuses: bool = True) -> list[Payment]:
-    """Payments that are due now: rewards in the order of visits, then those of lines `due`, then bonuses, largest first.
+    """Return the payments due now: rewards in order, then bonuses for lines `due`, then top-ups, largest first.
 
-    The visits are all finished ones of one channel, or all of one person; the events their ledger, in order.
+    `visits` are all finished visits of one channel, or all of one person; `events` are their ledger, in order.
     """
     last: dict[str, Event] = {event.request: event for event in events}
     payments: list[Payment] = []
@@ -114,7 +116,7 @@ def plan(visits: Sequence[Visit], events: Iterable[Event], *, with_bonuses: bool
 
 
 def _dues(visits: Sequence[Visit], last: Mapping[str, Event]) -> Iterator[Payment]:
-    """Bonuses for lines `due`; a reward of the same visit goes first."""
+    """Yield bonuses for lines `due`; they come after the reward of the same visit."""
     by_enrolment = {visit.enrolment: visit for visit in visits}
     for due in last.values():
         if due.state != "due" or due.amount_cents <= 0 or due.enrolment not in by_enrolment:
@@ -125,7 +127,7 @@ def _dues(visits: Sequence[Visit], last: Mapping[str, Event]) -> Iterator[Paymen
 
 
 def _bonus(visits: Sequence[Visit], last: Mapping[str, Event]) -> Payment | None:
-    """One person's top-up beyond rewards and earlier bonuses; quick visits count towards slow ones."""
+    """Return one person's top-up beyond rewards and earlier bonuses, or None; quick visits balance slow ones."""
     timed = [visit for visit in visits if visit.is_done and visit.hourly_cents is not None]
     if not timed:
         return None
@@ -154,7 +156,7 @@ def _state(event: Event | None) -> Literal["new", "failed", "unknown"]:
 
 @dataclass(frozen=True)
 class Sent:
-    """The result of a payment: `sent`, `failed`, or `unknown`, with the platform's words."""
+    """The result of a payment: `sent`, `failed`, or `unknown`, and the platform's message."""
 
     payment: Payment
     state: Literal["sent", "failed", "unknown"]
@@ -162,13 +164,13 @@ class Sent:
 
 
 def refusal(payment: Payment, visits: Sequence[Visit], events: Sequence[Event], *, repeats_safely: bool) -> Sent | None:
-    """Why a payment that was planned a moment ago must not be sent now; None if it may be.
+    """Return why a payment that was planned a moment ago must not be sent now; None if it may be sent.
 
-    Somebody else may be paying at the same time: call this, and write `planned`, while nobody else can write.
+    Another run may pay at the same time: call this, and write `planned`, while no other process can write.
 
     Args:
-        visits: All finished visits of this person, as they are now.
-        events: The ledger of these visits, in order, as it is now.
+        visits: All present finished visits of this person.
+        events: The present ledger of these visits, in order.
     """
     if any(event.request == payment.request and event.state == "sent" for event in events):
         return Sent(payment, "sent", "another run has paid it in the meantime")
@@ -190,11 +192,11 @@ def send(
     claim: Callable[[Payment], Sent | None],
     write: Callable[[Payment, State, str], None],
 ) -> Sent:
-    """Send one payment, and write each step down before the next.
+    """Send one payment; write each step to the ledger before the next.
 
     Args:
-        claim: Commits the line `planned` and returns None; or says why the payment must not go out (`refusal`). Of two runs
-            that claim one payment which cannot be repeated safely, one gets it.
+        claim: Commits the line `planned` and returns None; or returns why the payment must not be sent (`refusal`). If two runs
+            claim a payment that cannot be repeated safely, only one of them gets it.
         write: Commits another line of the ledger.
     """
     refused = claim(payment)
@@ -215,7 +217,7 @@ def send(
 
 
 class MTurkPayer:
-    """Rewards by approving, bonuses by SendBonus under the payment's request."""
+    """Pays through Mechanical Turk: rewards by approval, bonuses by SendBonus under the name of the payment's request."""
 
     repeats_safely = True
 
@@ -233,7 +235,7 @@ class MTurkPayer:
 
 
 class ProlificPayer:
-    """Rewards by approving, each bonus a batch of its own, so that one refusal delays nobody else."""
+    """Pays through Prolific: rewards by approval, each bonus as a batch of its own, so that one refusal delays nobody else."""
 
     repeats_safely = False
 

@@ -1,4 +1,4 @@
-"""`Payroll`: the service of pay. It plans payments, sends each once, and keeps every step in the ledger.
+"""`Payroll`: the service that plans payments, sends each once, and writes every step to the ledger.
 
 The rules are in `ledger.py`. Here each step is one transaction.
 """
@@ -31,13 +31,13 @@ from interplay.study.play.games import read_visit
 from interplay.study.studies import Studies
 
 _TIMES_ESTIMATED = 3
-"""A visit counts for at most so many times the minutes its study estimates."""
+"""A visit counts for at most this many times the minutes that its study estimates."""
 
 
 @dataclass(frozen=True)
 class Bill:
-    """Payments that a study owes through one channel; `longest_min` limits the time of a visit, by default to three
-    estimates."""
+    """The payments that a study owes through one channel.
+    `longest_min` is the longest time of a visit that counts; None: three times the estimate."""
 
     study: str
     channel: str
@@ -48,7 +48,7 @@ class Bill:
 
 @dataclass(frozen=True)
 class Drawn:
-    """A drawn raffle among `entries` people; of each winner, the best first, the drawn number, enrolment and worker."""
+    """The result of a raffle among `entries` people; each winner is (drawn number, enrolment, worker), the best first."""
 
     seed: int
     entries: int
@@ -61,7 +61,7 @@ class Drawn:
 
 
 class Payroll:
-    """The pay ledger of one database; several runs at once pay everybody once."""
+    """The payments of one database; if several runs pay at the same time, each person is paid once."""
 
     def __init__(self, database: Database, clock: Callable[[], datetime] | None = None) -> None:
         self._database = database
@@ -77,15 +77,15 @@ class Payroll:
         with_bonuses: bool = True,
         hint: str = "",
     ) -> Bill:
-        """Payments that are due now. Writes nothing.
+        """Return the payments due now. Writes nothing.
 
         Args:
-            channel: The paying channel; None where the study has one only.
+            channel: The paying channel; None if the study has only one.
             longest_min: As in `Bill`.
             with_bonuses: Whether to top people up to the hourly target.
         Raises:
             NotFoundError: For an unknown study or channel.
-            StudyError: If no version of it pays, or it has several paying channels, or none.
+            StudyError: If no version of the study pays, or it has several paying channels, or no paying channel.
         """
         newest = self._studies.get(study, hint=hint).study
         with self._database.read() as session:
@@ -99,8 +99,8 @@ class Payroll:
         return Bill(study, channel, longest_min, tuple(visits), tuple(payments))
 
     def send(self, bill: Bill, payer: Payer, *, reason: str) -> Iterator[Sent]:
-        """Send one payment after the other, and yield the result of each, which a refusal is too; every line of the ledger is
-        committed before the next step."""
+        """Send one payment after the other and yield each result; a refusal is a result, too.
+        Each line of the ledger is committed before the next step."""
         for payment in bill.payments:
             yield ledger.send(
                 payment,
@@ -111,7 +111,7 @@ class Payroll:
             )
 
     def claim(self, bill: Bill, payment: Payment, *, repeats_safely: bool) -> Sent | None:
-        """Write the line `planned` if this person is still owed the payment (`ledger.refusal`); otherwise return why not."""
+        """Write the line `planned` if this person is still owed the payment (`ledger.refusal`); otherwise return the reason."""
         with self._database.write() as session:
             lock(session)  # another run, too, may be paying this person
             enrolment = store.enrolment_by_id(session, payment.visit.enrolment)
@@ -125,14 +125,14 @@ class Payroll:
             return refused
 
     def settle(self, study: str, endings: Sequence[str], *, hint: str = "") -> None:
-        """Write the ends of payments that somebody has looked up on the platform: all of them, or none.
+        """Write the ends of payments that somebody has looked up on the platform; if one is wrong, write none of them.
 
         Args:
-            endings: Each `REQUEST=sent` or `REQUEST=failed`.
+            endings: Texts `REQUEST=sent` or `REQUEST=failed`.
         Raises:
             NotFoundError: For an unknown study.
-            OptionError: If an ending is written otherwise.
-            StudyError: If an ending names no payment whose end is unknown.
+            OptionError: If a text has another form.
+            StudyError: If a text names a payment whose end is not unknown.
         """
         for one in endings:
             request, _, state = one.rpartition("=")
@@ -157,7 +157,7 @@ class Payroll:
                 )  # fmt: skip
 
     def explain(self, study: str, enrolment_id: str, *, hint: str = "") -> Explanation:
-        """Explain one person's pay, to the cent (NotFoundError for an unknown study or enrolment)."""
+        """Explain one person's pay to the cent (NotFoundError for an unknown study or enrolment)."""
         self._studies.get(study, hint=hint)
         with self._database.read() as session:
             enrolment = store.enrolment_by_id(session, enrolment_id)
@@ -172,14 +172,13 @@ class Payroll:
         return explain(version, enrolment, events, visit)
 
     def raffle(self, study: str, *, seed: int | None = None, hint: str = "") -> Drawn:
-        """Draw a study's raffle, once: a second call returns the first draw. Writes a line `due` for each winner, all of them
-        or none.
+        """Draw a study's raffle, once; a second call returns the first draw. Writes a line `due` for every winner together.
 
         Args:
-            seed: Of the draw; None: a random one.
+            seed: Seed of the draw; None: a random one.
         Raises:
             NotFoundError: For an unknown study.
-            StudyError: If it has no raffle, it is open, nobody has finished, or it was drawn before with another seed.
+            StudyError: If the study has no raffle or is open, nobody has finished, or it was drawn before with another seed.
         """
         opened = self._studies.get(study, hint=hint)
         version = opened.study
@@ -254,7 +253,7 @@ def _events(rows: Iterable[PayEvent]) -> list[Event]:
 
 
 def _channel(newest: Study, enrolments: Iterable[Enrolment], channel: str | None) -> str:
-    """The paying channel: of the study as it is now, or through which people came before."""
+    """Return the paying channel: that of the present study, or one through which people came before."""
     paying = [name for name in dict.fromkeys([*newest.channels, *(one.channel for one in enrolments)]) if name not in UNPAID]
     if channel is None and len(paying) == 1:
         return paying[0]

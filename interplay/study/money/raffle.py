@@ -1,7 +1,8 @@
 """`RaffleEntries`: the raffle of a study whose link goes out by e-mail.
 
-Addresses are kept apart from all games: nothing says which visit left which one. Of a visit only its entering is known, so that
-each enters once. After the draw the addresses are erased by command; the drawn ids stay, so that anybody can draw again.
+Addresses are stored apart from all games: nothing links an address to a visit. A visit only has the note that it has entered,
+so that each enters once. After the draw a command erases the addresses; the drawn ids stay, so that anybody can repeat the
+draw.
 """
 
 from __future__ import annotations
@@ -24,13 +25,13 @@ _ADDRESS = re.compile(r"[^\s@<>\"(),:;\\\[\]]{1,64}@(?:[^\W_](?:[\w-]{0,61}[^\W_
 
 
 class AddressError(StudyError):
-    """Something that is not an e-mail address, or a visit that has entered before."""
+    """The text is not an e-mail address, or the visit has entered before."""
 
 
 @dataclass(frozen=True)
 class DrawnAddresses:
-    """A drawn raffle among addresses; the ids of all entries and the seed allow anybody to draw the same. Winners are ids and
-    addresses, the best number first; None stands for an erased address."""
+    """The result of a raffle among addresses; with the ids of all entries and the seed, anybody can repeat the draw.
+    Winners are pairs (id, address), best number first; None stands for an erased address."""
 
     seed: int
     entries: tuple[str, ...]
@@ -43,23 +44,22 @@ class DrawnAddresses:
 
 
 class RaffleEntries:
-    """The addresses of one database."""
+    """The raffle addresses of one database."""
 
     def __init__(self, database: Database, studies: Studies) -> None:
         self._database = database
         self._studies = studies
 
     def may_enter(self, enrolment: Enrolment) -> bool:
-        """Whether somebody may leave an address: they came by e-mail, are done, have left no address, and nothing was drawn
-        yet."""
+        """Return whether somebody may enter: they came by e-mail, are done, have left no address, and nothing was drawn yet."""
         with self._database.look() as session:
             return (
                 _has_finished(enrolment) and not enrolment.has_entered_raffle and not store.is_drawn(session, enrolment.study)
             )
 
     def enter(self, enrolment: Enrolment, typed: str) -> None:
-        """Enter an address, and note apart from it that this visit has entered (AddressError if it may not). A known address is
-        entered once: people who took part twice have no better chance."""
+        """Store an address and, apart from it, the note that this visit has entered (AddressError if it may not).
+        A known address is stored once, so that people who took part twice have no better chance."""
         address = read_address(typed)
         with self._database.write() as session:
             lock(session)  # nobody enters while it is drawn
@@ -68,8 +68,8 @@ class RaffleEntries:
                 raise AddressError("this visit has entered the raffle already, or its draw is over")
 
     def draw(self, study: str, *, seed: int | None = None) -> DrawnAddresses:
-        """Draw the winners among the addresses of a study, once; writes seed and winners (StudyError if it is open or without
-        entries)."""
+        """Draw the winners among the addresses of a study, once, and write seed and winners.
+        Raises StudyError if it is open or has no entries."""
         opened = self._studies.get(study)
         raffle = None if opened.study.play is None else opened.study.play.raffle
         if raffle is None:
@@ -95,7 +95,7 @@ class RaffleEntries:
             return DrawnAddresses(chosen, tuple(addresses), winners, before is None)
 
     def forget(self, study: str) -> int:
-        """Erase the addresses of a study, after its draw, and return how many there were (StudyError before the draw)."""
+        """Erase the addresses of a study after its draw and return their number (StudyError before the draw)."""
         self._studies.get(study)
         with self._database.write() as session:
             lock(session)
@@ -116,7 +116,7 @@ def has_addresses(opened: OpenedStudy) -> bool:
 
 
 def read_address(typed: str) -> str:
-    """An e-mail address in one spelling (AddressError if it cannot be one).
+    """Read an e-mail address and return it in one spelling (AddressError if it cannot be one).
 
     >>> read_address("  Ada@Lab.Example ")
     'ada@lab.example'
@@ -128,17 +128,17 @@ def read_address(typed: str) -> str:
 
 
 class Ticket(NamedTuple):
-    """One entry with its number, 64 hex digits: SHA-256 of the text `seed:entry`. The smallest numbers win."""
+    """One entry with its number: 64 hex digits, the SHA-256 of the text `seed:entry`. The smallest numbers win."""
 
     number: str
     entry: str
 
 
 def draw(entries: Iterable[str], winners: int, seed: int) -> tuple[list[Ticket], list[Ticket]]:
-    """Draw winners; of fewer entries all win. Returns the winners, best number first, and all the others likewise.
+    """Draw winners; if there are fewer entries, all of them win. Return winners and all others, best number first in each list.
 
-    To draw again by hand: `printf 'SEED:ENTRY' | sha256sum` for each entry, then sort. An entry that comes later or leaves
-    changes nobody else's number, so that a draw can be explained entry by entry.
+    To repeat a draw by hand, run `printf 'SEED:ENTRY' | sha256sum` for each entry and sort. An entry that is added or removed
+    does not change the numbers of other entries, so that a draw can be explained entry by entry.
 
     >>> [ticket.entry for ticket in draw(["ada", "bo", "cy"], 1, 7)[0]]
     ['cy']

@@ -1,1 +1,1 @@
-"""Studies on Mechanical Turk: settings and orders of HITs, and the service that makes each once."""
+"""Studies on Mechanical Turk: settings and orders of HITs, and the service that makes each HIT once."""

@@ -1,4 +1,4 @@
-"""Mechanical Turk's requester API (2017-01-17), the part that studies need: HITs, qualifications, reviews, bonuses."""
+"""The part of Mechanical Turk's requester API (2017-01-17) that studies need: HITs, qualifications, reviews, bonuses."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _PAUSE_S = 1.0
 
 @dataclass(frozen=True)
 class HeldAssignment:
-    """An assignment at Amazon; `status` is `Submitted`, `Approved` or `Rejected`."""
+    """An assignment as Amazon has it; `status` is `Submitted`, `Approved` or `Rejected`."""
 
     assignment: str
     worker: str
@@ -33,7 +33,7 @@ class HeldAssignment:
 
 @dataclass(frozen=True)
 class CreatedHit:
-    """A HIT that exists now."""
+    """A HIT that exists at Amazon."""
 
     hit: str
     hit_type: str
@@ -44,16 +44,16 @@ class CreatedHit:
 
 
 class MTurkApi:
-    """Mechanical Turk through boto3.
+    """Access to Mechanical Turk through boto3.
 
-    Requests that can be repeated without harm are, up to three times, when Amazon is busy or does not answer; paying is among
-    them, because a bonus carries a reference that is looked for first.
+    If Amazon is busy or does not answer, requests that can safely be repeated are tried up to three times. Payments are among
+    them, because a bonus carries a reference that is searched for first.
 
     Args:
-        key_id, secret, session_token: An access key of the requester's account; the token is of temporary keys.
-        is_sandbox: The sandbox pays nobody; production must be asked for.
+        key_id, secret, session_token: An access key of the requester's account; only temporary keys have a token.
+        is_sandbox: Whether to use the sandbox, which pays nobody; production must be requested.
         endpoint: Another address, such as a stand-in on this machine.
-        sleep: Waits between attempts, seconds.
+        sleep: Function that waits between attempts, in seconds.
     Raises:
         PaymentError: If boto3 is not installed or cannot be set up.
     """
@@ -92,8 +92,8 @@ class MTurkApi:
 
     @classmethod
     def from_environment(cls, *, is_sandbox: bool = True, endpoint: str | None = None) -> MTurkApi:
-        """A client with AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and, for temporary keys, AWS_SESSION_TOKEN (PaymentError
-        without)."""
+        """Return a client with AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and, for temporary keys, AWS_SESSION_TOKEN.
+        Raises PaymentError if a key is missing."""
         key_id, secret = os.environ.get("AWS_ACCESS_KEY_ID", ""), os.environ.get("AWS_SECRET_ACCESS_KEY", "")
         if not key_id or not secret:
             raise PaymentError(
@@ -106,35 +106,35 @@ class MTurkApi:
         return Decimal(self._call("get_account_balance", {})["AvailableBalance"])
 
     def assignment(self, assignment: str) -> HeldAssignment:
-        """Read an assignment (PaymentError if it is not this account's). Ask before paying: anybody can type ids into an
-        address."""
+        """Read an assignment (PaymentError if it is not this account's).
+        Call this before paying: anybody can type ids into an address."""
         found = self._call("get_assignment", {"AssignmentId": assignment})["Assignment"]
         return HeldAssignment(found["AssignmentId"], found["WorkerId"], found["HITId"], found["AssignmentStatus"])
 
     def approve(self, assignment: str, feedback: str = "") -> bool:
-        """Approve, which pays the reward; False if it was approved before (PaymentError if it cannot be, or funds are
-        missing)."""
+        """Approve an assignment, which pays the reward; return False if it was approved before.
+        Raises PaymentError if it cannot be approved, or funds are missing."""
         request = {"AssignmentId": assignment, **({"RequesterFeedback": feedback} if feedback else {})}
         return self._review("approve_assignment", request, "Approved")
 
     def reject(self, assignment: str, reason: str) -> bool:
-        """Reject; the worker reads the reason, and their approval rate falls. False if it was rejected before (PaymentError if
-        refused)."""
+        """Reject an assignment; the worker reads the reason, and their approval rate falls.
+        Returns False if it was rejected before (PaymentError if refused)."""
         if not reason.strip():
             raise PaymentError("a rejection needs a reason: the worker reads it, and may answer it")
         return self._review("reject_assignment", {"AssignmentId": assignment, "RequesterFeedback": reason}, "Rejected")
 
     def send_bonus(self, worker: str, assignment: str, amount_usd: Decimal, reason: str, *, request: str) -> bool:
-        """Pay a bonus once, however often this is called with the same `request`. Returns False if it had been paid before.
+        """Pay a bonus once, however often this is called with the same `request`; return False if it was paid before.
 
-        Amazon forgets its own request tokens after 24 hours, so a reference made of `request` stands at the end of the reason
-        as well, and the bonuses of the assignment are searched for it first.
+        Amazon forgets its own request tokens after 24 hours. Therefore a reference made from `request` is added to the end of
+        the reason, and is searched for in the bonuses of the assignment first.
 
         Args:
-            request: The payment's own name in the caller's books.
+            request: The name of the payment in the caller's books.
         Raises:
             PaymentError: If it was refused, or was paid before with another amount.
-            PaymentUnknownError: If no answer came and it cannot be seen whether it was paid.
+            PaymentUnknownError: If no answer came and it is unknown whether the bonus was paid.
         """
         if amount_usd <= 0 or amount_usd != amount_usd.quantize(Decimal("0.01")):
             raise PaymentError(f"a bonus must be whole cents and more than nothing, got {amount_usd}")
@@ -170,13 +170,13 @@ class MTurkApi:
         return True
 
     def create_hit(self, request: Mapping[str, Any]) -> CreatedHit:
-        """Create a HIT from `HitSettings.request(...)`, or find the one that an earlier request with its token made.
+        """Create a HIT from `HitSettings.request(...)`, or return the HIT that an earlier request with the same token made.
 
-        Amazon knows a token for 24 hours; where it may be older, ask `find_hit` first.
+        Amazon knows a token for 24 hours; if the token may be older, call `find_hit` first.
 
         Raises:
             PaymentError: If it was refused.
-            PaymentUnknownError: If no answer came: there may be a HIT.
+            PaymentUnknownError: If no answer came: the HIT may exist.
         """
         try:
             return _hit(self._call("create_hit", request)["HIT"])
@@ -189,12 +189,12 @@ class MTurkApi:
             return found
 
     def find_hit(self, annotation: str) -> CreatedHit | None:
-        """This account's HIT with an annotation, in any state; None without one."""
+        """Return this account's HIT with an annotation, in any state; None if there is no such HIT."""
         hits = self._every("list_hits", {}, "HITs")
         return next((_hit(hit) for hit in hits if hit.get("RequesterAnnotation") == annotation), None)
 
     def create_qualification(self, request: Mapping[str, Any]) -> str:
-        """Create a qualification type from `qualification_request(...)`, or find the one of that name: an account has one.
+        """Create a qualification type from `qualification_request(...)`, or find the account's type with that name.
 
         Returns:
             Its id, for `HitSettings.quiz_qualification`.
@@ -220,12 +220,12 @@ class MTurkApi:
         return next((str(kind["QualificationTypeId"]) for kind in kinds if kind.get("Name") == name), None)
 
     def grant(self, qualification: str, worker: str, value: int) -> None:
-        """Give a worker a qualification, such as the score of a quiz taken on our own pages; no e-mail is sent."""
+        """Give a worker a qualification, such as the score of a quiz on our own pages; Amazon sends no e-mail."""
         sent = {"QualificationTypeId": qualification, "WorkerId": worker, "IntegerValue": value, "SendNotification": False}
         self._call("associate_qualification_with_worker", sent)
 
     def _review(self, method: str, request: Mapping[str, Any], wanted: str) -> bool:
-        """Approve or reject; an assignment that stands so already is no error."""
+        """Approve or reject an assignment; return False, without an error, if it has that state already."""
         try:
             self._call(method, request)
         except PaymentError as error:
@@ -257,8 +257,8 @@ class MTurkApi:
             more = {"NextToken": page["NextToken"]}
 
     def _call(self, method: str, request: Mapping[str, Any]) -> dict[str, Any]:
-        """One operation, repeated when Amazon is busy or silent; boto3 would not say whether an earlier attempt may have been
-        done."""
+        """Perform one operation, and repeat it when Amazon is busy or silent.
+        boto3's own repetition would not say whether an earlier attempt may have succeeded."""
         from botocore import exceptions
         from botocore.parsers import ResponseParserError
 

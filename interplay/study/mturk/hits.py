@@ -1,4 +1,4 @@
-"""`Hits`: the service of a study's HITs on Mechanical Turk. It makes each once, and keeps every step in the ledger of HITs.
+"""`Hits`: the service that makes each HIT of a study on Mechanical Turk once, and writes every step to the ledger of HITs.
 
 The rules are in `plan.py`. Here each step is one transaction.
 """
@@ -21,7 +21,7 @@ from interplay.study.mturk.plan import Event, Order, Service, State, make, with_
 
 @dataclass(frozen=True)
 class MadeHit:
-    """A HIT that was made, by Amazon's ids, for one version of the study (a content hash)."""
+    """A HIT that was made, by Amazon's ids, for one version of the study (by its content hash)."""
 
     hit: str
     hit_type: str
@@ -33,7 +33,7 @@ class MadeHit:
 
 
 class Hits:
-    """The HITs of the studies of one database; several runs at once make each HIT once."""
+    """The HITs of the studies of one database; if several runs work at the same time, each HIT is made once."""
 
     def __init__(self, database: Database, clock: Callable[[], datetime] | None = None) -> None:
         self._database = database
@@ -60,10 +60,9 @@ class Hits:
             ]
 
     def send(self, study: Study, orders: Sequence[Order], service: Service, api: MTurkApi) -> list[Order]:
-        """Make one order after the other, and return them as they are now; every line of the ledger is committed before the
-        next step.
+        """Make one order after the other, committing each line of the ledger before the next step; return all orders.
 
-        A refusal by Amazon is a state, not an error; without its qualification type no HIT is sent.
+        A refusal by Amazon is a state, not an error. If the qualification type cannot be made, no HIT is sent.
         """
         done: list[Order] = []
         for order in orders:
@@ -77,7 +76,7 @@ class Hits:
         return done
 
     def claim(self, study: Study, order: Order, service: Service) -> Order:
-        """An order as the ledger knows it now. Writes the line `planned` in the same step, unless the order was made."""
+        """Return the state of an order in the ledger and, in the same step, write `planned` unless it was made."""
         with self._database.write() as session:
             lock(session)  # another run, too, may be making it
             held = replace(order, state="new", made={}).known(_events(session, study.id))
@@ -88,7 +87,7 @@ class Hits:
     def write(
         self, study: Study, order: Order, service: Service, state: State, made: Mapping[str, str], detail: str = ""
     ) -> None:
-        """Write one line of the ledger; if two runs at once find the same HIT, it is written once."""
+        """Write one line of the ledger; if two runs find the same HIT at the same time, the line is written once."""
         with self._database.write() as session:
             lock(session)
             if state != "made" or order.known(_events(session, study.id)).made != made:

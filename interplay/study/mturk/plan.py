@@ -1,9 +1,9 @@
-"""The qualification type and HITs that a study needs on Mechanical Turk, and how each is made once, in any number of runs.
+"""Plan the qualification type and the HITs of a study on Mechanical Turk; any number of runs make each of them once.
 
-Title, description, reward and minutes of a HIT are the study's, so that the two cannot disagree. Each order has a `request`, a
-name that is the same whenever it is planned again: the ledger knows it by that name, Amazon by that token for 24 hours, and a
-HIT carries it as its annotation for ever. A line `planned` stands in the ledger before anything is sent; where no second line
-followed, the HIT is looked for before it is made. An account has one qualification type of a name.
+Title, description, reward and minutes of a HIT come from the study, so that the two always agree. Each order has a `request`, a
+name that stays the same whenever it is planned again. The ledger identifies the order by that name, Amazon uses it as a token
+for 24 hours, and the HIT keeps it as annotation for ever. A line `planned` is in the ledger before anything is sent; if no
+second line followed, the HIT is searched for before it is made. An account has only one qualification type of a name.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from interplay.study.mturk.api import MTurkApi
 
 LATER = "(id of the qualification type)"
-"""Stands in a planned HIT for the qualification type that is made, or found, right before it."""
+"""Placeholder in a planned HIT for the qualification type, which is made or found right before the HIT."""
 
 State = Literal["planned", "made", "failed"]
 
 
 @dataclass(frozen=True)
 class Service:
-    """The sandbox, where nothing is paid, or production; and the address of its API."""
+    """The service and its API address: the sandbox, where nothing is paid, or production."""
 
     is_sandbox: bool
     endpoint: str
@@ -58,8 +58,8 @@ class Order:
     Attributes:
         fields: The request to Amazon.
         state: `new`, `failed` (refused before), `unknown` (sent and never answered), or `made`.
-        made: Amazon's ids of it: `hit` and `hit_type`, or `qualification`; empty before.
-        detail: Amazon's words, where it refused or did not answer.
+        made: Amazon's ids of the result: `hit` and `hit_type`, or `qualification`; empty before.
+        detail: Amazon's message, if it refused or did not answer.
     """
 
     kind: Literal["qualification", "hit"]
@@ -70,7 +70,7 @@ class Order:
     detail: str = ""
 
     def known(self, events: Iterable[Event]) -> Order:
-        """The same with its state in the ledger; an order that was made stays made, whatever another run writes later."""
+        """Return this order with its state in the ledger; once made it stays made, whatever another run writes."""
         theirs = [event for event in events if event.request == self.request]
         made = next((event for event in reversed(theirs) if event.state == "made"), None)
         if made is not None:
@@ -83,7 +83,7 @@ class Order:
 
 @dataclass(frozen=True)
 class Cost:
-    """The price of HITs if every assignment is approved, USD."""
+    """The price of HITs in USD if every assignment is approved."""
 
     rewards: Decimal
     fees: Decimal
@@ -94,8 +94,9 @@ class Cost:
 
 
 def settings_of(study: Study) -> HitSettings:
-    """The HIT of a study (StudyError if it does not recruit through Mechanical Turk, pays other money, or its texts do not
-    fit)."""
+    """Return the HIT settings of a study.
+    Raises StudyError if the study does not recruit through Mechanical Turk, pays in another currency, or its texts do not fit.
+    """
     channel = study.channels.get("mturk")
     if not isinstance(channel, MTurkChannel) or study.pay is None:
         raise StudyError(
@@ -125,8 +126,8 @@ def settings_of(study: Study) -> HitSettings:
 
 
 def quiz_request(study: Study, picture_base: str | None = None) -> dict[str, Any]:
-    """The `CreateQualificationType` request of a study's quiz, its boxes in a fixed order (StudyError if there is no usable
-    quiz)."""
+    """Return the `CreateQualificationType` request for a study's quiz, with its boxes in a fixed order.
+    Raises StudyError if there is no usable quiz."""
     import numpy as np
 
     if study.quiz is None:
@@ -145,13 +146,13 @@ def quiz_request(study: Study, picture_base: str | None = None) -> dict[str, Any
 def plan(
     study: Study, address: str, service: Service, *, num_hits: int, test: Mapping[str, Any] | None, events: Iterable[Event]
 ) -> list[Order]:
-    """The qualification type of a study, if it needs one, then its HITs; orders that were made before are among them.
+    """Return the qualification type of a study, if it needs one, then its HITs; orders that were made before are included.
 
     Args:
         address: https address of the server.
-        num_hits: In all.
-        test: `quiz_request(study)`, where its quiz is to be a qualification that the HITs ask for.
-        events: The study's ledger, in order.
+        num_hits: Total number of HITs.
+        test: `quiz_request(study)`, if the quiz shall be a qualification that the HITs require.
+        events: The ledger of the study, in order.
     Raises:
         StudyError: As `settings_of`.
         OptionError: If the address cannot be used.
@@ -185,11 +186,11 @@ def make(
     claim: Callable[[Order], Order],
     write: Callable[[Order, State, Mapping[str, str], str], None],
 ) -> Order:
-    """Make one order, or find it, and write each step down before the next. Returns the order as it is now.
+    """Make or find what one order asks for, write each step to the ledger before the next, and return the present order.
 
     Args:
-        claim: Reads the ledger again and, unless the order was made, adds the line `planned`, while nobody else writes; returns
-            the order as it stood before that line.
+        claim: Reads the ledger again and, unless the order was made, adds the line `planned`, while no other process writes;
+            returns the order in its state before that line.
         write: Commits another line of the ledger.
     """
     held = claim(order)
@@ -221,13 +222,14 @@ def _qualification(order: Order, api: MTurkApi) -> dict[str, str]:
 
 
 def _hit(order: Order, api: MTurkApi) -> dict[str, str]:
-    """Find or make a HIT; a new one is not looked for, and after 24 hours Amazon has forgotten the token."""
+    """Make a HIT; if the order is not new, search for the HIT first.
+    Amazon forgets the token of a request after 24 hours."""
     found = None if order.state == "new" else api.find_hit(order.request)
     made = found or api.create_hit(order.fields)
     return {"hit": made.hit, "hit_type": made.hit_type}
 
 
 def _name(*parts: Any) -> str:
-    """A request's name, made of everything that tells it from others; short enough for a token."""
+    """Return the name of a request: a hash of everything that tells it from others, short enough for a token."""
     digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
     return f"interplay-{digest[:48]}"

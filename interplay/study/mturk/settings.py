@@ -1,7 +1,7 @@
-"""Settings of a HIT: who may take it, its pay, its times. BEDD's appendix D.1.1 as data.
+"""Settings of a HIT: the workers who may take it, its pay and its times. BEDD's appendix D.1.1 as data.
 
-Requests are plain dictionaries as `CreateHIT` and `CreateQualificationType` take them (API version 2017-01-17), so they can be
-looked at, saved and tested without an account.
+Requests are plain dictionaries as `CreateHIT` and `CreateQualificationType` take them (API version 2017-01-17), so that they
+can be read, saved and tested without an account.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ QUESTION_NAMESPACE = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataS
 PERCENT_APPROVED = "000000000000000000L0"
 """Amazon's own qualification type Worker_PercentAssignmentsApproved, the same in sandbox and production."""
 NUM_APPROVED = "00000000000000000040"
-"""Amazon's own qualification type Worker_NumberHITsApproved, likewise."""
+"""Amazon's own qualification type Worker_NumberHITsApproved, the same in sandbox and production."""
 
 _TEXT_LIMITS = {"title": 128, "description": 2000, "keywords": 1000}
 _BOUNDS = {
@@ -43,24 +43,24 @@ _WRITTEN = (
     "num_assignments", "longest_min", "lifetime_days", "auto_approval_days", "min_percent_approved", "min_num_approved",
     "frame_height_px",
 )  # fmt: skip
-"""Whole numbers that a study's file may say, `num_assignments` as `assignments`."""
+"""Whole numbers that a study's file may set; the file names `num_assignments` as `assignments`."""
 
 
 @dataclass(frozen=True)
 class HitSettings:
-    """A HIT. The defaults are those of the BEDD evaluation where its appendix names them.
+    """The settings of a HIT. The defaults are those of the BEDD evaluation where its appendix names them.
 
     Attributes:
-        reward_usd: For one assignment, in whole cents.
-        estimated_min: Expected time of one, named in the description; `longest_min` is the limit.
-        longest_min: Minutes from accepting to handing in, after which the assignment goes to somebody else.
-        lifetime_days: How long the HIT can be found.
-        auto_approval_days: An assignment that nobody reviewed is approved after this.
-        num_assignments: How many workers may do it. From 10 on Amazon takes an additional fee (`money.estimates.FEES`).
-        min_percent_approved: Of all assignments a worker ever handed in.
-        min_num_approved: HITs of a worker that were approved, ever.
-        quiz_qualification: Id of the qualification type of the quiz; None asks for no quiz.
-        frame_height_px: Of the frame on Amazon's page; 0 fills the window.
+        reward_usd: Reward for one assignment, in whole cents.
+        estimated_min: Expected minutes of one assignment, named in the description; the limit is `longest_min`.
+        longest_min: Minutes from acceptance to submission, after which the assignment goes to somebody else.
+        lifetime_days: Number of days for which workers can find the HIT.
+        auto_approval_days: Number of days after which an assignment is approved if nobody has reviewed it.
+        num_assignments: Number of workers who may do it. From 10 on Amazon takes an additional fee (`money.estimates.FEES`).
+        min_percent_approved: Least percentage of a worker's submitted assignments that were approved.
+        min_num_approved: Least number of a worker's HITs that were approved.
+        quiz_qualification: Id of the qualification type of the quiz; None requires no quiz.
+        frame_height_px: Height of the frame on Amazon's page; 0 fills the window.
     """
 
     title: str
@@ -101,15 +101,16 @@ class HitSettings:
         return (self.reward_usd * 60 / Decimal(str(self.estimated_min))).quantize(Decimal("0.01"))
 
     def request(self, address: str, *, is_sandbox: bool, unique_token: str) -> dict[str, Any]:
-        """The `CreateHIT` request (OptionError if the address is not https, or the token is too long).
+        """Return the `CreateHIT` request (OptionError if the address is not https, or the token is too long).
 
-        The system qualifications guard preview as well, as BEDD's did; the quiz guards accepting only, so that people may look
-        before they take it. Nobody has ten thousand approved HITs in the sandbox, so there only the quiz is asked for.
+        As in BEDD, workers need the system qualifications even for the preview. They need the quiz only to accept, so that they
+        can look at the HIT before they take it. Nobody has ten thousand approved HITs in the sandbox, so there only the quiz is
+        required.
 
         Args:
             address: https address of the study; Amazon adds its four parameters.
-            unique_token: 1 to 64 characters, the same when the same request is sent again: within 24 hours one HIT is made. As
-                the HIT's annotation, which only the requester sees, it lets the HIT be found later.
+            unique_token: 1 to 64 characters. If a request is sent again with the same token within 24 hours, only one HIT is
+                made. The token is also the HIT's annotation, which only the requester sees, so that the HIT can be found later.
         """
         if not 1 <= len(unique_token) <= 64:
             raise StudyError(f"a request token has 1 to 64 characters, got {len(unique_token)}")
@@ -141,8 +142,8 @@ class HitSettings:
 
 
 def read_hit(table: Table | None) -> dict[str, Any]:
-    """Settings of the HIT in a study's file, as arguments of `HitSettings`; others have the defaults there (StudyError if
-    invalid)."""
+    """Return the HIT settings in a study's file, as arguments of `HitSettings`; missing ones keep the defaults of that class.
+    Raises StudyError if a setting is invalid."""
     if table is None:
         return {}
     said: dict[str, Any] = {}
@@ -169,7 +170,7 @@ def _at_least(kind: str, value: int, guarded: str) -> dict[str, Any]:
 
 
 def external_question(address: str, *, frame_height_px: int = 0) -> str:
-    """The `Question` of a HIT that shows a page of ours in a frame (OptionError if its address is not https)."""
+    """Return the `Question` of a HIT that shows one of our pages in a frame (OptionError if its address is not https)."""
     parts = urlsplit(address)
     if parts.scheme != "https" or not parts.hostname:
         raise OptionError(
@@ -184,11 +185,11 @@ def external_question(address: str, *, frame_height_px: int = 0) -> str:
 def qualification_request(
     quiz: Quiz, rng: np.random.Generator, *, minutes: int = 15, picture_base: str | None = None
 ) -> dict[str, Any]:
-    """The `CreateQualificationType` request of a quiz that Amazon gives and scores by itself, once for each worker.
+    """Return the `CreateQualificationType` request of a quiz that Amazon gives and scores, once for each worker.
 
     Args:
         rng: Decides the order of the boxes.
-        minutes: How long a worker may take.
+        minutes: Number of minutes that a worker has.
         picture_base: As in `quizzes.export.question_form`.
     Raises:
         QuizError: As `question_form` and `answer_key`.

@@ -1,4 +1,4 @@
-"""The games of a visit with their statistics, as the catalogue has them, and their pay as one line of the ledger."""
+"""The games of a visit with their statistics from the catalogue, and the pay for them as one line of the ledger."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from interplay.study.play.variants import PlayPart, Variant, Waiting
 from interplay.study.questions import Form, TeamGame, due
 
 _CLOCKS_APART_S = 1.0
-"""So much earlier a page may offer to leave, as in the lobby."""
+"""A page may offer to leave this many seconds early, as in the lobby, because clocks differ."""
 SAVING = timedelta(minutes=10)
-"""A game that is over and not in the catalogue is waited for so long."""
+"""How long to wait for a game that is over to appear in the catalogue."""
 
 
 @dataclass(frozen=True)
@@ -29,11 +29,11 @@ class PlayedGame:
     """One finished game of a visit.
 
     Attributes:
-        seat: This person's.
-        at: When the seat was given.
-        statistics: Of this person in this game, by name (`BUILT_IN`, and those that its task measures).
+        seat: The seat of this person.
+        at: Time when the seat was given.
+        statistics: Statistics of this person in this game, by name: `BUILT_IN`, and those that the task measures.
         partner: The actors in the other seats, as the recording names them; empty in a game for one.
-        met: Their kinds in words: a person, an agent, or one after the other.
+        met: The kinds of these actors in words: a person, an agent, or one after the other.
     """
 
     episode: str
@@ -47,15 +47,15 @@ class PlayedGame:
 
 @dataclass(frozen=True)
 class PlayedVisit:
-    """A visit of a study of play, as it stands.
+    """The present state of a visit of a study of play.
 
     Attributes:
-        variant: None before it has one.
-        games: Finished ones, in the order they began.
-        is_waiting: Whether a seat was given that nobody has played in yet.
+        variant: The variant; None if none was given yet.
+        games: Finished games, in the order they began.
+        is_waiting: Whether the person has a seat in which nobody has played yet.
         is_playing: Whether a game is running, or is over and not saved yet.
         max_games: As in `PlayPart`.
-        waited_s: Since the last game: the longest wait for a partner after which nobody came, seconds.
+        waited_s: Longest wait since the last game at whose end no partner came, in seconds.
         after_s: As in `Waiting`.
     """
 
@@ -77,7 +77,7 @@ class PlayedVisit:
 
     @property
     def has_waited(self) -> bool:
-        """Whether this person has waited for a partner for so long that they may leave and are paid for it."""
+        """Whether this person has waited so long for a partner that they may leave and are paid for the wait."""
         is_busy = self.is_waiting or self.is_playing
         return self.waited_s + _CLOCKS_APART_S >= self.after_s and not is_busy and not self.is_complete
 
@@ -94,7 +94,7 @@ class PlayedVisit:
         return self.max_games is not None and len(self.games) >= self.max_games
 
     def accepted_s(self, statistic: str) -> float:
-        """Seconds that count towards the variant's target: 0 before the requirements are met."""
+        """Return the seconds that count towards the variant's target: 0 until the requirements are met."""
         return sum(game.statistics.get(statistic, 0.0) for game in self.games) if self.is_complete else 0.0
 
 
@@ -138,8 +138,8 @@ def due_form(session: Session, play: PlayPart, enrolment_id: str, visit: PlayedV
 
 
 def statistics_of(played: PlayedSession, episode: EpisodeRow, seat: str, participant_id: int) -> dict[str, float]:
-    """Statistics of one person in one seat of an episode, without those of others who had that seat before or after:
-    `BUILT_IN`, each measured number, and as `name.count` the counts behind it, which add up over games."""
+    """Return the statistics of one person in one seat of an episode, without those of others in that seat before or after.
+    They are `BUILT_IN`, each measured number and, as `name.count`, the counts behind it, which can be added up over games."""
     mine = [one for one in episode.seats if one.seat == seat and one.participant_id == participant_id]
     names = {one.actor for one in mine}
     found: dict[str, float] = {}
@@ -154,7 +154,8 @@ def statistics_of(played: PlayedSession, episode: EpisodeRow, seat: str, partici
 
 
 def earned_line(enrolment_id: str, visit: PlayedVisit) -> dict[str, Any] | None:
-    """The line of a complete visit; None of any other. The amount is the bonus alone: the reward is paid as for any visit."""
+    """Return the ledger line of a complete visit, else None.
+    Its amount is only the bonus: the reward is paid as for any visit."""
     earned = visit.earned
     if visit.variant is None or earned is None or not earned.is_complete:
         return None
@@ -169,7 +170,7 @@ def earned_line(enrolment_id: str, visit: PlayedVisit) -> dict[str, Any] | None:
 
 
 def waited_line(enrolment_id: str, visit: PlayedVisit, waiting: Waiting) -> dict[str, Any] | None:
-    """The line of a visit that ended because nobody came to play with; None where nothing was promised for waiting."""
+    """Return the ledger line of a visit that ended because no partner came; None if no pay was promised for waiting."""
     if visit.variant is None or not waiting.pay_cents:
         return None
     return {
@@ -183,7 +184,7 @@ def waited_line(enrolment_id: str, visit: PlayedVisit, waiting: Waiting) -> dict
 
 
 def evidence(variant: str, treatment: Treatment, games: Sequence[PlayedGame]) -> dict[str, Any]:
-    """The basis of an amount: the rules, and each game with the statistics that they read."""
+    """Return the basis of an amount: the rules, and each game with the statistics that the rules read."""
     looked_at = treatment.statistics
     return {
         "variant": variant,
@@ -202,7 +203,7 @@ def evidence(variant: str, treatment: Treatment, games: Sequence[PlayedGame]) ->
 
 
 def read_evidence(said: Mapping[str, Any]) -> tuple[Treatment, list[PlayedGame]]:
-    """The inverse of `evidence`: `treatment.earned` of these games is the amount that was written."""
+    """Read back what `evidence` wrote; `treatment.earned` of these games gives the amount that was written."""
     rules = said["treatment"]
     bonus = dict(rules["bonus"] or {})
     kind = {"sliding": SlidingBonus, "linear": LinearBonus}.get(bonus.pop("kind", ""))

@@ -1,7 +1,7 @@
-"""Variants of a study of play, each a task with instructions and incentives of its own; from the study's file.
+"""Variants of a study of play, read from the study's file: each is a task with its own instructions and incentives.
 
-The world of a variant is its task's, unchanged: Space Invaders from the inside out and from the outside in are one task with
-one content hash, and their episodes are replayed and compared alike.
+A variant plays its task in the unchanged world of that task. Space Invaders from the inside out and from the outside in are one
+task with one content hash, so that their episodes are replayed and compared alike.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from interplay.tables import Table
 Choice = Literal["assigned", "chosen"]
 AtTarget = Literal["continue", "stop"]
 BUILT_IN = ("games", "time", "score")
-"""Statistics that every game has: 1, its seconds of play, and the sum of its rewards."""
+"""Statistics that every game has: 1 for `games`, its seconds of play, and the sum of its rewards."""
 _UNITS = {"active_time": "Active time", "time": "Time played", "games": "Games", "score": "Score"}
 
 
@@ -28,17 +28,18 @@ class Variant:
     """One task that people may be asked to play.
 
     Attributes:
-        name: In the study and in addresses.
+        name: The name in the study and in addresses.
         task: Id of the task.
-        title: In words; empty: the task's.
-        instructions: Paragraphs, above the task's own.
-        target_min: Accepted minutes that the study wants of it; None where people choose and nothing is balanced.
-        max_visits: In how many visits one person may play it; None: in all.
-        opens, closes: When it may be given to somebody; None: no limit.
-        partners: Agents, one of which acts for every other seat from the start; with several, each visit meets them in turn, in
-            an order of its own. None of them: other people of the study.
-        quiz: Asked instead of the quiz of the study.
-        fallback: The agent that may be chosen where nobody comes, and that acts for people who left; empty: none.
+        title: The title in words; empty: that of the task.
+        instructions: Paragraphs, shown above those of the task.
+        target_min: Accepted minutes that the study wants for this variant; None where people choose, so that nothing is
+            balanced.
+        max_visits: Number of visits in which one person may play it; None: no limit.
+        opens, closes: Start and end of the time when it may be given; None: no limit.
+        partners: Agents for the other seats: one of them acts for every other seat from the start. If there are several, each
+            visit meets them in turn, in its own order. Empty: other people of the study.
+        quiz: Quiz that replaces the quiz of the study.
+        fallback: Agent that a person may choose if no partner comes, and that acts for people who left; empty: no agent.
     """
 
     name: str
@@ -59,7 +60,7 @@ class Variant:
         return (*self.partners, *([self.fallback] if self.fallback else []))
 
     def partner(self, enrolment_id: str, num_games: int) -> str | None:
-        """The agent that a visit meets in its next game; None where it meets people.
+        """Return the agent that a visit meets in its next game; None if it meets people.
 
         >>> pair = Variant("pong", "together/cooperative_pong", "", (), Treatment(), partners=("scripted", "random"))
         >>> [pair.partner("visit-2", number) for number in range(3)]
@@ -73,8 +74,9 @@ class Variant:
 
 @dataclass(frozen=True)
 class Waiting:
-    """The promise to people who wait for a partner: after `after_s` seconds they may leave with the outcome `no_partner` and
-    this pay, in hundredths of the study's currency, or play with the fallback, if there is one."""
+    """The promise to people who wait for a partner.
+    After `after_s` seconds they may leave with the outcome `no_partner` and this pay, in hundredths of the study's currency, or
+    play with the fallback, if there is one."""
 
     after_s: float = 60.0
     pay_cents: int = 0
@@ -82,7 +84,7 @@ class Waiting:
 
 @dataclass(frozen=True)
 class Raffle:
-    """The raffle among all complete visits; `prize_cents` is of each winner, in hundredths of the study's currency."""
+    """The raffle among all complete visits; each winner gets `prize_cents`, in hundredths of the study's currency."""
 
     winners: int
     prize_cents: int
@@ -93,14 +95,14 @@ class PlayPart:
     """The rules of a study of play.
 
     Attributes:
-        variants: In the order of the file; at least one.
-        choice: `assigned`: each visit gets a variant. `chosen`: people choose one from a page of cards.
+        variants: Variants in the order of the file; at least one.
+        choice: `assigned`: each visit is given a variant. `chosen`: people choose one from a page of cards.
         by_link: Whether a link may name the variant, as `?task=NAME`.
-        accepted: Statistic, a time in seconds, that counts towards `target_min`, of visits that met their requirements.
-        max_games: After how many games a visit ends; None: people decide, once the requirements are met.
-        at_target: Once every target is reached, `continue` with the variant that is least ahead, or `stop`.
-        is_blind: Whether people are not told if an agent plays with them.
-        reveals: Whether they are told at the end of their visit who their partners were.
+        accepted: Statistic that counts towards `target_min`, a time in seconds; only visits that met their requirements count.
+        max_games: Number of games after which a visit ends; None: people decide, once the requirements are met.
+        at_target: Rule once every target is reached. `continue`: give the variant that is least ahead. `stop`: give no variant.
+        is_blind: Whether people are not told if they play with an agent.
+        reveals: Whether people are told at the end of their visit who their partners were.
     """
 
     variants: tuple[Variant, ...]
@@ -120,12 +122,12 @@ class PlayPart:
         return any(one.quiz is not None for one in self.variants)
 
     def next_opening(self, now: datetime) -> datetime | None:
-        """When the next variant opens; None without one."""
+        """Return the time when the next variant opens; None if no variant will open."""
         return min((one.opens for one in self.variants if one.opens is not None and one.opens > now), default=None)
 
     @property
     def rewards(self) -> list[int]:
-        """Promised rewards, hundredths, each amount once, the smallest first."""
+        """Promised rewards in hundredths, each amount once, smallest first."""
         return sorted({one.treatment.reward_cents for one in self.variants})
 
     @property
@@ -142,8 +144,8 @@ class PlayPart:
 
 
 def read_play(root: Table, *, reward_cents: int, currency: str) -> PlayPart:
-    """The tables of a study of play: `[play]` and `[[variants]]`; `[[requirements]]`, `[bonus]`, `reward_cents` and `currency`
-    are for variants without their own (StudyError if a value is invalid)."""
+    """Read the tables of a study of play, `[play]` and `[[variants]]` (StudyError if a value is invalid).
+    `[[requirements]]`, `[bonus]`, `reward_cents` and `currency` apply to variants without their own."""
     play = root.table("play", {})
     shared_requirements, shared_bonus = _requirements(root), root.optional("bonus")
     if shared_bonus is not None:

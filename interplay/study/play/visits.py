@@ -1,6 +1,6 @@
-"""`Visits`: the service of studies of play. It gives variants and binds games to visits; `studies.py` ends them.
+"""`Visits`: the service of studies of play that gives variants and binds games to visits; `studies.py` ends visits.
 
-Each method is one transaction, or one look at the database. The rules are in `assignment/balance.py` and `incentives/`.
+Each method is one transaction, or one read of the database. The rules are in `study/assignment.py` and `study/incentives.py`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from interplay.study.questions import Form, TeamGame
 from interplay.study.studies import Studies
 
 LINK_PARAMETER = "task"
-"""Of a study's link: names the variant, where the study lets links do so."""
+"""Parameter of a study's link that names the variant, if the study allows this."""
 
 
 @dataclass(frozen=True)
@@ -36,10 +36,10 @@ class PartnerAnswer:
 
     Attributes:
         form: `partner` or `comparison`.
-        game, episode, partner: Of the game; of a comparison the second of the two.
-        before_episode, before_partner: Of a comparison: the first of the two; else empty.
-        question, text: Its id, and in words.
-        value, label: The choice, and in words; of an open question both are the text. None: the form was skipped.
+        game, episode, partner: The game; of a comparison, the second of the two games.
+        before_episode, before_partner: The first of the two games of a comparison; otherwise empty.
+        question, text: The question's id, and its words.
+        value, label: The choice, and its words; for an open question both are the text. None: the form was skipped.
     """
 
     enrolment: str
@@ -59,7 +59,7 @@ class PartnerAnswer:
 
 
 class Visits:
-    """The visits of the studies of play of one database; `rng` decides between variants that lack equally much."""
+    """The visits to the studies of play of one database; `rng` decides between variants that lack equally much."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class Visits:
         self._rng = rng or np.random.default_rng()
 
     def get(self, enrolment: Enrolment) -> PlayedVisit:
-        """A visit as it stands now; once it has earned something, with the games and statistics of that pay."""
+        """Return the present state of a visit; once it has earned something, with the games and statistics of that pay."""
         play = _play_of(self._studies.version(enrolment.study_hash))
         with self._database.read() as session:
             visit = read_visit(session, play, session.get_one(Enrolment, enrolment.id), self._clock())
@@ -92,14 +92,15 @@ class Visits:
             return [one.variant for one in available(self._stands(session, study, {}), now=self._clock(), history=history)]
 
     def give(self, enrolment: Enrolment, *, chosen: str = "", open_seats: Mapping[str, int] | None = None) -> Variant | None:
-        """Give this visit a variant, once; a later call returns the same one. None without one for this person now, or if they
-        must choose. Two who come at once are counted one after the other.
+        """Give this visit a variant, once; a later call returns the same one.
+        Returns None if there is no variant for this person now, or if they must choose. Two people who come together are
+        counted one after the other.
 
         Args:
-            chosen: The person's choice; empty: the study assigns, or the link did.
+            chosen: The variant that the person chose; empty: the study or the link decides.
             open_seats: Variant -> seats in its games that wait for a player.
         Raises:
-            NotFoundError: If the choice is not on offer, with the nearest.
+            NotFoundError: If the chosen variant is not available; names the nearest.
         """
         study = self._studies.version(enrolment.study_hash)
         play = _play_of(study)
@@ -130,7 +131,7 @@ class Visits:
             return play.variant(found.variant)
 
     def revealed(self, enrolment: Enrolment) -> list[TeamGame]:
-        """The games of a visit with the kinds of the partners, where the study tells at the end; else nothing."""
+        """Return the games of a visit with the partners' kinds, if the study tells people at the end; else nothing."""
         play = self._studies.version(enrolment.study_hash).play
         if play is None or not play.reveals:
             return []
@@ -138,22 +139,22 @@ class Visits:
             return read_visit(session, play, session.get_one(Enrolment, enrolment.id), self._clock()).with_partners
 
     def form(self, enrolment: Enrolment) -> Form | None:
-        """Questions about partners that are due now, or None."""
+        """Return the questions about partners that are due now, or None."""
         play = _play_of(self._studies.version(enrolment.study_hash))
         with self._database.read() as session:
             visit = read_visit(session, play, session.get_one(Enrolment, enrolment.id), self._clock())
             return due_form(session, play, enrolment.id, visit)
 
     def answer(self, enrolment: Enrolment, key: str, given: Mapping[str, str] | None) -> bool:
-        """Write somebody's answers, all of a form or nothing.
+        """Write a person's answers: the whole form, or nothing.
 
         Args:
-            key: Of the form, as it was shown.
-            given: Question -> answer; None: they skip the form.
+            key: Key of the form, as it was shown.
+            given: Question -> answer; None: the person skips the form.
         Returns:
             False if this form is not due: it was sent before. Then nothing is written.
         Raises:
-            FormError: If an answer is missing, or cannot be kept.
+            FormError: If an answer is missing, or cannot be stored.
         """
         play = _play_of(self._studies.version(enrolment.study_hash))
         with self._database.write() as session:
@@ -175,7 +176,7 @@ class Visits:
         return True
 
     def answers(self, study: str, *, hint: str = "") -> list[PartnerAnswer]:
-        """Answers about partners over all versions of a study (NotFoundError with the nearest id if it was not opened here)."""
+        """Return the answers about partners over all versions of a study (NotFoundError if it was not opened here)."""
         self._studies.get(study, hint=hint)
         with self._database.read() as session:
             return [self._answer(one, answer) for one, answer in store.answers_of_study(session, study)]
@@ -194,7 +195,7 @@ class Visits:
         )  # fmt: skip
 
     def bind(self, enrolment: Enrolment, session_id: str) -> bool:
-        """Note that a seat was given in a visit, for which games in it count; False if another game of the visit is open."""
+        """Note a seat that a visit got, so that games in it count; return False if another game of the visit is open."""
         play = _play_of(self._studies.version(enrolment.study_hash))
         with self._database.write() as session:
             lock(session)

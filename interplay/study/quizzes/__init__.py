@@ -1,1 +1,1 @@
-"""Qualification quizzes: as data, in files, as part of a study, and for other platforms."""
+"""Qualification quizzes: as data, from files, as part of a study, and for other platforms."""

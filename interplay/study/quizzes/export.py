@@ -1,4 +1,4 @@
-"""A quiz for other places: plain text to paste, and the two XML documents of a Mechanical Turk qualification test.
+"""Export a quiz: as plain text, or as the two XML documents of a qualification test on Mechanical Turk.
 
 Structures: Amazon Mechanical Turk API Reference, "QuestionForm" (schema of 2017-11-06) and "AnswerKey" (schema of 2005-10-01).
 """
@@ -19,13 +19,13 @@ _SCHEMAS = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas"
 FORM_NAMESPACE = f"{_SCHEMAS}/2017-11-06/QuestionForm.xsd"
 KEY_NAMESPACE = f"{_SCHEMAS}/2005-10-01/AnswerKey.xsd"
 MAX_XML_BYTES = 65_535
-"""Longest document that `CreateQualificationType` takes."""
+"""Most bytes of a document that `CreateQualificationType` takes."""
 
 _TICK_ALL = "(tick all that are true)"
 
 
 def quiz_text(quiz: Quiz, rng: np.random.Generator, *, with_key: bool = False) -> str:
-    """The quiz as plain text; with the key, right boxes have an x. `rng` decides the order of the boxes."""
+    """Return the quiz as plain text; with the key, right boxes have an x. `rng` decides the order of the boxes."""
     lines = [quiz.title, "=" * len(quiz.title), "", quiz.intro]
     if with_key:
         lines += ["", f"Passed with {quiz.pass_share:.0%} of {quiz.num_boxes} boxes in the right state."]
@@ -39,11 +39,11 @@ def quiz_text(quiz: Quiz, rng: np.random.Generator, *, with_key: bool = False) -
 
 
 def question_form(quiz: Quiz, rng: np.random.Generator, *, picture_base: str | None = None) -> str:
-    """The `Test` of a qualification type: a QuestionForm with one checkbox question after another.
+    """Return the `Test` of a qualification type: a QuestionForm with one checkbox question after another.
 
     Args:
-        rng: Decides the order of the boxes; Amazon keeps it.
-        picture_base: https address of the folder where the quiz's own pictures can be fetched.
+        rng: Decides the order of the boxes, which Amazon keeps.
+        picture_base: https address of the folder that serves the quiz's own pictures.
     Raises:
         QuizError: If it is longer than Amazon takes, or a picture has no address.
     """
@@ -72,11 +72,11 @@ def question_form(quiz: Quiz, rng: np.random.Generator, *, picture_base: str | N
 
 
 def answer_key(quiz: Quiz) -> str:
-    """The `AnswerKey` of a qualification type: its value is the percentage of boxes in the right state, rounded down.
+    """Return the `AnswerKey` of a qualification type: its value is the percentage of boxes in the right state, rounded down.
 
     Amazon scores a question only by the exact set of ticked boxes, so every set with a score of its own is listed; all others,
-    the empty one among them, get the default score. Its own percentage rounds to the nearest (64.6 % would pass 65), so the
-    sums are mapped one by one.
+    including the empty set, get the default score. Amazon would round the percentage to the nearest (64.6 % would pass 65), so
+    each possible sum is mapped by itself.
 
     Raises:
         QuizError: If it is longer than Amazon takes.

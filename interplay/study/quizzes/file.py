@@ -1,4 +1,4 @@
-"""Quizzes from TOML files, and `QuizPart`: the quiz before the work, of a whole study or of one variant.
+"""Read quizzes from TOML files; `QuizPart` is the quiz before the work, of a whole study or of one variant.
 
 Errors name file, question and remedy.
 """
@@ -25,7 +25,7 @@ _PICTURE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.\-]*\.(jpg|jpeg|png)")
 
 
 def load_quiz(path: str | Path) -> Quiz:
-    """Read a quiz from a TOML file; pictures lie beside it (QuizError if it cannot be used)."""
+    """Read a quiz from a TOML file; its pictures must be in the same folder (QuizError if it cannot be used)."""
     file = Path(path)
     hint = "Begin with a quiz that ships:  interplay judge quiz export minecraft --format toml"
     text = read_text(file, QuizError, hint=hint)
@@ -40,8 +40,7 @@ def builtin_quizzes() -> dict[str, Quiz]:
 
 
 def find_quiz(name: str) -> Quiz:
-    """A built-in quiz by id, or one of your own by the path of its TOML file (NotFoundError with the nearest id, or
-    QuizError)."""
+    """Return a built-in quiz by its id, or a quiz file by its path (NotFoundError with the nearest id, or QuizError)."""
     if name.endswith(".toml"):
         return load_quiz(name)
     if name not in builtin_quizzes():
@@ -50,7 +49,7 @@ def find_quiz(name: str) -> Quiz:
 
 
 def parse_quiz(text: str, *, source: str = "<text>", folder: Path | None = None) -> Quiz:
-    """Build a quiz from TOML text; `source` names it in errors, `folder` holds its pictures (QuizError as `load_quiz`)."""
+    """Build a quiz from TOML text; errors as `load_quiz`. `source` names it in errors, `folder` holds its pictures."""
     root = Table(parse_toml(text, source, QuizError), source, refuse=QuizError)
     head = root.table("quiz")
     quiz_id, title, intro = head.name("id"), head.text("title"), " ".join(head.text("intro").split())
@@ -103,7 +102,7 @@ def _question(table: Table, quiz_id: str, folder: Path | None) -> QuizQuestion:
 
 
 def _option_id(quiz_id: str, question_id: str, text: str) -> str:
-    """Four hex digits of a hash: short, because an answer key for Mechanical Turk repeats it up to 128 times."""
+    """Return four hex digits of a hash; an answer key for Mechanical Turk repeats them up to 128 times."""
     return hashlib.sha256(f"{quiz_id}\0{question_id}\0{text}".encode()).hexdigest()[:4]
 
 
@@ -126,7 +125,8 @@ def _picture(table: Table, folder: Path | None) -> Picture | None:
 
 
 def _blind_passes(quiz: Quiz) -> Iterator[tuple[str, float, str]]:
-    """Ways to pass without reading, which no quiz should have: the deed, its share of right boxes, and the boxes to add."""
+    """Yield ways to pass without reading, which no quiz should allow.
+    Each is (what is done, the share of right boxes, the boxes to add)."""
     for deed, ticks, remedy in (("leaves every box empty", False, "more right"), ("ticks every box", True, "more wrong")):
         score = quiz.score({q.id: [o.id for o in q.options if ticks] for q in quiz.questions})
         if score.is_passed:
@@ -134,12 +134,12 @@ def _blind_passes(quiz: Quiz) -> Iterator[tuple[str, float, str]]:
 
 
 MAX_PICTURES_BYTES = 1024 * 1024
-"""All pictures of a quiz together: they are kept inside the study's document."""
+"""Most bytes of all pictures of a quiz together, because they are stored in the study's document."""
 
 
 @dataclass(frozen=True)
 class QuizPart:
-    """The quiz that people must pass before they work, and their number of attempts, over all their visits."""
+    """The quiz that people must pass before they work, and the number of attempts over all their visits."""
 
     quiz: Quiz
     attempts: int
@@ -147,7 +147,7 @@ class QuizPart:
 
 
 def read_quiz(table: Table | None) -> QuizPart | None:
-    """The table `[quiz]`, with the quiz taken in (StudyError if it is invalid)."""
+    """Read the table `[quiz]`, which includes the quiz itself (StudyError if it is invalid)."""
     if table is None:
         return None
     table.text("quiz")
@@ -171,7 +171,7 @@ def read_quiz(table: Table | None) -> QuizPart | None:
 
 
 def quiz_taken_in(part: Table, folder: Path | None) -> dict[str, Any]:
-    """The table `[quiz]` of a file, with the text and the pictures of the named quiz (StudyError if it cannot be used)."""
+    """Return the table `[quiz]` of a file with the text and pictures of the named quiz (StudyError if it cannot be used)."""
     name = part.text("quiz")
     try:
         quiz = find_quiz(str((folder or Path()) / name) if name.endswith(".toml") else name)

@@ -1,7 +1,7 @@
 """Qualification quizzes as data: questions with several right answers, scored as the share of boxes in the right state.
 
-The rule is that of BEDD's appendix D.1.1: over all checkboxes of the quiz, the share that somebody left in the right state,
-ticked or not; 65 % passes. The questions that ship here are our own.
+The rule is that of BEDD's appendix D.1.1: the score is the share of all checkboxes of the quiz that are in the right state,
+ticked or not; 65 % passes. The questions in this package are our own.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 PASS_SHARE = 0.65
 MAX_OPTIONS = 8
-"""Boxes of one question; Mechanical Turk's answer key names every combination of them."""
+"""Most boxes of one question; Mechanical Turk's answer key names every combination of boxes."""
 
 
 @dataclass(frozen=True)
 class Option:
-    """One box. Its id comes from its text alone, so that neither the order of ids nor the ids tell which are right."""
+    """One box. Its id is made from its text alone, so that neither the ids nor their order show which boxes are right."""
 
     id: str
     text: str
@@ -37,8 +37,7 @@ class Option:
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture beside a question: a file beside the quiz, or an https address; `alt` describes it for people who cannot see
-    it."""
+    """A picture beside a question: a file in the quiz's folder, or an https address; `alt` describes it in words."""
 
     name: str
     alt: str
@@ -73,7 +72,7 @@ class QuizQuestion:
 
 @dataclass(frozen=True)
 class QuizScore:
-    """How many boxes stood right, also as question id -> (right, boxes); `is_passed` compares the share exactly."""
+    """The number of boxes in the right state, also as question id -> (right, boxes); `is_passed` compares the share exactly."""
 
     num_right: int
     num_boxes: int
@@ -87,8 +86,8 @@ class QuizScore:
 
 @dataclass(frozen=True)
 class Quiz:
-    """A quiz with its key; passing takes a share of the boxes, a whole percent. Send `form()` to those who take it, never the
-    quiz."""
+    """A quiz with its key; to pass, a share of the boxes, in whole percent, must be right.
+    Send `form()` to people who take the quiz, never the quiz itself."""
 
     id: str
     title: str
@@ -103,7 +102,7 @@ class Quiz:
 
     @cached_property
     def content_hash(self) -> str:
-        """16 hex digits over all questions and scoring rules, to be stored beside every attempt."""
+        """Hash of 16 hex digits over all questions and scoring rules, stored with every attempt."""
         content = [self.id, self.title, self.intro, self.pass_share]
         content += [
             [
@@ -117,16 +116,16 @@ class Quiz:
         return hashlib.sha256(json.dumps(content, ensure_ascii=False).encode()).hexdigest()[:16]
 
     def picture(self, name: str) -> Picture:
-        """The picture of that name that lies beside the quiz (NotFoundError for any other name; a path never leads out of the
-        quiz)."""
+        """Return the picture of that name in the quiz's folder (NotFoundError for other names).
+        A path cannot leave the folder."""
         local = {q.picture.name: q.picture for q in self.questions if q.picture is not None and not q.picture.is_remote}
         if name not in local:
             raise unknown_name("picture", name[:100], local)
         return local[name]
 
     def form(self, rng: np.random.Generator) -> dict[str, Any]:
-        """The quiz without key and notes, its boxes in random order, as JSON. Answers come back as `{question id: [ids of
-        options]}`."""
+        """Return the quiz without key and notes as JSON, its boxes in random order.
+        Answers come back as `{question id: [ids of options]}`."""
         return {
             "id": self.id,
             "title": self.title,
@@ -143,13 +142,13 @@ class Quiz:
         }
 
     def score(self, answers: Any) -> QuizScore:
-        """Score somebody's ticks.
+        """Score the boxes that a person ticked.
 
         Args:
-            answers: Question id -> ids of the ticked options; every question must be there, if only with an empty list. Any
-                JSON value may come in.
+            answers: Question id -> ids of the ticked options. Every question must be present, if only with an empty list. Any
+                JSON value is accepted as input.
         Raises:
-            QuizAnswerError: If a question is missing, or a name is not of this quiz.
+            QuizAnswerError: If a question is missing, or a name does not belong to this quiz.
         """
         ticked = self._checked(answers)
         by_question = {
@@ -179,7 +178,7 @@ class Quiz:
         return ticked
 
     def ids_of(self, answers: Mapping[str, Any]) -> dict[str, Any]:
-        """Answers given by the options' texts, as answers by their ids; other values stay as they are."""
+        """Replace the options' texts in answers by their ids; other values stay as they are."""
         ids = {question.id: {option.text: option.id for option in question.options} for question in self.questions}
         return {
             name: [ids[name].get(one, one) if isinstance(one, str) else one for one in given]

@@ -1,2 +1,2 @@
-"""Studies of reviews: `part` reads the `[review]` table of a file, `reviews` is the service. An instance is a document here;
-only `explore` knows its meaning."""
+"""Studies of reviews: `part` reads the `[review]` table of a file, `reviews` is the service.
+Here an instance is only a document; `explore` knows its meaning."""

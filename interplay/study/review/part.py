@@ -1,4 +1,4 @@
-"""`ReviewPart`: the instances of a study of `kind = "review"`, and how many people review each."""
+"""`ReviewPart`: the instances of a study of `kind = "review"`, and the number of people who review each."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ QUESTIONS: Mapping[str, str] = {
     "milestones": "Does each step count as done when it is done, and only then?",
     "goal": "Does the goal keep the hidden steps to itself?",
 }
-"""Id -> what people are asked of every instance, with yes or no, before their verdict."""
+"""Id -> yes-or-no question that people answer about every instance before their verdict."""
 MOST_INSTANCES = 1000
 
 
@@ -27,9 +27,9 @@ class ReviewPart:
     """The `[review]` table of a study.
 
     Attributes:
-        instances: Name -> its document, as files have it.
-        raters: Verdicts that each instance gets.
-        third: Whether an instance whose verdicts are split evenly gets one more; fixed before the study opens.
+        instances: Name -> the document of the instance, as in its file.
+        raters: Number of verdicts that each instance gets.
+        third: Whether an instance gets one more verdict if its verdicts are evenly split; fixed before the study opens.
     """
 
     instances: Mapping[str, Mapping[str, Any]] = field(repr=False)
@@ -38,7 +38,7 @@ class ReviewPart:
 
 
 def read_review(root: Table) -> ReviewPart:
-    """The table `[review]`, with the instances taken in (StudyError if a value is invalid)."""
+    """Read the table `[review]`, which includes the instances (StudyError if a value is invalid)."""
     table = root.table("review")
     instances: dict[str, Mapping[str, Any]] = {}
     for one in table.tables("instances"):
@@ -55,7 +55,7 @@ def read_review(root: Table) -> ReviewPart:
 
 
 def review_taken_in(table: Table, folder: Path | None) -> dict[str, Any]:
-    """The table `[review]` of a file, with the documents of the files and folders that it names, beside it in `folder`."""
+    """Return the table `[review]` of a file with the documents of all files and folders that it names, relative to `folder`."""
     documents = []
     for name in table.texts("instances"):
         path = (folder or Path()) / name

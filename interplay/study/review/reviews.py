@@ -1,6 +1,6 @@
-"""`Reviews`: the service of studies of reviews. It gives people instances and keeps their answers; `studies.py` ends visits.
+"""`Reviews`: the service of studies of reviews that gives people instances and stores answers; `studies.py` ends visits.
 
-Each method is one transaction, or one look at the database.
+Each method is one transaction, or one read of the database.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from interplay.study.studies import Studies
 
 
 def lacking(verdicts: Sequence[bool], *, raters: int, third: bool) -> int:
-    """How many verdicts an instance still lacks; a third one is needed where as many say yes as say no.
+    """Return how many verdicts an instance still lacks; a third one is needed if as many say yes as say no.
 
     >>> lacking([True, False], raters=2, third=True), lacking([True, True], raters=2, third=True)
     (1, 0)
@@ -44,15 +44,15 @@ def next_instance(
     third: bool,
     rng: np.random.Generator,
 ) -> str | None:
-    """The next instance for a reviewer: one that others have begun before one that nobody has, and by chance among equals; None
-    if nothing lacks their verdict.
+    """Return the next instance for a reviewer; None if no instance lacks their verdict.
+    Instances that others have begun come first; among equals, chance decides.
 
     Args:
-        verdicts: By name of the instance.
-        mine: Those that this person has reviewed.
-        held: Name -> others who are reviewing it now.
-        raters, third: As of `lacking`.
-        rng: The same for one person, so that their order stays.
+        verdicts: Verdicts by name of the instance.
+        mine: Instances that this person has reviewed.
+        held: Name -> number of other people who are reviewing it now.
+        raters, third: As in `lacking`.
+        rng: Must be the same for one person, so that their order stays.
     """
     order = {name: place for name, place in zip(names, rng.permutation(len(names)).tolist(), strict=True)}
     left = []
@@ -65,14 +65,14 @@ def next_instance(
 
 YES, NO = "yes", "no"
 VERDICT = "verdict"
-"""Field of the form: `yes` says that the instance is valid."""
+"""Field of the form: `yes` means that the instance is valid."""
 MOST_CHARS = 5000
-"""Of a reason."""
+"""Most characters of a reason."""
 
 
 @dataclass(frozen=True)
 class Served:
-    """An instance that was shown to somebody, with their earlier answers, if any."""
+    """An instance that was shown to a person, with their earlier answers, if any."""
 
     place: int
     document: Mapping[str, Any]
@@ -83,13 +83,13 @@ class Served:
 
 @dataclass(frozen=True)
 class Review:
-    """One person's last answers about one instance.
+    """One person's latest answers about one instance.
 
     Attributes:
-        reviewer: Their name in lists.
-        version: Content hash of the version of the study, which has the instance.
-        answers: Of `QUESTIONS`: whether the answer is yes.
-        seconds: From when they saw it to when they first answered.
+        reviewer: The person's name in lists.
+        version: Content hash of the version of the study that contains the instance.
+        answers: Id of `QUESTIONS` -> whether the answer is yes.
+        seconds: Seconds from seeing the instance to the first answer.
     """
 
     instance: str
@@ -112,8 +112,8 @@ class Reviews:
         self._clock = clock or (lambda: datetime.now(UTC))
 
     def serve(self, enrolment: Enrolment) -> Served | None:
-        """The instance that this person reviews now: the open one, or the next, which is theirs from now on; None if nothing
-        lacks their verdict."""
+        """Return the instance that this person reviews now: the open one, or the next, which is then reserved for this person.
+        Returns None if no instance lacks their verdict."""
         part = self._part(enrolment)
         with self._database.write() as session:
             lock(session)  # two who come at once are counted one after the other
@@ -136,15 +136,15 @@ class Reviews:
             return Served(place, part.instances[chosen])
 
     def get(self, enrolment: Enrolment, place: int) -> Served | None:
-        """The instance at a place of this person's visit; None where there was no instance."""
+        """Return the instance at a place of this person's visit; None if there was no instance at that place."""
         with self._database.read() as session:
             return self._served(self._part(enrolment), store.reviews_of_visit(session, enrolment.id), place)
 
     def answer(self, enrolment: Enrolment, place: int, given: Mapping[str, str]) -> None:
-        """Write somebody's answers to one instance, all of them; a second call adds a second answer, and both are kept.
+        """Write a person's answers to one instance, all together; a second call adds a second answer, and both are kept.
 
         Args:
-            given: Question -> `yes` or `no`, `verdict` likewise, `why`, and `played` if the proof was.
+            given: Question -> `yes` or `no`; also `verdict` (`yes` or `no`), `why`, and `played` if the proof was played.
         Raises:
             FormError: If an answer is missing, or there is no such place.
         """
@@ -170,8 +170,8 @@ class Reviews:
             row.is_valid, row.why, row.has_played, row.answered_at = said[VERDICT] == YES, why, "played" in given, now
 
     def of_study(self, study: str) -> list[Review]:
-        """Everybody's last answers to every instance, over all versions, in the order of answering (NotFoundError for an
-        unknown study)."""
+        """Return the latest answers of all people to every instance, over all versions, in the order of answering.
+        Raises NotFoundError for an unknown study."""
         self._studies.get(study)
         with self._database.read() as session:
             rows = store.reviews_of_study(session, study)

@@ -1,4 +1,4 @@
-"""Build a house together: how much each player built, and whether it has a room with a roof, a way in and a window."""
+"""Build a house together: how many blocks each player placed, and whether it has a room with roof, way in and window."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from interplay.envs.voxel.checks.build_village_house import built_cells, find_ro
 from interplay.envs.voxel.land import Answers, clusters
 
 LEAST = 10
-"""Blocks that each player has to have placed."""
+"""Least number of blocks that each player must place."""
 
 
 def check(world: World) -> Answers:
-    """Whether something that stands on the ground has a room and a window, and everybody placed `LEAST` blocks or more.
+    """Return whether a building on the ground has a room and a window, and each player placed at least `LEAST` blocks.
 
-    The ground that the task levels lies below the first player's start, and nobody built it. Earth where there was earth at
-    first counts as ground, too, so that it is not a roof where a hill was taken away.
+    The ground that the task levels lies below the first player's start, and does not count as built. Earth in cells that held
+    earth at first counts as ground, too, so that it is no roof where a hill was dug away.
     """
     ground = math.floor(world.spawn[1])
     cells = {cell for cell in built_cells(world) if cell[1] >= ground}

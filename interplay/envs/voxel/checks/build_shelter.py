@@ -1,4 +1,4 @@
-"""Build a shelter together: how much each player built, and whether it stands around and above them all."""
+"""Build a shelter together: how many blocks each player placed, and whether it has walls around and a roof above them all."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from blockworld.registry import NUM_BOXES
 from interplay.envs.voxel.land import Answers
 
 LEAST = 10
-"""Blocks that each player has to have placed."""
+"""Least number of blocks that each player must place."""
 REACH = 6
-"""How far a wall may be away, in blocks."""
+"""Largest distance of a wall, in blocks."""
 _SIDES = ((1, 0), (-1, 0), (0, 1), (0, -1))
 
 
 def check(world: World) -> Answers:
-    """Whether everybody has placed `LEAST` blocks or more, and stands alive under a roof with a wall on three sides or more."""
+    """Return whether each player has placed at least `LEAST` blocks and stands alive under a roof with walls on three sides."""
     placed = [sum(me.counts.get("used", {}).values()) for me in world.players]
     inside = [not me.dead and _is_sheltered(world, me.x, me.y, me.z) for me in world.players]
     return {
@@ -28,7 +28,7 @@ def check(world: World) -> Answers:
 
 
 def _is_sheltered(world: World, x: float, y: float, z: float) -> bool:
-    """Whether a place has a roof, and walls at head height on three sides or more."""
+    """Return whether a place has a roof, and walls at head height on at least three sides."""
     cx, cy, cz = math.floor(x), math.floor(y) + 1, math.floor(z)
 
     def solid(cell_x: int, cell_y: int, cell_z: int) -> bool:

@@ -1,4 +1,4 @@
-"""Build a village house: whether the building has a room, stands by a path and resembles the houses there."""
+"""Build a village house: whether the building has a room, stands by a path and resembles the houses of the village."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from interplay.envs.voxel.village import (
 )
 
 NEAR_PATH = 8
-"""Blocks between a house and a path, counted along the longer axis."""
+"""Largest distance between a house and a path in blocks, along the longer axis."""
 LEAST_BLOCKS = 30
-"""Of a house."""
+"""Least number of blocks of a house."""
 DOORWAY = 6
-"""Cells through which a room with one doorway and some holes for windows may be open."""
+"""Most cells through which a room may be open: one doorway and some holes for windows."""
 _ROOM_HEIGHT = 16
-"""Cells above a floor in which its roof is looked for."""
+"""Number of cells above a floor in which its roof is searched for."""
 _SEEN_THROUGH = blocks_named(
     lambda name: "glass" in name or name == "iron_bars" or name.endswith(("_fence", "_trapdoor", "_gate"))
 )
-"""bool per state: a window in a wall."""
+"""bool per state: whether the block in a wall makes a window."""
 _NATURAL = blocks_named(lambda name: name in PLANTS or name.endswith("_sapling"))
 
 
 def check(world: World) -> Answers:
-    """The largest building with a room in it, one with a window first, and its properties."""
+    """Return properties of the largest building with a room; a room with a window comes before size."""
     cells = built_cells(world)
     groups = [group for group in clusters(cells) if len(group) >= 12]
     rooms = [(has_window, group) for group in groups if (has_window := find_room(world, group)) is not None]
@@ -60,7 +60,7 @@ def check(world: World) -> Answers:
 
 
 def built_cells(world: World) -> dict[Position, int]:
-    """Cells where the player built something, and its state; growth, water and leftovers of the ground do not count."""
+    """Return the cells where the player built something, and their states; growth, water and remains of ground do not count."""
     found: dict[Position, int] = {}
     for x, y, z in changed_cells(world).tolist():
         now, before = int(world.grid.blocks[x, z, y]), int(world.land.blocks[x, z, y])
@@ -75,7 +75,8 @@ def built_cells(world: World) -> dict[Position, int]:
 
 
 def find_room(world: World, built: set[Position]) -> bool | None:
-    """Whether a building has a room with a window: glass, bars, a fence, or an opening besides the way in; None without a room.
+    """Return whether a building has a room with a window; None without a room.
+    A window is glass, bars, a fence, or an opening besides the way in.
 
     A room has at least 4 cells of floor, a roof, walls, and a door or doorway.
     """
@@ -117,7 +118,7 @@ def find_room(world: World, built: set[Position]) -> bool | None:
 
 
 def _can_walk_in(wall: Callable[[int, int, int], bool], opening: set[Position]) -> bool:
-    """Whether somebody can stand right outside of an opening, or a step below it, and get in upright."""
+    """Return whether a person can stand right outside an opening, or a step below it, and walk in upright."""
     return any((x, y + 1, z) in opening and (wall(x, y - 1, z) or wall(x, y - 2, z)) for x, y, z in opening)
 
 
@@ -128,7 +129,7 @@ def _room(
     start: Position,
     seen: set[Position],
 ) -> tuple[set[Position], set[Position], set[Position]]:
-    """Connected cells under a roof, the cells outside through which they are open, and the doors at their sides."""
+    """Return connected cells under a roof, the outer cells through which they are open, and the doors at their sides."""
     room, queue, leaks, doors = {start}, [start], set[Position](), set[Position]()
     while queue:
         for near in sides(queue.pop()):
@@ -148,7 +149,7 @@ def _room(
 
 
 def palette(world: World) -> frozenset[str]:
-    """Names of the blocks in the houses of the land's villages."""
+    """Return the names of the blocks in the houses of the land's villages."""
     names: set[str] = set()
     for house in houses_of(world):
         if house.kind in (*FARM_KINDS, *PEN_KINDS):

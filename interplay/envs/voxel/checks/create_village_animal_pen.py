@@ -25,13 +25,13 @@ from interplay.envs.voxel.village import (
 )
 
 PEN_CELLS = (4, 400)
-"""Least and most cells of ground in a pen."""
+"""Smallest and largest number of ground cells in a pen."""
 NEAR_HOUSE = 6
-"""Blocks between a pen and a house, counted along the longer axis."""
+"""Largest distance between a pen and a house in blocks, along the longer axis."""
 _FULL = np.array(
     [NUM_BOXES[s] > 0 and BOXES[BOX_START[s] : BOX_START[s] + NUM_BOXES[s], 4].max() > 0.6 for s in range(NUM_STATES)]
 )
-"""bool per state: no animal steps onto it without a jump."""
+"""bool per state: whether no animal can step onto the block without a jump."""
 
 
 def check(world: World) -> Answers:
@@ -62,14 +62,14 @@ def check(world: World) -> Answers:
 
 @dataclass(frozen=True)
 class Pen:
-    """Ground that an animal could walk on from one place without leaving it: cells of the feet, and fence gates at its edge."""
+    """Ground on which an animal can walk from one place without leaving: cells of its feet, and the fence gates at the edge."""
 
     cells: frozenset[Position]
     gates: frozenset[Position]
 
 
 def pens(world: World) -> list[Pen]:
-    """Enclosed ground beside fences and gates that the player placed, open gates counted as closed; largest first."""
+    """Return enclosed ground beside fences and gates that the player placed, largest first; open gates count as closed."""
     cells = changed_cells(world)
     now = world.grid.blocks[cells[:, 0], cells[:, 2], cells[:, 1]]
     mine = {(x, y, z) for x, y, z in cells[GATE[now] | FENCE[now]].tolist()}
@@ -92,8 +92,8 @@ def pens(world: World) -> list[Pen]:
 
 
 def ground_around(world: World, start: Position, *, shut: bool) -> Pen | None:
-    """The ground that an animal reaches from a cell; None if that is farther than a pen extends. `shut` counts open gates as
-    closed."""
+    """Return the ground that an animal can reach from a cell; None if it reaches farther than a pen may.
+    With `shut`, open gates count as closed."""
     grid = world.grid
     seen, queue, gates = {start}, [start], set()
     while queue:
@@ -114,7 +114,7 @@ def ground_around(world: World, start: Position, *, shut: bool) -> Pen | None:
 
 
 def _step(world: World, x: int, y: int, z: int, a: int, b: int, *, shut: bool) -> int | None:
-    """Height at which an animal stands after a step from one column to the next; None if the step is impossible."""
+    """Return the height at which an animal stands after a step from one column to the next; None if it cannot step there."""
     grid = world.grid
 
     def free(cx: int, cy: int, cz: int) -> bool:
@@ -136,7 +136,7 @@ def _step(world: World, x: int, y: int, z: int, a: int, b: int, *, shut: bool) -
 
 
 def _tall(state: int, shut: bool) -> bool:
-    """Whether it is a fence, wall or closed gate, over which nothing jumps."""
+    """Return whether the block is a fence, wall or closed gate, over which no animal jumps."""
     if GATE[state]:
         return shut or properties_of(state)["open"] == "false"
     return bool(FENCE[state])

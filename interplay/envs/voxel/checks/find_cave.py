@@ -1,4 +1,4 @@
-"""Find a cave: whether the player stands in a natural one, and dug no way into it."""
+"""Find a cave: whether the player stands in a natural cave, and did not dig the way into it."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from interplay.envs.voxel.village import houses_of, within
 compiling.register(__file__)
 
 DARK = 8
-"""Sky light of a cave is below this."""
+"""Sky light in a cave is below this."""
 CAVE_CELLS = 120
-"""A cave goes on for so many cells of air under natural roofs."""
+"""Least number of air cells under natural roofs that make a cave."""
 BESIDE = 4
-"""A mouth so many blocks beside what was dug is one that was there already."""
+"""A natural opening at most this many blocks beside a digging counts as one that existed before."""
 NEAR_OPEN = 3
-"""What was dug from so many blocks below the ground began at the surface, and was covered again."""
+"""A digging that reaches up to this many blocks below the ground began at the surface, and was covered again."""
 
 
 def check(world: World) -> Answers:
@@ -37,7 +37,7 @@ def check(world: World) -> Answers:
 
 
 def inside_cave(world: World) -> bool:
-    """Whether the player stands in a large enough natural cave: in air under a natural roof, in the dark."""
+    """Return whether the player stands in a large enough natural cave: in air, under a natural roof, in the dark."""
     blocks = world.land.blocks
     x, y, z = cell_of(world.player.x, world.player.y, world.player.z)
     sx, sz, sy = blocks.shape
@@ -54,7 +54,7 @@ def inside_cave(world: World) -> bool:
 
 @njit(cache=True)
 def _roomy(blocks, passable, roof, x, y, z, enough):  # type: ignore[no-untyped-def]
-    """Whether `enough` connected cells of air with a roof above lie around a cell."""
+    """Return whether at least `enough` connected cells of air with a roof above lie around a cell."""
     sx, sz, sy = blocks.shape
     xs, ys, zs = np.empty(enough, np.int64), np.empty(enough, np.int64), np.empty(enough, np.int64)
     xs[0], ys[0], zs[0] = x, y, z
@@ -86,8 +86,8 @@ def _roomy(blocks, passable, roof, x, y, z, enough):  # type: ignore[no-untyped-
 
 
 def dug_in(world: World) -> bool:
-    """Whether the player dug a way into a cave: a digging joins it to the open, or nearly, and the land does not do so there.
-    Widening the mouth of a cave does not count, nor does digging inside it."""
+    """Return whether the player dug a way into a cave: the digging, and nothing in the land, joins the cave to the open.
+    A digging that nearly reaches the open counts. Widening the mouth of a cave, or digging inside it, does not count."""
     cells = changed_cells(world)
     before = world.land.blocks[cells[:, 0], cells[:, 2], cells[:, 1]]
     now = world.grid.blocks[cells[:, 0], cells[:, 2], cells[:, 1]]
@@ -96,7 +96,7 @@ def dug_in(world: World) -> bool:
 
 
 def _is_way_in(world: World, dug: set[Position]) -> bool:
-    """Whether a connected digging touches a natural hollow that has no opening of its own near it."""
+    """Return whether a connected digging touches a natural hollow that has no opening of its own near the digging."""
     blocks = world.land.blocks
     bounds = [(min(values), max(values)) for values in zip(*dug, strict=True)]
     (x0, x1), (y0, y1), (z0, z1) = ((max(0, low - BESIDE), high + BESIDE + 1) for low, high in bounds)

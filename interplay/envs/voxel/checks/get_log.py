@@ -1,4 +1,4 @@
-"""Get a log: whether the player carries one, and said so."""
+"""Get a log: whether the player carries a log, and said "done"."""
 
 from __future__ import annotations
 

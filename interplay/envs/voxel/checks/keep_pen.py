@@ -1,4 +1,4 @@
-"""Keep a pen together: how many sheep are in a pen whose gates are shut, and whether nobody hit one."""
+"""Keep a pen together: how many sheep are in a pen whose gates are shut, and whether no player hit a sheep."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from interplay.envs.voxel.land import Answers
 from interplay.envs.voxel.village import animals
 
 ENOUGH = 6
-"""Sheep in the pen."""
+"""Number of sheep that must be in the pen."""
 
 
 def check(world: World) -> Answers:
-    """The pen with most sheep in it; open gates count as shut except in `closed`."""
+    """Return answers about the pen with most sheep in it; open gates count as shut except in `closed`."""
     sheep = [(math.floor(x), y, math.floor(z)) for name, x, y, z in animals(world) if name == "sheep"]
     best, inside = None, -1
     for pen in pens(world):

@@ -1,4 +1,4 @@
-"""Make a waterfall: whether water that the player poured falls free, and they look at it."""
+"""Make a waterfall: whether water that the player poured falls free, and the player looks at it."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from interplay.envs.voxel.land import Answers, blocks_named, changed_cells
 compiling.register(__file__)
 
 FALL = 3
-"""Blocks that water falls at least to be a waterfall."""
+"""Least number of blocks that water falls in a waterfall."""
 VIEW_REACH, VIEW_FOV = 64.0, 70.0
 RAYS = (96, 54)
-"""Rays across and down the picture of 640 x 360."""
+"""Number of rays across and down the picture of 640 x 360."""
 IN_VIEW = 4
-"""Rays that must meet the waterfall: less than 1 in 1,000 of the picture is too small to see."""
+"""Number of rays that must meet the waterfall: less than 1 in 1,000 of the picture is too small to see."""
 _LEAVES = blocks_named(lambda name: name.endswith("_leaves"))
 _BLOCKS_VIEW: np.ndarray = OPAQUE | _LEAVES
 _WATER = blocks_named(lambda name: name == "water")
 
 
 def check(world: World) -> Answers:
-    """The water that was poured, the share of the picture that its falls take, and whether the player said "done"."""
+    """Return whether poured water falls, the share of the picture that the falls take, and whether the player said "done"."""
     cells = poured(world)
     tallest, falls = 0, []
     for run in _upright(cells):
@@ -48,7 +48,7 @@ def check(world: World) -> Answers:
 
 
 def poured(world: World) -> np.ndarray:
-    """int64, shape (N, 3): x, y, z of water that the land did not have."""
+    """Return x, y, z of water that the land did not have, int64, shape (N, 3)."""
     cells = changed_cells(world)
     now = world.grid.blocks[cells[:, 0], cells[:, 2], cells[:, 1]]
     before = world.land.blocks[cells[:, 0], cells[:, 2], cells[:, 1]]
@@ -56,7 +56,7 @@ def poured(world: World) -> np.ndarray:
 
 
 def rays_in_view(world: World, cells: np.ndarray) -> int:
-    """How many of the `RAYS` of the player's picture meet these cells, unless they are hidden or farther than `VIEW_REACH`."""
+    """Count the `RAYS` of the player's picture that meet these cells, if not hidden or farther than `VIEW_REACH`."""
     if not len(cells):
         return 0
     marks = np.zeros(world.grid.blocks.shape, np.bool_)
@@ -68,7 +68,7 @@ def rays_in_view(world: World, cells: np.ndarray) -> int:
 
 @njit(cache=True)
 def _rays(blocks, marks, stops, x, y, z, yaw, pitch, fov, across, down, reach):  # type: ignore[no-untyped-def]
-    """How many rays of a picture meet a marked cell before one that stops them."""
+    """Count the rays of a picture that meet a marked cell before one that stops them."""
     sx, sz, sy = blocks.shape
     high = math.tan(math.radians(fov) / 2)
     wide = high * 640.0 / 360.0
@@ -110,14 +110,15 @@ def _rays(blocks, marks, stops, x, y, z, yaw, pitch, fov, across, down, reach): 
 
 
 def _upright(cells: np.ndarray) -> list[np.ndarray]:
-    """Cells, shape (N, 3), as vertical runs, each from the bottom up."""
+    """Return cells, shape (N, 3), as vertical runs, each from the bottom up."""
     columns = cells[np.lexsort((cells[:, 1], cells[:, 2], cells[:, 0]))]
     breaks = np.flatnonzero((np.diff(columns[:, [0, 2]], axis=0) != 0).any(axis=1) | (np.diff(columns[:, 1]) != 1)) + 1
     return np.split(columns, breaks)
 
 
 def _falls_free(world: World, cells: np.ndarray) -> np.ndarray:
-    """bool, shape (N,): whether water in a cell has air on a side, and had it before anybody dug there: no pit, no shaft."""
+    """Return whether water in each cell falls free, bool, shape (N,).
+    It must have air on a side, and have had it before anybody dug there: no pit, no shaft."""
     sx, sz, _ = world.grid.blocks.shape
     free = np.zeros(len(cells), np.bool_)
     for dx, dz in ((1, 0), (-1, 0), (0, 1), (0, -1)):

@@ -10,7 +10,8 @@ MILESTONES: dict[str, float] = {
     "stone_pickaxe": 32.0, "iron_ore": 64.0, "iron_ingot": 128.0, "iron_pickaxe": 256.0, "diamond": 1024.0,
     "diamond_shovel": 2048.0,
 }  # fmt: skip
-"""MineRL's table of ObtainDiamondShovel: what the first of each item is worth, 3,619 in all; any log and any planks count."""
+"""MineRL's table of ObtainDiamondShovel: the reward for the first of each item, 3,619 in total; any log and any
+planks count."""
 
 
 def check(world: World) -> Answers:
@@ -20,7 +21,7 @@ def check(world: World) -> Answers:
 
 
 def milestones(world: World) -> set[str]:
-    """Items of `MILESTONES` that the player has had: picked up, made, smelted or given."""
+    """Return the items of `MILESTONES` that the player has had: picked up, made, smelted or given."""
     counts = world.player.counts
     items = {stack.item for stack in world.player.slots if stack is not None}
     for kind in ("picked_up", "crafted", "smelted"):
@@ -29,5 +30,5 @@ def milestones(world: World) -> set[str]:
 
 
 def milestone_of(item: str) -> str:
-    """Name of an item in `MILESTONES`: any log is `log`, any planks are `planks`."""
+    """Return the name of an item in `MILESTONES`: any log is `log`, any planks are `planks`."""
     return "log" if item.endswith("_log") else "planks" if item.endswith("_planks") else item

@@ -1,4 +1,4 @@
-"""Walk to a village: whether the player stands among its houses, and said so."""
+"""Walk to a village: whether the player stands among its houses, and said "done"."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from interplay.envs.voxel.starts import distance_to
 from interplay.envs.voxel.village import houses_of
 
 NEAR = 6.0
-"""Blocks from a house that are still in the village."""
+"""Largest distance from a house, in blocks, that is still in the village."""
 NOWHERE = 256.0
-"""Distance where there is no village."""
+"""Distance that is reported if there is no village."""
 
 
 def check(world: World) -> Answers:
