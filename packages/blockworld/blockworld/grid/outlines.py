@@ -1,6 +1,6 @@
-"""Outlines of blocks, which a look or a click meets; a body meets their collision boxes.
+"""Outlines of blocks: the boxes that a look or a click can hit. Bodies collide with other boxes, the collision boxes.
 
-A torch stops nobody and yet can be aimed at; a fence is 1.5 high to a body and 1 high to the eye. Sizes are those of the game's
+A torch stops no body but can be aimed at; a fence is 1.5 high for a body and 1 high for a look. Sizes are those of the game's
 black frame.
 """
 
