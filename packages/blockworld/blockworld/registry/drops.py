@@ -55,9 +55,9 @@ _FLOWER_OF_POT = {"potted_bamboo": "bamboo"}
 
 
 def drops(state: int, tool: Stack | None, rng: np.random.Generator) -> list[Stack]:
-    """Drops of one block mined with a tool; None for a hand.
+    """Drops of one block mined with a tool; None stands for the hand.
 
-    A door, bed or tall plant is one block here: either half gives the whole.
+    A door, bed or tall plant counts as one block: either half gives all drops.
     """
     block, values = block_of(state), properties_of(state)
     name = block.name

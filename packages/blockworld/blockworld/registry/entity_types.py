@@ -1,7 +1,7 @@
-"""Mobs and things: names, sizes and strengths of Minecraft 1.16, as arrays that the kernels read.
+"""Kinds of mobs and things: names, sizes and strengths of Minecraft 1.16, as arrays that the kernels read.
 
-`ENTITY.kind` is an index into `KINDS`: things first (`NUM_THINGS` of them), then mobs. Meanings of a row's fields beyond their
-names:
+`ENTITY.kind` is an index into `KINDS`: things first (`NUM_THINGS` of them), then mobs. Fields of a row have further meanings
+that depend on the kind:
 
 | field | of a mob | of a thing |
 | --- | --- | --- |
@@ -36,15 +36,15 @@ class Mob:
     """Facts about all mobs of a kind (minecraft.wiki, Java Edition 1.16; normal difficulty).
 
     Attributes:
-        temper: `PASSIVE` and so on.
-        health: Half hearts.
-        speed: The game's attribute: it walks `speed**2 / 0.454` blocks per tick.
-        wander, flee, lured: Factors on `speed` while doing that.
-        attack: Half hearts of a blow; of a slime per size.
-        steadiness: Share of a push that it withstands.
-        sight: Blocks within which it picks its targets.
-        step: Height of an edge that it walks up without jumping.
-        lures: Items in the hand that it follows.
+        temper: Its attitude: `PASSIVE`, `NEUTRAL`, `HOSTILE`, `GOLEM` or `PERSON`.
+        health: In half hearts.
+        speed: The game's speed attribute: the mob walks `speed**2 / 0.454` blocks per tick.
+        wander, flee, lured: Factors on `speed` while the mob strolls, flees or follows a lure.
+        attack: Half hearts of a blow; for a slime, per size.
+        steadiness: Share of a push that has no effect on the mob.
+        sight: Distance in blocks within which it chooses targets.
+        step: Height of an edge that it climbs without jumping.
+        lures: Items in a player's hand that it follows.
         foods: Items that make it look for a partner.
         experience: Points it leaves when the player kills it.
     """
