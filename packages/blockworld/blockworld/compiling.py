@@ -29,7 +29,7 @@ from blockworld.errors import WorldError
 
 _HERE = Path(__file__).parent
 Report = Callable[[float], None]
-"""Takes the share of the work that is done, 0 to 1."""
+"""Function that is called with the share of the work done so far, 0 to 1."""
 
 _LOOK_EVERY_S = 0.5
 _done = False

@@ -26,7 +26,7 @@ from blockworld.world import World
 
 CAMERA = "camera"
 MAX_TURN = 180.0
-"""Degrees that one action turns at most, each way and on each axis."""
+"""Largest turn in one action, in degrees, in each direction and on each axis."""
 MINERL_GAMMA = 2.0
 KEYS = tuple(name for name, value in Action._field_defaults.items() if isinstance(value, bool))
 """Binary entries of an action, named as the fields of `Action`."""

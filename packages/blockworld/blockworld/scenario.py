@@ -18,7 +18,7 @@ from blockworld.terrain.generate import KINDS
 from blockworld.world import World
 
 Item = str | Sequence[Any]
-"""A name, or a pair (name, count)."""
+"""An item's name, or a pair (name, count)."""
 
 
 @dataclass(frozen=True)

@@ -15,12 +15,12 @@ import numpy as np
 EYE_HEIGHT = 1.62
 SNEAKING_EYE_HEIGHT = 1.27
 HALF_WIDTH, HEIGHT, SNEAKING_HEIGHT = 0.3, 1.8, 1.5
-"""Of the player's body, in blocks."""
+"""Measures of the player's body, in blocks."""
 REACH = 4.5
-"""How far blocks can be used; 3.0 for hitting mobs."""
+"""Distance in blocks within which a player can use blocks; mobs can be hit within 3.0."""
 ATTACK_REACH = 3.0
 NUM_SLOTS = 41
-"""Of a player: 0-8 hotbar, 9-35 main, 36-39 armour (feet, legs, chest, head), 40 the other hand."""
+"""Slots of a player: 0-8 hotbar, 9-35 main, 36-39 armour (feet, legs, chest, head), 40 the other hand."""
 ARMOUR, OFFHAND = 36, 40
 DAY_TICKS = 24_000
 
@@ -55,7 +55,7 @@ class Action(NamedTuple):
 
 
 STILL = Action()
-"""No key down, the camera where it is."""
+"""Action without any key pressed and without a turn of the camera."""
 
 
 @dataclass
@@ -192,7 +192,7 @@ class Container:
 
 MAX_ENTITIES = 256
 MAX_MOBS = 240
-"""Of those; the rest of the rows are kept for what drops and flies."""
+"""Largest number of mobs; the other rows are reserved for dropped items and flying things."""
 
 ENTITY = np.dtype(
     [
@@ -228,5 +228,5 @@ ENTITY = np.dtype(
         ("fall", np.float32),
     ]
 )
-"""One entity: a mob, an item on the ground, an arrow. A structured array, so that Numba can move all of them in one call. What
-few of them have besides (a villager's offers, an item's tag, a name) is in `WorldState.extras` by id."""
+"""One entity: a mob, an item on the ground, an arrow. The entities form a structured array, so that Numba can move all in one
+call. Data that few entities have (a villager's offers, an item's tag, a name) is in `WorldState.extras`, by id."""

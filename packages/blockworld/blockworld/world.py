@@ -42,12 +42,12 @@ from blockworld.tick import tick
 from blockworld.world_state import WorldState
 
 VERSION = 3
-"""Of rules and pictures, which recordings name: another one may draw the same world otherwise. Pictures are the same bits on
-every machine since 3."""
+"""Version of rules and pictures, which is written into recordings; another version may draw the same world differently. Since
+version 3, pictures are the same on every machine, bit by bit."""
 FORMAT, SAVED_VERSION = "interplay-world", 2
 
 LANDS = "INTERPLAY_LANDS"
-"""Environment variable that names the folder in which lands are kept for other processes; without it none is."""
+"""Environment variable with the folder in which lands are stored for other processes; if it is not set, none are stored."""
 _MADE_BY = compiling.fingerprint()
 
 _HOTBAR_KEYS = range(10)
@@ -55,7 +55,7 @@ _UNREADABLE = (
     *(zstandard.ZstdError, msgspec.DecodeError, WorldError),
     *(ArithmeticError, AttributeError, LookupError, TypeError, ValueError),
 )
-"""What bytes that are no saved world raise where they are read."""
+"""Errors that reading raises if the bytes are no saved world."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +67,7 @@ class _Base:
 
 
 _LIVING: WeakValueDictionary[tuple[int, str], _Base] = WeakValueDictionary()
-"""The lands of all worlds that there are: each world holds its own, and no more is kept of a land than that."""
+"""The lands of all worlds in memory. Each world holds a reference to its land, which is dropped with the last of its worlds."""
 
 
 @lru_cache(maxsize=2)

@@ -37,7 +37,7 @@ DEFAULT_RULES = {
     "doTileDrops": "true",
     "doWeatherCycle": "false",
 }
-"""Game rules the world knows, and what they are at first."""
+"""Game rules that the world knows, with their default values."""
 
 
 class Turns:
