@@ -30,9 +30,9 @@ from blockworld.terrain import trees
 from blockworld.world_state import WorldState
 
 REACH = 64
-"""How far from the player things grow, in blocks along x and z."""
+"""Distance from the player within which plants grow, in blocks along x and z."""
 DECAY_DISTANCE = 6
-"""Leaves with no log within so many steps through leaves decay; at most 7, for the search counts in 4 bits."""
+"""Leaves decay if no log is within this many steps through leaves. At most 7, because the search counts in 4 bits."""
 
 _NONE, _RULE, _GRASS, _LEAVES, _LAVA = range(5)
 Rule = Callable[[WorldState, int, int, int, int], None]
@@ -146,11 +146,11 @@ def _far_from_logs(blocks, soil, x, y, z):
 
 
 PLOT = 4
-"""Cells a side of a plot, of which it is known whether it has blocks that get turns [0], and blocks that catch fire [1]: the
-heights of plots are bits of these numbers."""
+"""Cells along each side of a plot. For each plot it is known whether it has blocks that get turns (index 0) and blocks that
+catch fire (index 1). All plots of a column share a number per index, in which each bit stands for one plot."""
 _LOOK_AGAIN_TICKS = 32
 _GROWING: WeakKeyDictionary[Grid, tuple[np.ndarray, np.ndarray]] = WeakKeyDictionary()
-"""Of each grid what `_look_over` writes, and which squares of columns were touched since."""
+"""Per grid: the plots that `_look_over` writes, and the squares of columns touched since then."""
 
 
 def growing(world: WorldState) -> tuple[np.ndarray, np.ndarray]:

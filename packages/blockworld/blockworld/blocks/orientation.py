@@ -17,7 +17,7 @@ from blockworld.world_state import WorldState
 
 Point = tuple[float, float, float]
 HORIZONTAL = ("south", "west", "north", "east")
-"""In the order of yaw: 0, 90, 180, 270."""
+"""Horizontal directions in the order of yaw: 0, 90, 180, 270."""
 OPPOSITE = {"north": "south", "south": "north", "west": "east", "east": "west", "up": "down", "down": "up"}
 CLOCKWISE = {"north": "east", "east": "south", "south": "west", "west": "north"}
 STEPS: dict[str, tuple[int, int, int]] = dict(zip(FACES, NORMALS, strict=True))
@@ -38,7 +38,7 @@ _WALL_NAMES = {"torch": "wall_torch", "soul_torch": "soul_wall_torch", "redstone
 _MORE = {"snow": "layers", "sea_pickle": "pickles", "turtle_egg": "eggs"}
 _IN_WATER = {"seagrass", "kelp", "tall_seagrass"}
 TALL = {"sunflower", "lilac", "rose_bush", "peony", "tall_grass", "large_fern"}
-"""Plants of two cells."""
+"""Plants that are two cells high."""
 
 
 def is_replaceable(state: int) -> bool:

@@ -267,7 +267,7 @@ def _rules() -> dict[str, Rule]:
 
 _BY_NAME = _rules()
 RULES: tuple[Rule | None, ...] = tuple(_BY_NAME.get(block.name) for block in BLOCKS)
-"""Per index into `BLOCKS`: whether a cell of that block has what it needs; None for what stays anywhere."""
+"""Per index into `BLOCKS`: function that tells whether such a block has its support; None for blocks that stay anywhere."""
 
 
 def stays(grid: Grid, x: int, y: int, z: int, state: int) -> bool:

@@ -57,7 +57,7 @@ MINDS: np.ndarray = np.array(
         for support, join, reaction in zip(supports.RULES, connections.RULES, REACTIONS, strict=True)
     ]
 )[BLOCK_OF]
-"""bool, shape (NUM_STATES,): whether a state wants to know when a neighbour changes; fluids aside."""
+"""bool, shape (NUM_STATES,): whether a block of this state reacts when a neighbour changes, apart from fluids."""
 _MINDS_OR_FLOWS_TABLE = MINDS | (FLUID & 3 != 0)
 _MINDS_OR_FLOWS = _MINDS_OR_FLOWS_TABLE.tobytes()
 
