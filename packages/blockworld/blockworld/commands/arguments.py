@@ -20,7 +20,7 @@ from blockworld.world_state import WorldState
 
 MAX_LENGTH = nbt.MAX_LENGTH
 PLAYER = 0
-"""The player's number among entities."""
+"""Number that stands for the player where commands use entity ids."""
 
 ENCHANTMENTS = (
     *("aqua_affinity", "bane_of_arthropods", "binding_curse", "blast_protection", "channeling", "depth_strider", "efficiency"),
@@ -29,7 +29,7 @@ ENCHANTMENTS = (
     *("projectile_protection", "protection", "punch", "quick_charge", "respiration", "riptide", "sharpness", "silk_touch"),
     *("smite", "soul_speed", "sweeping", "thorns", "unbreaking", "vanishing_curse"),
 )
-"""Of Minecraft 1.16, by the names commands use."""
+"""Enchantments of Minecraft 1.16, by the names that commands use."""
 
 
 class CommandError(WorldError):

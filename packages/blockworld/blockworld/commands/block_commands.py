@@ -30,17 +30,17 @@ from blockworld.world_state import WorldState
 
 Deed = Callable[[], str]
 Prepared = Callable[[WorldState, Source], Deed]
-"""What reading a command gives: called, it checks everything and returns what does it."""
+"""A command that has been read: a function that checks everything and returns the function that does it."""
 
 MAX_FILL = 2_000_000
-"""Cells; Minecraft's own limit is 32,768."""
+"""Largest number of cells in a fill; Minecraft's own limit is 32,768."""
 MAX_DESTROY = 32_768
 _AIRS = np.array([AIR, state_of("cave_air"), state_of("void_air")])
 _FILL_MODES = ("destroy", "hollow", "keep", "outline", "replace")
 _SET_MODES = ("destroy", "keep", "replace")
 _FURNACE = {"BurnTime": "burn", "CookTime": "cook"}
 _QUIET = ("CustomName", "Lock", "CookTimeTotal", "x", "y", "z", "id")
-"""Data of containers that changes nothing here."""
+"""Data of containers that is accepted but has no effect in this world."""
 _SIGN_TEXT = ("Text1", "Text2", "Text3", "Text4", "Color")
 
 Data = Callable[[WorldState, Position], None]

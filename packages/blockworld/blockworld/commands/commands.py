@@ -45,7 +45,7 @@ _UNITS = {"t": 1.0, "s": 20.0, "d": float(DAY_TICKS)}
 WEATHERS = ("clear", "rain", "thunder")
 DIFFICULTIES = ("peaceful", "easy", "normal", "hard")
 MAX_SOURCES = 1024
-"""That one `execute` may run for."""
+"""Largest number of sources for which one `execute` may run."""
 MAX_TICK_SPEED = 4096
 _EXECUTE = re.compile(r"/?(?:minecraft:)?execute(?=\s|$)")
 
@@ -84,12 +84,12 @@ RULES: Mapping[str, str] = {
     "spectatorsGenerateChunks": "true",
     "universalAnger": "false",
 }
-"""Game rules of Minecraft 1.16, and what they are at first."""
+"""Game rules of Minecraft 1.16, with their default values."""
 ACTING_RULES = frozenset(
     {"doDaylightCycle", "doFireTick", "doMobLoot", "doMobSpawning", "doTileDrops", "keepInventory", "mobGriefing"}
     | {"naturalRegeneration", "randomTickSpeed"}
 )
-"""Game rules that something in this world reacts to; whoever sets another one is told."""
+"""Game rules that have an effect in this world; setting another one says that it has none."""
 
 _OTHERS = frozenset(
     (
@@ -101,7 +101,7 @@ _OTHERS = frozenset(
         *("tellraw", "title", "tm", "trigger", "w", "whitelist", "worldborder"),
     )
 )
-"""Commands of Minecraft 1.16 that are not there."""
+"""Commands of Minecraft 1.16 that this world does not have."""
 
 
 @dataclass(frozen=True)
@@ -425,4 +425,4 @@ COMMANDS: Mapping[str, Callable[[Reader], Prepared]] = {
     "weather": _weather,
     "xp": entity_commands.experience,
 }
-"""Name -> what reads the rest of it."""
+"""Name of a command -> function that reads the rest of it."""

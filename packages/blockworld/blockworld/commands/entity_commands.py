@@ -22,7 +22,7 @@ from blockworld.state import ARMOUR, ENTITY, MAX_MOBS, OFFHAND, Stack
 from blockworld.world_state import WorldState
 
 MAX_STACKS = 100
-"""That /give gives at once."""
+"""Largest number of stacks that one /give gives."""
 
 EFFECTS = (
     *("speed", "slowness", "haste", "mining_fatigue", "strength", "instant_health", "instant_damage", "jump_boost", "nausea"),
@@ -30,12 +30,12 @@ EFFECTS = (
     *("hunger", "weakness", "poison", "wither", "health_boost", "absorption", "saturation", "glowing", "levitation", "luck"),
     *("unluck", "slow_falling", "conduit_power", "dolphins_grace", "bad_omen", "hero_of_the_village"),
 )
-"""Of Minecraft 1.16."""
+"""Effects of Minecraft 1.16."""
 IDLE_EFFECTS = frozenset(
     {"nausea", "invisibility", "night_vision", "health_boost", "absorption", "glowing", "luck", "unluck", "dolphins_grace"}
     | {"bad_omen", "hero_of_the_village"}
 )
-"""Effects that nothing in this world reacts to; whoever gives them is told."""
+"""Effects that change nothing in this world; the result text of the command says so."""
 _AT_ONCE = ("instant_health", "instant_damage", "saturation")
 
 _SLOTS = {

@@ -19,7 +19,7 @@ from typing import Any
 from blockworld.errors import WorldError
 
 MAX_LENGTH = 32_500
-"""Characters; as long as a command of Minecraft may be."""
+"""Largest number of characters, as in a command of Minecraft."""
 MAX_DEPTH = 64
 
 

@@ -18,7 +18,7 @@ GAME_MODES = ("survival", "creative", "adventure", "spectator")
 OPTIONS = ("type", "distance", "limit", "sort", "name", "gamemode", "tag", "x", "y", "z", "dx", "dy", "dz")
 SORTS = ("nearest", "furthest", "random", "arbitrary")
 ENTITY_TYPES = frozenset(row["name"] for row in table("entities")) - {"fishing_bobber"}
-"""All of Minecraft's; those that this world does not have are never found."""
+"""All entity types of Minecraft; selectors never find types that this world does not have."""
 
 _TYPE_OF = {name: "experience_orb" if name == "xp_orb" else name for name in KINDS}
 _RANGE = re.compile(r"(?:(?P<least>[0-9]*\.?[0-9]+))?(?P<dots>\.\.)?(?P<most>[0-9]*\.?[0-9]+)?")
