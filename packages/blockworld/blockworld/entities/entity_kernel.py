@@ -30,9 +30,9 @@ from blockworld.registry.entity_types import (
 )
 
 PICK_UP, HIT_MOB, HIT_PLAYER, HIT_BLOCK, GAINED, TAKE_ARROW, GONE = range(1, 8)
-"""Events: (which, row, row of the mob hit or seat of the player)."""
+"""Kinds of events. An event is (kind, row, row of the mob that was hit or seat of the player)."""
 X, Y, Z, CAN_PICK, SEAT = range(5)
-"""What the kernel is told of each player."""
+"""Columns of `players`, the facts about each player that the kernel needs."""
 ITEM_TICKS, ARROW_TICKS = 6_000, 1_200
 _BURNS_ITEMS = FIRE_HARM | LAVA_HARM
 
@@ -40,7 +40,7 @@ _BURNS_ITEMS = FIRE_HARM | LAVA_HARM
 _Kernel = Callable[..., Any]
 _options: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # Numba's stubs do not list them
 _inner: Callable[[_Kernel], _Kernel] = njit(cache=True, **_options)
-"""For what only other kernels call: the ways in from Python take a tenth of the time to compile."""
+"""Decorator of kernels that only other kernels call; without entry points for Python, compiling takes a tenth less time."""
 
 
 @_inner

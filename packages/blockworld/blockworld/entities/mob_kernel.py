@@ -51,12 +51,12 @@ from blockworld.registry.entity_types import (
 IDLE, WANDER, FLEE, FOLLOW, COURT, CHASE, GRAZE, LOOK, HOME = range(9)
 """Values of `ENTITY.goal`."""
 HURT_PLAYER, SHOOT, BURST, LAY, GRAZED, BIRTH, DIED, OPEN_DOOR = range(1, 9)
-"""Events: (which, row, and for a birth the other parent's row, for a shot the target's id, for a door its cell packed,
-for a blow the player's seat)."""
+"""Kinds of events. An event is (kind, row, detail). The detail is the other parent's row for a birth, the target's id for a
+shot, the packed cell for a door, the player's seat for a blow."""
 X, Y, Z, EYE, IS_TARGET, PUSH_X, PUSH_Z, LURE, SEAT = range(9)
-"""What the kernel is told of each player; the pushes come back. `LURE` has the bits of the kinds that follow what it holds."""
+"""Columns of `players`. The kernel writes the pushes. `LURE` has the bits of the kinds that follow the player's held item."""
 TICK, IS_DAY, IS_NIGHT, DIFFICULTY, IS_WET = range(5)
-"""What it is told of the world."""
+"""Entries of `about`, the facts about the world that the kernel needs."""
 
 SHEEP, CHICKEN, WOLF, CAT, VILLAGER = (KIND[name] for name in ("sheep", "chicken", "wolf", "cat", "villager"))
 ZOMBIE, SKELETON, SPIDER, CREEPER, SLIME = (KIND[name] for name in ("zombie", "skeleton", "spider", "creeper", "slime"))
@@ -81,14 +81,14 @@ def _harm() -> np.ndarray:
 
 
 HARM: np.ndarray = _harm()
-"""uint8, shape (NUM_STATES,): for `touched`."""
+"""uint8, shape (NUM_STATES,): marks of harmful states, for `physics.touched`."""
 GRASS_BLOCK, GRASS = state_of("grass_block", snowy="false"), state_of("grass")
 
 
 _Kernel = Callable[..., Any]
 _options: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # Numba's stubs do not list them
 _inner: Callable[[_Kernel], _Kernel] = njit(cache=True, **_options)
-"""For what only other kernels call: the ways in from Python take a tenth of the time to compile."""
+"""Decorator of kernels that only other kernels call; without entry points for Python, compiling takes a tenth less time."""
 
 
 @njit(cache=True)

@@ -62,7 +62,7 @@ _NUMBERS = ("Age", "InLove", "Color", "Health", "Size", "Variant", "CatType", "R
 _OTHERS = ("VillagerData", "Offers", "CustomName", "Owner", "Rotation", "Motion", "Tags", "CustomNameVisible", "Home")
 _VARIANTS = {"Color": ("sheep", 16), "CatType": ("cat", 11), "RabbitType": ("rabbit", 6)}
 _NATURAL_WOOL = ((0.81836, 0), (0.86836, 15), (0.91836, 7), (0.96836, 8), (0.99836, 12), (1.0, 6))
-"""Colours of sheep by growing share: white, black, gray, light gray, brown, pink (minecraft.wiki, "Sheep")."""
+"""(cumulative share, colour) of sheep: white, black, gray, light gray, brown, pink (minecraft.wiki, "Sheep")."""
 
 
 # Coming into the world

@@ -16,13 +16,13 @@ from blockworld.grid.physics import FLUID_KIND, WATER, box_entry, first_cell, is
 from blockworld.registry.blocks import BLOCKS, BOX_START, BOXES, NUM_BOXES, NUM_STATES, per_block, properties_of
 
 REACH = 16
-"""How far off, in blocks along x or z, a way may lead."""
+"""Largest distance of a place from the start of a way, in blocks along x or z."""
 LEVELS = 5
-"""How far above or below."""
+"""Largest distance of a place above or below the start, in blocks."""
 DROP = 3
-"""Cells that a walker steps down."""
+"""Largest step down of a walking mob, in cells."""
 MOST_PLACES = 500
-"""After so many places a search gives up and takes the nearest one it knows."""
+"""Largest number of places in a search; it then takes the reached place nearest to the target."""
 
 _SIDE = 2 * REACH + 1
 _TALL = 2 * LEVELS + 1
@@ -42,7 +42,7 @@ def _tops() -> np.ndarray:
 
 
 TOPS: np.ndarray = _tops()
-"""float64, shape (NUM_STATES,): height of what one stands on in a cell; 0 if nothing, 1.5 of a fence."""
+"""float64, shape (NUM_STATES,): height within the cell at which a body stands on this state; 0 for nothing, 1.5 for a fence."""
 _DANGEROUS = (
     "lava",
     "fire",
@@ -55,7 +55,7 @@ _DANGEROUS = (
     "wither_rose",
 )
 DANGER: np.ndarray = per_block(dict.fromkeys(_DANGEROUS, 1), 0, np.bool_)
-"""bool, shape (NUM_STATES,): nobody walks there of their own will."""
+"""bool, shape (NUM_STATES,): whether mobs avoid walking into this state."""
 
 
 def _doors() -> np.ndarray:
@@ -68,7 +68,7 @@ def _doors() -> np.ndarray:
 
 
 DOORS: np.ndarray = _doors()
-"""bool, shape (NUM_STATES,): wooden doors that are shut."""
+"""bool, shape (NUM_STATES,): whether this state is a shut wooden door."""
 
 
 @njit(cache=True)

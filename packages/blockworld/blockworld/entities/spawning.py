@@ -22,11 +22,11 @@ from blockworld.world_state import WorldState
 
 MOST_HOSTILE = 20
 NEAREST, FARTHEST = 24.0, 64.0
-"""Blocks from the player at which monsters come."""
+"""Distances from the player between which monsters spawn, in blocks."""
 GONE = 96.0
-"""Blocks from the player at which they vanish."""
+"""Distance from all players at which monsters vanish, in blocks."""
 DARK = 8
-"""They come where there is less light than this."""
+"""Light level below which monsters spawn."""
 _TRIES = 4
 _CHANCES = (("zombie", 95), ("skeleton", 100), ("spider", 100), ("creeper", 100), ("enderman", 10), ("witch", 5))
 _NAMES = tuple(name for name, _ in _CHANCES)
@@ -34,7 +34,7 @@ _UP_TO = (np.cumsum([weight for _, weight in _CHANCES]) / sum(weight for _, weig
 _ALONE = (TEMPERS == HOSTILE) | (np.arange(len(KINDS)) == KIND["enderman"])
 _COMES_ALONE: np.ndarray = _ALONE & (np.arange(len(KINDS)) >= NUM_THINGS)
 _HOSTILE: np.ndarray = TEMPERS == HOSTILE
-"""bool, by kind."""
+"""bool, per kind: whether it is hostile."""
 _FULL: np.ndarray = OPAQUE & (NUM_BOXES == 1) & (BOXES[BOX_START.clip(max=len(BOXES) - 1)] == (0, 0, 0, 1, 1, 1)).all(axis=1)
 
 
