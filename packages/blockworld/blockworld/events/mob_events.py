@@ -32,7 +32,7 @@ from blockworld.state import MAX_ENTITIES, MAX_MOBS, OFFHAND, Player, Stack
 from blockworld.world_state import WorldState
 
 ARROW_SPEED = 1.6
-"""Blocks per tick of a skeleton's arrow."""
+"""Speed of a skeleton's arrow, in blocks per tick."""
 _SLIME, _VILLAGER, _SNOW_GOLEM = KIND["slime"], KIND["villager"], KIND["snow_golem"]
 
 
