@@ -162,7 +162,7 @@ def _rule(name: str) -> Rule | None:
 
 
 RULES: tuple[Rule | None, ...] = tuple(_rule(block.name) for block in BLOCKS)
-"""Per index into `BLOCKS`: what joins it to its neighbours."""
+"""Per index into `BLOCKS`: function that joins such a block to its neighbours, or None."""
 
 
 def joined(grid: Grid, x: int, y: int, z: int, state: int) -> int:

@@ -20,7 +20,7 @@ from blockworld.registry.blocks import BLOCKS, NUM_BOXES, NUM_STATES, SMALL_FLOW
 
 WATER, LAVA = 1, 2
 DELAYS = {WATER: 5, LAVA: 30}
-"""Ticks until a cell's turn."""
+"""Ticks until a cell's turn, by fluid."""
 WATER_SOURCE, LAVA_SOURCE = state_of("water"), state_of("lava")
 _FALLING = 8
 
@@ -57,7 +57,7 @@ _WASHED_ENDS = (
 )
 _PLANTS = SMALL_FLOWERS | TALL_FLOWERS | {"tall_grass", "large_fern", "brown_mushroom", "red_mushroom"}
 _KIND, _AMOUNT, _SOURCE, _HOLDS, _FIRM, _COVERS = 0, 2, 6, 7, 8, 9
-"""Lowest bits of what `FLUID` tells; written out in the compiled code."""
+"""Positions of the lowest bits of the fields of `FLUID`; the compiled code uses the numbers themselves."""
 
 
 def _table() -> np.ndarray:
@@ -89,8 +89,8 @@ def _table() -> np.ndarray:
 
 
 FLUID = _table()
-"""int32, shape (NUM_STATES,): what flowing asks of a state. From the lowest bit: 2 bits the kind of fluid in it, 4 its amount
-of 8, 1 whether it is a source, 1 whether a flow may take its place, 1 whether it is firm ground, 6 the sides it covers."""
+"""int32, shape (NUM_STATES,): all facts about a state that flowing needs. From the lowest bit: 2 bits the kind of its fluid, 4
+its amount of 8, 1 whether it is a source, 1 whether a flow may replace it, 1 whether it is firm ground, 6 the covered sides."""
 
 
 class Flow(NamedTuple):

@@ -13,11 +13,11 @@ from blockworld.grid.memory import Original
 from blockworld.registry.blocks import AIR, NUM_STATES, state_of
 
 SIZE = (256, 128, 256)
-"""Cells east-west, up, north-south."""
+"""Number of cells east-west, up, and north-south."""
 BEDROCK = state_of("bedrock")
 MAX_SKIP = 16
 SQUARE = 16
-"""Columns a side of what is noted as touched at once."""
+"""Columns along each side of a square of columns, the unit in which touched parts of a grid are noted."""
 _LIGHT_REACH = 15
 
 

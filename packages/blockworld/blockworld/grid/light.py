@@ -94,12 +94,12 @@ def _tables() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
 
 
 TAKES, GIVES, HIDES, COVERED = _tables()
-"""uint8, shape (NUM_STATES,): light a state takes away from what enters it; block light it gives; bits of the sides through
-which it lets no light; bits of the sides that its collision boxes cover whole (for `fluids` and `updates`)."""
+"""Four arrays, uint8, shape (NUM_STATES,): levels by which a state reduces light that enters it; block light it gives; bits of
+the sides that let no light through; bits of the sides that its collision boxes cover completely (for `fluids`, `updates`)."""
 OPAQUE: np.ndarray = TAKES == 15
-"""bool, shape (NUM_STATES,): full cubes that light and looks do not pass. (The table's own flag is wrong for many plants.)"""
+"""bool, shape (NUM_STATES,): full cubes that block light and sight. (The flag in the table is wrong for many plants.)"""
 LIGHTING: np.ndarray = TAKES | GIVES.astype(np.uint16) << 4 | HIDES.astype(np.uint16) << 8
-"""uint16, shape (NUM_STATES,): all that light asks of a state: 4 bits taken, 4 bits given, 6 bits of hidden sides."""
+"""uint16, shape (NUM_STATES,): all facts about a state that light needs: 4 bits taken, 4 bits given, 6 bits of hidden sides."""
 
 
 @njit(cache=True)

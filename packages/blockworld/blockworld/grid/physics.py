@@ -41,7 +41,7 @@ def _fluids() -> tuple[np.ndarray, np.ndarray]:
 
 
 FLUID_KIND, FLUID_AMOUNT = _fluids()
-"""uint8, shape (NUM_STATES,): 0, `WATER` or `LAVA`; and how much of it, 1 to 8 ninths of the cell. Waterlogged blocks count."""
+"""Two arrays, uint8, shape (NUM_STATES,): liquid in the cell, also if waterlogged (0, `WATER`, `LAVA`); its ninths, 1 to 8."""
 _SCAFFOLDING = block_named("scaffolding").first
 _SOURCE: np.ndarray = np.zeros(NUM_STATES, np.bool_)
 _FALLING: np.ndarray = np.zeros(NUM_STATES, np.bool_)
