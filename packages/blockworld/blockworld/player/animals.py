@@ -13,7 +13,7 @@ from blockworld.world_state import WorldState
 
 _TAMING = {"wolf": ("bone",), "cat": ("cod", "salmon")}
 _MAX_HEALTH = {"wolf": 20.0}
-"""Of the tame."""
+"""Health of tame animals, where it differs from that of wild ones."""
 
 
 def interact(world: WorldState, row: int, slot: int) -> bool:

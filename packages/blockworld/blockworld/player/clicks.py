@@ -238,7 +238,7 @@ def _fetch(world: WorldState, screen: Screen, target: int, item: str) -> None:
 
 _MAIN, _HOTBAR = tuple(range(9, 36)), tuple(range(9))
 _BACK = (*reversed(_HOTBAR), *reversed(_MAIN))
-"""The order in which results and the contents of chests come to the player: the hotbar from its right end first."""
+"""Order of the player's slots for results and contents of chests: the hotbar first, from its right end."""
 
 
 def _quick_move(world: WorldState, screen: Screen, place: Place) -> None:

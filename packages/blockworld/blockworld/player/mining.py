@@ -21,7 +21,7 @@ from blockworld.state import ATTACK_REACH, HALF_WIDTH, REACH, Action, Position, 
 from blockworld.world_state import WorldState
 
 PAUSE_TICKS = 6
-"""Between the end of one block and the start of the next while the key stays down."""
+"""Ticks between the end of mining one block and the start of the next while the key stays down."""
 SWING_TICKS = 6
 CREATIVE_REACH = 5.0
 _EXPERIENCE: dict[str, tuple[int, int]] = {
@@ -34,12 +34,12 @@ _EXPERIENCE: dict[str, tuple[int, int]] = {
     "nether_gold_ore": (0, 1),
     "spawner": (15, 43),
 }
-"""Block -> least and most points of experience for who mines it."""
+"""Block -> least and most points of experience for mining it."""
 _WEAR: dict[str, tuple[int, int]] = {
     **{"sword": (2, 1), "trident": (2, 1), "shears": (1, 0)},
     **dict.fromkeys(("pickaxe", "axe", "shovel", "hoe"), (1, 2)),
 }
-"""Kind of tool -> how much it wears by mining a block, and by a blow (minecraft.wiki, "Durability"); all else by neither."""
+"""Kind of tool -> its wear by mining a block, and by a blow (minecraft.wiki, "Durability"); other items have no wear."""
 
 Target = tuple[int, int, int, int, float, float, float]
 """A block in reach: x, y, z, face, and the point on it."""

@@ -21,7 +21,7 @@ from blockworld.state import HALF_WIDTH, HEIGHT, Action, Player
 from blockworld.world_state import WorldState
 
 _immersion = cast("Callable[..., tuple[float, float, float, float, int]]", physics.immersion)
-"""A kernel, whose floats type checkers take for arrays as well."""
+"""The kernel `physics.immersion`, with the types that type checkers need: they take its floats for arrays."""
 GRAVITY, DRAG = 0.08, 0.98
 _FRICTION = per_block(
     {"ice": 0.98, "packed_ice": 0.98, "frosted_ice": 0.98, "blue_ice": 0.989, "slime_block": 0.8}, 0.6, np.float64

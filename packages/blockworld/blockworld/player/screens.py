@@ -36,9 +36,9 @@ from blockworld.state import OFFHAND, Action, Position, Stack
 from blockworld.world_state import WorldState
 
 PIXELS_PER_DEGREE = 2400 / 360
-"""Of camera action, as MineRL 1.0 has it."""
+"""Mouse pixels per degree of a camera action, as in MineRL 1.0."""
 REACH = 8.0
-"""Blocks; further from its block a screen closes."""
+"""Distance in blocks from its block or villager at which a screen closes."""
 _NUM_INPUTS = {"inventory": 4, "crafting_table": 9, "stonecutter": 1, "villager": 2}
 
 

@@ -17,7 +17,7 @@ from blockworld.state import Container, Stack
 from blockworld.world_state import WorldState
 
 NIGHT = range(12542, 23460)
-"""Times of day at which one can sleep."""
+"""Times of day at which players can sleep."""
 _WITHOUT_SCREEN = frozenset(
     [
         "anvil", "chipped_anvil", "damaged_anvil", "enchanting_table", "loom", "grindstone", "cartography_table",

@@ -28,7 +28,7 @@ from blockworld.world_state import WorldState
 EAT_TICKS = 32
 DRAW_TICKS = 20
 ARROW_SPEED = 3.0
-"""Blocks per tick of an arrow from a fully drawn bow; 1.5 of what is thrown by hand."""
+"""Speed of an arrow from a fully drawn bow, in blocks per tick; things thrown by hand have 1.5."""
 _THROWN = {"snowball": "snowball", "egg": "egg", "ender_pearl": "ender_pearl"}
 _DRUNK = {"milk_bucket": "bucket", "honey_bottle": "glass_bottle", "potion": "glass_bottle"}
 _ALWAYS_EATEN = frozenset({"golden_apple", "enchanted_golden_apple", "chorus_fruit", "honey_bottle", "milk_bucket", "potion"})

@@ -19,7 +19,7 @@ from blockworld.world_state import WorldState
 
 AIR_TICKS = 300
 SAFE_TICKS = 10
-"""After a blow, until the next one hurts."""
+"""Ticks after a blow in which further blows do not hurt."""
 _FIRE, _LAVA, _CACTUS, _BERRIES, _CAMPFIRE, _SOUL_FIRE = 1, 2, 4, 8, 16, 32
 _HARM = per_block(
     {
@@ -38,7 +38,7 @@ _SMOTHERS: np.ndarray = (
     OPAQUE & (NUM_BOXES == 1) & (BOXES[BOX_START.clip(max=len(BOXES) - 1)] == (0, 0, 0, 1, 1, 1)).all(axis=1)
 )
 _PAST_ARMOUR = frozenset({"fall", "drown", "starve", "void", "suffocation", "fire", "magic", "wither"})
-"""Causes that armour does not help against, and that do not make hungry."""
+"""Causes of damage against which armour does not help; they do not make the player hungry either."""
 _AT_ONCE = frozenset({"instant_health", "instant_damage", "saturation"})
 
 
