@@ -17,7 +17,7 @@ NUM_SLOTS_OF: Mapping[str, int] = {
     "blast_furnace": 3,
     "smoker": 3,
 }
-"""Kind of container -> slots."""
+"""Kind of container -> number of slots."""
 
 
 def kind_of_block(name: str) -> str | None:

@@ -26,7 +26,7 @@ from blockworld.state import Stack
 
 Names = tuple[str | None, ...]
 Choice = frozenset[str]
-"""Items of which any will do in one place."""
+"""Items of which any fits in one place of a recipe."""
 
 
 @dataclass(frozen=True)
@@ -248,4 +248,4 @@ def can_make(name: str, slots: Sequence[Stack | None], width: int = 3) -> Recipe
 STONECUTTING: dict[str, tuple[Stack, ...]] = {
     source: tuple(Stack(name, count) for name, count in made) for source, made in table("stonecutting").items()
 }
-"""Stone -> what a stonecutter can make of one (minecraft.wiki, "Stonecutter", Java Edition 1.16), in the table's order."""
+"""Stone -> results of cutting one in a stonecutter (minecraft.wiki, "Stonecutter", Java Edition 1.16), in table order."""

@@ -13,7 +13,7 @@ from blockworld.registry.tools import can_harvest, enchantment
 from blockworld.state import Stack
 
 GROWTH = 0.5714286
-"""Chance of each of three more seeds of a ripe crop."""
+"""Chance of each of the three extra seeds that a ripe crop may drop."""
 
 # Without silk touch: item, least, most. With it, the block.
 _INSTEAD: Mapping[str, tuple[str, int, int]] = {

@@ -28,7 +28,7 @@ NUM_THINGS = len(THINGS)
 ITEM, ARROW, SNOWBALL, EGG, XP_ORB, ENDER_PEARL = range(NUM_THINGS)
 
 PASSIVE, NEUTRAL, HOSTILE, GOLEM, PERSON = range(5)
-"""What a mob is to others: villagers are persons."""
+"""A mob's attitude to others; villagers are persons."""
 
 
 @dataclass(frozen=True)
@@ -97,14 +97,14 @@ MOBS: Mapping[str, Mob] = {
 }
 
 KINDS: tuple[str, ...] = (*THINGS, *MOBS)
-"""Names, in the order of `ENTITY.kind`."""
+"""Names of all kinds, in the order of `ENTITY.kind`."""
 KIND: Mapping[str, int] = {name: index for index, name in enumerate(KINDS)}
 
 PROFESSIONS = (
     *("none", "armorer", "butcher", "cartographer", "cleric", "farmer", "fisherman", "fletcher", "leatherworker", "librarian"),
     *("mason", "nitwit", "shepherd", "toolsmith", "weaponsmith"),
 )
-"""Of villagers, in the order of their `variant`."""
+"""Professions of villagers, in the order of their `variant`."""
 
 FLAGS: Mapping[str, int] = {
     name: 1 << bit
@@ -115,19 +115,19 @@ FLAGS: Mapping[str, int] = {
         )
     )
 }
-"""Bits of `ENTITY.flags`. `angry`: a neutral one that fights the player. `player_hit`: the player gave the last blow.
-`critical`: a fully drawn arrow. `tagged`: an item with damage or a tag in `WorldState.extras`, which merges with no other."""
+"""Bits of `ENTITY.flags`. `angry`: a neutral mob fights the player. `player_hit`: the player gave the last blow. `critical`:
+an arrow from a fully drawn bow. `tagged`: an item with damage or a tag in `WorldState.extras`, which never merges."""
 NO_AI, SILENT, PERSISTENT, TAMED, SHEARED, SITTING, ANGRY, IGNITED, INVULNERABLE, PLAYER_HIT, CRITICAL, TAGGED = FLAGS.values()
 
 GROWS_TICKS = 24_000
-"""How long an animal is young."""
+"""Ticks for which an animal is young."""
 LOVE_TICKS = 600
 REST_TICKS = 6_000
-"""After a birth, until the parents can have another."""
+"""Ticks after a birth until the parents can have another young."""
 SAFE_TICKS = 10
-"""After a blow, until the next one hurts."""
+"""Ticks after a blow in which further blows do not hurt."""
 FUSE_TICKS = 30
-"""From a creeper's first hiss to its end."""
+"""Ticks from a creeper's first hiss to its explosion."""
 
 
 def _sizes() -> tuple[np.ndarray, np.ndarray]:
@@ -137,7 +137,7 @@ def _sizes() -> tuple[np.ndarray, np.ndarray]:
 
 
 WIDTHS, HEIGHTS = _sizes()
-"""float64, one per kind: blocks, of the grown; of a slime of size 4."""
+"""Two arrays, float64, one entry per kind: width and height of a grown mob, in blocks; for slimes, those of size 4."""
 
 
 def _of_mobs(field: str) -> np.ndarray:
@@ -159,4 +159,4 @@ def _lure_masks() -> dict[str, int]:
 
 
 LURES: Mapping[str, int] = _lure_masks()
-"""Item -> bits of the kinds that follow who holds it."""
+"""Item -> bits of the kinds that follow a player who holds it."""

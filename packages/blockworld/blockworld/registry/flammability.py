@@ -37,6 +37,6 @@ def _odds() -> dict[str, tuple[int, int]]:
 
 _ODDS = _odds()
 CATCHES: np.ndarray = per_block({name: catches for name, (catches, _) in _ODDS.items()}, 0, np.uint8)
-"""uint8, shape (NUM_STATES,): odds to catch fire from beside."""
+"""uint8, shape (NUM_STATES,): odds of catching fire from a neighbour."""
 BURNS: np.ndarray = per_block({name: burns for name, (_, burns) in _ODDS.items()}, 0, np.uint8)
-"""uint8, shape (NUM_STATES,): odds to be burnt away."""
+"""uint8, shape (NUM_STATES,): odds of burning away."""

@@ -21,14 +21,14 @@ from blockworld.registry.facts import table
 from blockworld.state import ARMOUR, Stack
 
 TIERS = ("wooden", "golden", "stone", "iron", "diamond", "netherite")
-"""By what they can mine; gold mines what wood does."""
+"""Materials of tools, in the order of the blocks that they can mine; gold mines the same blocks as wood."""
 TOOL_KINDS = ("sword", "shovel", "pickaxe", "axe", "hoe")
 ARMOUR_KINDS = ("boots", "leggings", "chestplate", "helmet")
-"""In the order of a player's armour slots."""
+"""Kinds of armour, in the order of a player's armour slots."""
 
 WOODS = ("oak", "spruce", "birch", "jungle", "acacia", "dark_oak", "crimson", "warped")
 BURNING_WOODS = WOODS[:6]
-"""Crimson and warped wood does not burn."""
+"""Woods that burn: all except crimson and warped wood."""
 COLOURS = (
     "white",
     "orange",

@@ -14,9 +14,9 @@ from collections.abc import Mapping
 from blockworld.registry.items import COLOURS, TAGS, item_named
 
 INPUT, FUEL, OUTPUT = range(3)
-"""Slots of a furnace."""
+"""Indices of a furnace's slots."""
 COOK_TICKS: Mapping[str, int] = {"furnace": 200, "blast_furnace": 100, "smoker": 100}
-"""Kinds of furnace, and ticks per item (minecraft.wiki, "Smelting")."""
+"""Kind of furnace -> ticks per item (minecraft.wiki, "Smelting")."""
 
 
 def _tables() -> dict[str, dict[str, str]]:

@@ -20,7 +20,7 @@ from blockworld.state import Stack
 
 Offer = dict[str, Any]
 Laid = Sequence[Stack | None]
-"""The two places into which the player lays what the villager wants."""
+"""Contents of the two places into which the player lays the price."""
 _NOTHING = (None, 0)
 
 
