@@ -17,10 +17,10 @@ from blockworld.registry.facts import table
 from blockworld.render import sheets
 
 RIGHT, LEFT, BACK, FRONT, TOP, BOTTOM = range(6)
-"""Faces of a part: -x, +x, -z, +z, +y, -y. Pictures of them are as seen by who stands before the face; the last row of the
-top face, and the first one of the bottom face, touch the front."""
+"""Faces of a part: -x, +x, -z, +z, +y, -y. The picture of a face shows it as seen from outside. The last row of the top face
+and the first row of the bottom face touch the front."""
 PLAIN, MARKED, CROSS = "plain", "marked", "cross"
-"""Marks: a sheep that is shorn, a wolf or cat that is tame; a wolf that is angry."""
+"""Marks of a body. `MARKED`: a shorn sheep, a tame wolf or cat. `CROSS`: an angry wolf."""
 
 
 @dataclass

@@ -10,7 +10,7 @@ import numpy as np
 from blockworld.render import exact
 
 _STEEP = np.array([float((Decimal(level) / 15) ** Decimal("1.7")) for level in range(16)])
-"""Light levels as shares of the highest, to the power 1.7; decimals, because libraries of powers round differently."""
+"""Each light level as a share of the highest, to the power 1.7; `Decimal`, because math libraries round powers differently."""
 
 
 def smooth(value: float, low: float, high: float) -> float:

@@ -46,9 +46,9 @@ _WITH_SPRITES = ("sprite", "panel", "title", "tooltip", "pointer")
 SWING_TICKS = 6
 HAND_FOV = 70.0
 PORTRAIT = (49, 70)
-"""Width and height of the player's portrait."""
+"""Width and height of the player's portrait, in GUI pixels."""
 PORTRAIT_EYE, PORTRAIT_FOV = (0.0, 1.0, 0.0), 17.0
-"""Where the portrait is seen from, looking along +z, and how many degrees it is high."""
+"""Point from which the portrait is seen, looking along +z, and its vertical angle of view in degrees."""
 CHOSEN: Colour = (250, 240, 214)
 
 

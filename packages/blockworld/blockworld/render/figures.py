@@ -37,7 +37,7 @@ from blockworld.state import ENTITY, MAX_ENTITIES
 from blockworld.world_state import WorldState
 
 REACH = 64.0
-"""How far figures are drawn, in blocks."""
+"""Distance within which figures are drawn, in blocks."""
 _WET = per_block({"water": True, "seagrass": True, "tall_seagrass": True, "kelp": True, "kelp_plant": True}, False, np.bool_)
 
 
@@ -52,9 +52,9 @@ POSE = 19
 LIGHT, LIT_RED, MANNER, BORN = range(19, 23)
 ROW = 23
 PLAIN, SPINS, FACES, PULSES = range(4)
-"""How a figure moves by itself: not at all; items spin and bob; pictures face the camera; orbs do, and brighten and darken."""
+"""How a figure moves by itself: not at all; spin and bob (items); face the camera (pictures); face it and pulsate (orbs)."""
 FIRST_PLAYER = 1 << 31
-"""The id of the player of seat 0, among those of `standing`."""
+"""The id of the player in seat 0 among the ids of `standing`; the next seats follow."""
 # Columns of an array of parts.
 PIVOT, BOX, TURN, SWING, LIFT, BEAT, HEAD, GLOW, SPRITE = 0, 3, 9, 12, 14, 16, 17, 18, 19
 PART = 20
@@ -461,7 +461,7 @@ def _brightness(day: float, gamma: float) -> np.ndarray:
 
 
 _PLAYER = len(KINDS)
-"""Stands for a kind: players are no entities."""
+"""Number used as the kind of players, who are no entities."""
 _CREEPER, _SLIME = KIND["creeper"], KIND["slime"]
 _MARKS = SHEARED | TAMED | ANGRY
 _F32_DEGREE = np.float32(np.pi) / np.float32(180)
@@ -624,7 +624,7 @@ def _players(world: WorldState, but: int | None) -> np.ndarray:
 
 
 _WORN: dict[tuple[int, int, int, int], tuple[float, float]] = {}
-"""Kind, variant, flags that can be seen, and item -> model, and a factor on its scale."""
+"""(kind, variant, visible flags, item) -> (model, factor on its scale)."""
 
 
 def _wear(look: tuple[int, int, int, int]) -> tuple[float, float]:

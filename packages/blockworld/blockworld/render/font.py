@@ -11,9 +11,9 @@ from blockworld.registry.facts import table
 from blockworld.render import sheets
 
 HEIGHT = 9
-"""Rows of a line of text: seven above the line that letters stand on, two below."""
+"""Rows of a line of text: seven above the baseline, two below."""
 _CELL = (6, 10)
-"""Pixels from a letter of the file to the next one, and from a row to the next."""
+"""Pixels from one letter of the file to the next, and from one row to the next."""
 
 
 @cache

@@ -23,7 +23,7 @@ from blockworld.slots.screen import Screen
 from blockworld.world_state import WorldState
 
 MIN_HEIGHT = 240
-"""GUI pixels that fit above each other at least; smaller pictures are drawn larger first and shrunk after."""
+"""Least height of a picture in GUI pixels; the display of a smaller picture is drawn on a larger one, which is then shrunk."""
 
 
 class Scales(NamedTuple):

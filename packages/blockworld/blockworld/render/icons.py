@@ -17,7 +17,7 @@ from blockworld.render import models, sheets, textures
 from blockworld.render.sheets import SIDE
 
 ZOOM = 10.0
-"""Pixels per block of a cube seen from its corner: it is then 14 wide and 16 high."""
+"""Pixels per block for a cube seen from its corner, which is then 14 pixels wide and 16 high."""
 SHADES = (0.66, 0.66, 0.84, 0.84, 1.0, 0.5)
 """Brightness of the faces west, east, north, south, up, down."""
 
@@ -38,7 +38,7 @@ _SHOWN = {
     "sea_pickle": {"waterlogged": "false"},
     "turtle_egg": {"eggs": "3"},
 }
-"""End of a name -> properties of the state that stands for the block."""
+"""End of a block's name -> properties of the state that its icon shows."""
 _FLAT = frozenset(
     (
         "ladder",

@@ -26,7 +26,7 @@ from blockworld.render import font, icons, sheets
 from blockworld.render.sheets import Colour
 
 DETAIL = 4
-"""Pixels per GUI pixel of a finely drawn item, if not told otherwise."""
+"""Default number of pixels per GUI pixel for items that are drawn in more detail."""
 
 
 def _text(text: str, colour: Colour) -> np.ndarray:

@@ -20,9 +20,9 @@ from blockworld.registry.facts import table
 Colour = tuple[int, int, int]
 """Red, green and blue, 0 to 255."""
 SIDE = 16
-"""Pixels across textures and items."""
+"""Width and height of textures and items, in pixels."""
 _RGBA = (8, 6, 0)
-"""Bits, colour type and interlacing in the header of a PNG."""
+"""Bits, colour type and interlacing that the header of a PNG must have."""
 
 
 @njit(cache=True)
