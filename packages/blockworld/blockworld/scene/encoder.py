@@ -19,9 +19,9 @@ from blockworld.state import DAY_TICKS
 from blockworld.world_state import WorldState
 
 SKY_TICKS = 20
-"""So often the colours of the sky are sent while the time goes on as it does."""
+"""Ticks after which the colours of the sky are sent again while the time of day advances normally."""
 SECTIONS_A_FRAME = 32
-"""Of a land frame where land is hidden."""
+"""Largest number of sections in a land frame when unseen land is hidden."""
 
 
 class SceneEncoder:

@@ -18,14 +18,14 @@ from blockworld.world_state import WorldState
 
 SECTION = 16
 PART = 32
-"""Columns a side of a part."""
+"""Columns along each side of a part."""
 Section = tuple[int, int, int]
-"""Its corner / 16: x, y, z."""
+"""A section, given by its low corner / 16: x, y, z."""
 Part = tuple[int, int]
-"""Its corner / 32: x, z."""
+"""A part, given by its low corner / 32: x, z."""
 
 _KEPT: WeakKeyDictionary[Grid, dict[Part, packing.Body]] = WeakKeyDictionary()
-"""Parts of lands as generated, by their grids, which all worlds of a land share; `Body.data` is deflated."""
+"""Cache of parts as generated, by the land's grid, which all worlds of that land share; `Body.data` is deflated."""
 
 
 def away(part: Part, x: float, z: float) -> tuple[float, Part]:

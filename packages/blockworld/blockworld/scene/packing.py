@@ -25,7 +25,7 @@ from blockworld.errors import WorldError
 DTYPES = {name: np.dtype(name).newbyteorder("<") for name in ("uint8", "int16", "uint16", "int32", "uint32", "float32")}
 MOST_AXES = 8
 MOST_BYTES = 2**26
-"""Of one message; `inflate` makes no more of what it is given."""
+"""Largest number of bytes in one message; `inflate` refuses to make more."""
 _RAW_DEFLATE = -15
 
 

@@ -11,7 +11,7 @@ from blockworld.grid.changes import NOTHING, Changes, News
 from blockworld.world_state import WorldState
 
 MOST_PENDING = 2**17
-"""Cells and lights that are kept for a client that does not ask; one with more to learn begins again."""
+"""Largest number of changed cells and lights kept for a client; a client with more changes must start again."""
 
 
 class Pending:

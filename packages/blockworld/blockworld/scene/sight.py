@@ -12,20 +12,20 @@ from blockworld.grid.grid import Grid
 from blockworld.render.models import CUBE, LAVA, models
 
 NUM_RAYS = 256
-"""Of a tick; every second one goes where the player looks."""
+"""Rays per tick; every second ray goes in a direction near the look."""
 LEAST_RAYS = 96
-"""Of a tick when the last ticks have found nothing: the rays become half as many each time."""
+"""Least number of rays per tick: while nothing new is found, the number is halved in each tick, down to this."""
 MORE_RAYS = 512
-"""Of another batch, as long as the last one found something."""
+"""Rays of each further batch in a tick; there is one if the last batch has found something."""
 MOST_BATCHES = 3
-"""Of a tick."""
+"""Largest number of batches per tick."""
 FIRST_RAYS = 24_576
-"""Of the first batch for who begins to look."""
+"""Rays of the very first batch for a new viewer."""
 REACH = 112.0
-"""Blocks; one sees 96."""
+"""Length of a ray in blocks; the player sees 96 blocks far."""
 AT_ONCE = 32
-"""Rays that go on in turns. What they meet is read for all of them before anything depends on it, so that they wait for the
-memory together."""
+"""Number of rays that advance together. The cells of all these rays are read before any is used, so that the memory accesses
+overlap."""
 
 
 @cache
