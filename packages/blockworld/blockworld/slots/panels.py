@@ -11,10 +11,10 @@ from blockworld.errors import unknown_name
 from blockworld.state import ARMOUR, OFFHAND
 
 FRAME = (640, 360)
-"""GUI pixels of the whole frame."""
+"""Width and height of the whole frame, in GUI pixels."""
 NUM_OFFERS_SHOWN = 7
 GRID_WIDTH: Mapping[str, int] = {"inventory": 2, "crafting_table": 3}
-"""Of screens at which things are crafted."""
+"""Width of the crafting grid, for screens that have one."""
 
 KINDS = (
     "inventory",
