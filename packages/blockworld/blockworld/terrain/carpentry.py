@@ -18,9 +18,9 @@ from blockworld.registry.blocks import AIR, BLOCK_OF, BLOCKS, change, parse, pro
 from blockworld.terrain.houses import TOOL_OF, Style, Template
 
 KEEP = 65535
-"""In a volume: leave what is there."""
+"""Value in a volume for a cell whose block stays as it is."""
 STOREY = 4
-"""Cells from one floor to the next."""
+"""Height of a storey: cells from one floor to the next."""
 SIDES = {"north": (0, -1), "east": (1, 0), "south": (0, 1), "west": (-1, 0)}
 _NAMES = tuple(SIDES)
 _WALL = "#LGDCA"

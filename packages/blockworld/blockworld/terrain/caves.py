@@ -25,9 +25,9 @@ _DOORS = np.array([block.name.endswith(("_door", "_fence_gate")) and block.name 
 _FENCES = np.array([block.name.endswith(("_fence", "_wall")) for block in BLOCKS])[BLOCK_OF]
 
 PASSABLE: np.ndarray = ((_EMPTY | _DOORS) & ~_LIQUID & ~_HARM).astype(np.bool_)
-"""bool per state: one can be in it; doors and gates count, since they open."""
+"""bool per state: whether a body can be in it; doors and gates count, because they open."""
 STANDABLE: np.ndarray = (~_EMPTY & ~_LIQUID & ~_HARM & ~_DOORS & ~_FENCES).astype(np.bool_)
-"""bool per state: one can stand on it."""
+"""bool per state: whether a body can stand on it."""
 ROOF: np.ndarray = np.array(
     [
         block.name
@@ -37,10 +37,10 @@ ROOF: np.ndarray = np.array(
         for block in BLOCKS
     ]
 )[BLOCK_OF]  # fmt: skip
-"""bool per state: natural ground, which makes what is under it a cave and not a house."""
+"""bool per state: whether it is natural ground; a hollow under natural ground is a cave and not a house."""
 
 MIN_DEPTH = 10
-"""Steps underground that make an opening the mouth of a cave."""
+"""Steps that an opening must lead underground to count as the mouth of a cave."""
 
 
 @njit(cache=True, nogil=True)

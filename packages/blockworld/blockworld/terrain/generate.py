@@ -21,7 +21,7 @@ from blockworld.terrain.ground import SEA
 from blockworld.terrain.villages import STYLES, Village, build, plan
 
 KINDS = ("default", "plains", "mountains", "village", *(f"village_{style}" for style in STYLES), "flat")
-"""What `generate` makes: land as it comes; with plains, mountains or a village (of a style) in the middle; grass at 63."""
+"""Kinds of land: any; with plains, mountains or a village (of a style) in the middle; flat grass at height 63."""
 
 _STYLE_OF = {
     "plains": "plains", "forest": "plains", "birch_forest": "plains", "desert": "desert", "savanna": "savanna",
@@ -31,13 +31,13 @@ _BIOME_OF = {"plains": "plains", "desert": "desert", "savanna": "savanna", "taig
 _CLIMATE = {
     "plains": (0.0, -0.35), "desert": (0.8, -0.6), "savanna": (0.8, 0.5), "taiga": (-0.28, 0.3), "snowy": (-0.9, -0.5),
 }  # fmt: skip
-"""Style -> temperature and humidity at the middle of its village."""
+"""Style of a village -> temperature and humidity at its middle."""
 
 NUM_MOUTHS = {"plains": 3}
-"""Kind -> cave mouths there are at least within `MOUTH_REACH` blocks of spawn; of other kinds 1, of `flat` none."""
+"""Kind -> least number of cave mouths within `MOUTH_REACH` blocks of spawn; 1 for other kinds, 0 for `flat`."""
 MOUTH_REACH = 60
 SNOW_LINE = 99
-"""Height above which mountains are white, give or take a few blocks."""
+"""Height above which mountains are white, varied by a few blocks."""
 
 ANIMALS: dict[str, tuple[tuple[str, float], ...]] = {
     "plains": (("sheep", 0.3), ("cow", 0.25), ("pig", 0.2), ("chicken", 0.15), ("horse", 0.1)),
@@ -50,7 +50,7 @@ ANIMALS: dict[str, tuple[tuple[str, float], ...]] = {
     "desert": (("rabbit", 1.0),),
     "mountains": (("sheep", 0.5), ("cow", 0.25), ("pig", 0.25)),
 }
-"""Biome -> animals of its surface, and how they are shared."""
+"""Biome -> animals of its surface, with their shares."""
 
 
 @dataclass(frozen=True)

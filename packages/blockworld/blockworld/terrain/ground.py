@@ -11,9 +11,9 @@ from blockworld.terrain import noise
 SEA = 62
 """Height of the sea's topmost water."""
 LAVA_TOP = 10
-"""Caves are filled with lava up to here."""
+"""Height up to which caves are filled with lava."""
 _STEP = 4
-"""Cells between the points at which noise in space is computed."""
+"""Distance in cells between the points at which noise in space is computed."""
 
 _STONE, _DIRT, _GRAVEL = state_of("stone"), state_of("dirt"), state_of("gravel")
 _SAND, _SANDSTONE = state_of("sand"), state_of("sandstone")
@@ -32,10 +32,10 @@ VEINS: tuple[tuple[str, int, int, float, int], ...] = (
     ("diamond_ore", 4, 15, 1, 5),
     ("lapis_ore", 4, 30, 1, 6),
 )
-"""Block, lowest and highest height of a vein's middle, veins per 16 x 16 columns, about how many blocks one has. Heights and
-numbers are Minecraft 1.16's, with the stone varieties a little rarer, because a world of 128 blocks has less rock; sizes are
-such that as much ore comes of them as there (minecraft.wiki, Ore, before 1.18: 143 coal, 77 iron, 25 redstone, 8 gold,
-3 diamonds and 3 lapis on 16 x 16 columns), though our veins are round."""
+"""(block, lowest and highest height of a vein's middle, veins per 16 x 16 columns, approximate blocks per vein). Heights and
+numbers are those of Minecraft 1.16, but varieties of stone are a little rarer, because a world of 128 blocks has less rock. Our
+veins are round; their sizes give as much ore as in the game (minecraft.wiki, Ore, before 1.18: 143 coal, 77 iron, 25 redstone,
+8 gold, 3 diamonds and 3 lapis on 16 x 16 columns)."""
 
 
 @njit(cache=True, nogil=True)

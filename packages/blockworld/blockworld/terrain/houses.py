@@ -75,7 +75,7 @@ TOOL_OF = {
     "butcher": "smoker", "fletcher": "fletching_table", "shepherd": "loom", "mason": "stonecutter", "leatherworker": "cauldron",
     "cartographer": "cartography_table", "cleric": "brewing_stand", "fisherman": "barrel", "none": "crafting_table",
 }  # fmt: skip
-"""Profession -> block it works at."""
+"""Profession -> block at which such a villager works."""
 
 
 def _tuples(value: Any) -> Any:

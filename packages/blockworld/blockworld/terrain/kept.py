@@ -23,11 +23,11 @@ from blockworld.terrain.generate import Land
 from blockworld.terrain.villages import Village
 
 MOST = 32
-"""Lands in a folder, 2 MB each; those that were not used for longest go first."""
+"""Largest number of lands in a folder, 2 MB each; beyond it, lands not used for the longest time are removed first."""
 _TORN_S = 600
-"""A file that is written for so long was left by a process that was killed."""
+"""Seconds after which an unfinished file counts as left by a killed process."""
 _MAX_BYTES = 1 << 26
-"""Of a land as it is in memory, which are 34 MB: a damaged file may say any number."""
+"""Largest accepted size of a land in memory (normally 34 MB), because a damaged file may state any size."""
 _LEVEL = 1
 
 

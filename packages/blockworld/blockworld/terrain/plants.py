@@ -25,7 +25,7 @@ TREES: dict[str, tuple[float, tuple[tuple[str, float], ...]]] = {
     "mountains": (0.006, (("spruce", 0.6), ("oak", 0.4))),
     "river": (0.001, (("oak", 1.0),)),
 }
-"""Biome -> trees per column, and how they are shared among kinds."""
+"""Biome -> trees per column, and kinds of trees with their shares."""
 
 PLANTS: dict[str, tuple[float, tuple[tuple[str, float], ...]]] = {
     "plains": (0.2, (("grass", 0.86), ("tall_grass", 0.05), ("dandelion", 0.02), ("poppy", 0.02), ("azure_bluet", 0.02),
@@ -44,7 +44,7 @@ PLANTS: dict[str, tuple[float, tuple[tuple[str, float], ...]]] = {
     "beach": (0.002, (("dead_bush", 1.0),)),
     "river": (0.08, (("grass", 1.0),)),
 }  # fmt: skip
-"""Biome -> plants per column, and how they are shared; flowers grow in patches, the rest evenly."""
+"""Biome -> plants per column, and plants with their shares; flowers grow in patches, other plants evenly."""
 
 _TALL = ("tall_grass", "large_fern", "rose_bush", "lilac", "peony", "sunflower")
 _FLOWERS = (

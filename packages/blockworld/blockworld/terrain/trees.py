@@ -12,9 +12,9 @@ from blockworld.registry.blocks import BLOCK_OF, BLOCKS, change, state_of
 
 KINDS = ("oak", "big_oak", "birch", "spruce", "pine", "acacia", "bush")
 NUM_SHAPES = 10
-"""Shapes of each kind."""
+"""Number of shapes of each kind."""
 _MAX_DISTANCE = 6
-"""Leaves farther than this from a log would decay."""
+"""Steps from a log beyond which leaves would decay."""
 
 Cells = dict[tuple[int, int, int], int]
 

@@ -24,7 +24,7 @@ __all__ = ["STYLES", "House", "Plan", "Village", "build", "plan"]
 Box = tuple[int, int, int, int, int, int]
 
 RADIUS = 46
-"""Streets and houses lie within this many blocks of the middle."""
+"""Largest distance of streets and houses from the middle, in blocks."""
 _SQUARE = 5
 _ANIMALS = ("cow", "sheep", "pig", "chicken")
 
