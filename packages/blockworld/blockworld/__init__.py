@@ -1,4 +1,4 @@
-"""The embedded block world: Minecraft 1.16's names, numbers and rules in Python, exact and with nothing to download.
+"""The built-in block world: Minecraft 1.16's names, numbers and rules in Python, exact, with nothing to download.
 
     from blockworld import Action, Renderer, World
 
@@ -6,26 +6,29 @@
     world.step(Action(forward=True, sprint=True))
     picture = Renderer((640, 360)).frame(world)      # uint8, shape (360, 640, 3)
 
-It depends on nothing of the rest of this repository. Blocks are states in a NumPy array (`grid`), light and pictures are Numba
-kernels, and all other rules are functions of a `WorldState`. The first use compiles the kernels, once. Each room below imports
-only rooms above it (`tests/test_rooms_of_the_world.py` has the rule):
+It depends on nothing of the rest of this repository. Blocks are states in a NumPy array (`grid`). Numba kernels
+compute light and pictures; all other rules are functions of a `WorldState`. The first use compiles the kernels, once. Each room
+below imports only rooms above it (`tests/test_rooms_of_the_world.py` has the rule):
 
-    errors, state   actions, stacks, players and entities
+    errors, state   errors; data types of actions, stacks, players and entities
     registry        tables of blocks, items, creatures, recipes
     compiling       the one-time compile of the kernels
     grid            cells, light, collisions, water
-    terrain         a land from a seed
+    terrain         making a land from a seed
     slots           operations on slots, and their places on screens
     world_state     the whole state of a world between two ticks
     blocks          changes that blocks make without a player
     entities        mobs, items and projectiles
     player          a player's actions
-    events          consequences of mobs and things
+    events          consequences of what mobs and things do
     commands        commands that build a scene
+    raycaster       kernels that compute the colour of each pixel
     render          pictures of what a player sees
-    scene           the same for a browser, as bytes
-    tick            the order of events in a twentieth of a second
-    world           worlds that are made, stepped, saved, restored and forked
+    scene           data that a browser needs to draw the same, as bytes
+    tick            the order of events in a tick, a twentieth of a second
+    world           making, stepping, saving, restoring and forking worlds
+    scenario        the beginning of a game: land, rules, items, commands
+    env             the world as a Gymnasium environment
     exercise        a short run that calls every kernel
 """
 

@@ -1,9 +1,9 @@
-"""The one-time compile of the world's kernels: during installation, or by the first process that needs them, for all others.
+"""Compiling the world's kernels once, during installation or in the first process that needs them; others load the result.
 
-Numba compiles each kernel at its first call and caches the result beside the source, in the user's cache folder where the
-package cannot be written, or in `NUMBA_CACHE_DIR`. Without this module a program would seem to hang for a minute, and each of
-several processes started together would. Numba also misses that a kernel contains other files' kernels and tables that have
-changed meanwhile: so the cache of other sources is deleted, whichever of the world's files or facts differs.
+Numba compiles each kernel at its first call and caches the result beside the source, or in the user's cache folder if the
+package is read-only, or in `NUMBA_CACHE_DIR`. Without this module a program would seem to hang for a minute, and so would each
+of several processes started together. Numba also does not notice when a kernel contains kernels or tables of other files that
+have changed. So, if any file or table of the world has changed, the whole cache of the older sources is deleted.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from blockworld.errors import WorldError
 
 _HERE = Path(__file__).parent
 Report = Callable[[float], None]
-"""Takes the share of the work that is done, 0 to 1."""
+"""Function that is called with the share of the work done so far, 0 to 1."""
 
 _LOOK_EVERY_S = 0.5
 _done = False
@@ -40,12 +40,12 @@ def is_ready() -> bool:
 
 
 def ensure(report: Report | None = None, *, processes: int = 1) -> None:
-    """Compile everything if this version's kernels have not been compiled on this machine; later calls in a process do nothing.
+    """Compile all kernels, unless that was done on this machine for this version; later calls in a process do nothing.
 
     Args:
-        report: Gets the share done twice a second, also while another process compiles. Without one, standard error says that
-            there is something to wait for.
-        processes: 2 to let a second one compile the pictures beside the rest.
+        report: Called with the share done twice a second, also while another process compiles. If None, a message on standard
+            error says that the compile takes a while.
+        processes: Number of processes that compile; with 2, the second one compiles the kernels of pictures.
     """
     global _done
     if _done:
@@ -77,7 +77,7 @@ def ensure(report: Report | None = None, *, processes: int = 1) -> None:
 
 @contextmanager
 def _reporting(report: Report | None) -> Iterator[None]:
-    """Report the share done from a thread, whichever process fills the cache."""
+    """While the context lasts, let a thread report the share done, also if another process does the compiling."""
     if report is None:
         yield
         return
@@ -97,7 +97,7 @@ def _reporting(report: Report | None) -> Iterator[None]:
 
 
 def _share() -> float:
-    """Share of the code that has been compiled, by its length: that is roughly proportional to compile time."""
+    """Share of the code compiled so far, measured by its length, which is roughly proportional to compile time."""
     done = total = 0
     for kernel in _kernels():
         size = len(kernel.py_func.__code__.co_code)
@@ -109,7 +109,7 @@ def _share() -> float:
 
 @cache
 def _kernels() -> list[Any]:
-    """This package's modules' cached kernels; inlined ones are not cached."""
+    """Kernels of this package that Numba caches: all but the inlined ones."""
     from numba.core.caching import FunctionCache
     from numba.core.dispatcher import Dispatcher
 
@@ -127,22 +127,22 @@ def _sources() -> list[Path]:
 
 
 def _kept(folder: Path) -> list[Path]:
-    """Stamps and compiled kernels, in the current cache folder."""
+    """Stamp files in `folder`, and the cache files of all kernels."""
     kernels = [kernel for path in _sources() for kernel in _kernels_of(path)]
     return [*folder.glob("blockworld-*.compiled"), *kernels]
 
 
 def _kernels_of(source: Path) -> list[Path]:
-    """Numba's cache files of one source file: beside it, or in a folder for each folder of sources."""
+    """Numba's cache files of one source file: beside it, or in Numba's cache folder for the folder of that source."""
     kept = _folder()
     caches = [source.parent / "__pycache__"] if kept.parent == _HERE else kept.glob(f"{source.parent.name}_*")
     return [path for one in caches for path in one.glob(f"{source.stem}.*.nb[ic]")]
 
 
 def register(path: str) -> None:
-    """Declare, at the top of a module and before its kernels, that these contain the world's tables: `register(__file__)`.
+    """Declare that a module's kernels contain the world's tables: call `register(__file__)` at its top, before the kernels.
 
-    Numba's cache of them is deleted if it is of another version of the world.
+    Numba's cache of these kernels is deleted if it belongs to another version of the world.
     """
     source = Path(path)
     mark = _folder() / f"{source.parent.name}.{source.stem}-{fingerprint()}.compiled"
@@ -157,15 +157,15 @@ def register(path: str) -> None:
 
 @cache
 def fingerprint() -> str:
-    """Digest of the package, Python, NumPy, Numba and processor, which decide how lands are made: 16 hexadecimal digits.
+    """Digest of all that decides how lands are made (package, Python, NumPy, Numba, processor): 16 hexadecimal digits.
 
-    The world asks at import, so that it describes the running code even if files change afterwards.
+    `world` calls this when imported, so that the digest describes the running code even if files change afterwards.
     """
     return _stamp().stem.rpartition("-")[2]
 
 
 def _stamp() -> Path:
-    """File that exists when the kernels of these sources are compiled for this Python, NumPy, Numba and processor."""
+    """File that exists once the kernels of these sources have been compiled for this Python, NumPy, Numba and processor."""
     import numba
     import numpy as np
 
@@ -177,7 +177,7 @@ def _stamp() -> Path:
 
 
 def _folder() -> Path:
-    """Numba's cache folder of this folder, or the folder around it where that is not beside the sources."""
+    """Numba's cache folder of this package if it lies beside the sources, else the folder around Numba's cache folders."""
     from numba.misc.appdirs import AppDirs
 
     if os.environ.get("NUMBA_CACHE_DIR"):
@@ -192,13 +192,13 @@ def _folder() -> Path:
 
 
 def assume_compiled() -> None:
-    """Let `ensure` do nothing in this process, which is one of the compiling ones."""
+    """Let `ensure` do nothing in this process, because it is one of those that compile."""
     global _done
     _done = True
 
 
 def _compile(processes: int) -> None:
-    """Call every kernel, in another process: compilers take half a gigabyte and keep it."""
+    """Compile every kernel in another process, because a compiler takes half a gigabyte of memory and does not free it."""
     child = subprocess.Popen([sys.executable, "-c", f"from blockworld import exercise; exercise.main({processes})"])
     try:
         if child.wait():

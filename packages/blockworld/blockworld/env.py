@@ -1,4 +1,4 @@
-"""The block world as a Gymnasium environment for one player. `import blockworld` makes its ids known to Gymnasium.
+"""The block world as a Gymnasium environment for one player. `import blockworld` registers its ids with Gymnasium.
 
 import blockworld
 import gymnasium
@@ -26,16 +26,14 @@ from blockworld.world import World
 
 CAMERA = "camera"
 MAX_TURN = 180.0
-"""Degrees that one action turns at most, each way and on each axis."""
+"""Largest turn in one action, in degrees, in each direction and on each axis."""
 MINERL_GAMMA = 2.0
 KEYS = tuple(name for name, value in Action._field_defaults.items() if isinstance(value, bool))
 """Binary entries of an action, named as the fields of `Action`."""
 
 
 def environments() -> dict[str, dict[str, Any]]:
-    """Name -> arguments of `BlockWorldEnv` and `max_episode_steps`: the tasks of MineRL BASALT 2022, the diamond shovel, and a
-    sandbox.
-    """
+    """Map each environment's name to the arguments of `BlockWorldEnv` and to `max_episode_steps`."""
     return table("environments")
 
 
@@ -50,19 +48,19 @@ def register() -> None:
 
 
 class BlockWorldEnv(gymnasium.Env[dict[str, Any], Mapping[str, Any]]):
-    """A player in a world. Rewards are always 0: success is for people to judge, or for the caller to read from `world`.
+    """Environment of one player in a world. Rewards are always 0: people judge success, or the caller reads it from `world`.
 
-    Observations are `{"pov": uint8, shape (H, W, 3)}`. Actions are mappings: each of `KEYS` is 0 or 1, `hotbar` a slot from 1
-    to 9 or 0 for none, `camera` degrees down and right, float32, shape (2,); missing keys are not pressed. An episode
-    terminates when the player dies, or presses `esc` with no screen open to say that they are done.
+    Observations are `{"pov": uint8, shape (H, W, 3)}`. Actions are mappings: each of `KEYS` is 0 or 1; `hotbar` is a slot from
+    1 to 9, or 0 for none; `camera` is degrees down and right, float32, shape (2,). Missing keys are not pressed. An episode
+    terminates when the player dies, or when the player presses `esc` with no screen open, which means "I am done".
 
     Args:
-        size: Of the picture, (width, height), each 16 to 4096 pixels.
-        gamma: How far the dark is raised; MineRL has 2, 0 leaves it dark.
+        size: (width, height) of the picture, each 16 to 4096 pixels.
+        gamma: How much dark places are brightened: 0 not at all, 2 as in MineRL.
         scenario: Arguments of `Scenario`.
 
     Raises:
-        WorldError: For an argument that cannot be used; `UnknownNameError` offers the nearest name.
+        WorldError: For an invalid argument; `UnknownNameError`, for an unknown name, offers the nearest one.
     """
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 20}  # noqa: RUF012  # as Gymnasium has it
@@ -96,13 +94,13 @@ class BlockWorldEnv(gymnasium.Env[dict[str, Any], Mapping[str, Any]]):
 
     @property
     def world(self) -> World:
-        """The current world, for rules that judge and tools; agents see pixels."""
+        """The current world, for tools and for rules that judge; agents see only pixels."""
         if self._world is None:
             raise WorldError("there is no world yet; call reset first")
         return self._world
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Start an episode; the same seed starts the same one."""
+        """Start an episode; the same seed always starts the same episode."""
         super().reset(seed=seed)
         self._world = self.scenario.world(int(self.np_random.integers(2**31)) if seed is None else seed)
         return self._observation(), self._info()
@@ -118,25 +116,25 @@ class BlockWorldEnv(gymnasium.Env[dict[str, Any], Mapping[str, Any]]):
         return self._renderer.frame(self.world)
 
     def save(self) -> bytes:
-        """The whole world, some 50 kB early in an episode, for `restore`."""
+        """Return the whole world as bytes for `restore`; about 50 kB early in an episode."""
         return self.world.save()
 
     def restore(self, saved: bytes) -> None:
-        """Continue from bytes of `save`; WorldError for bytes that are no saved world of this version."""
+        """Continue from bytes that `save` returned; WorldError if they are no saved world of this version."""
         self._world = World.restore(saved)
 
     def _observation(self) -> dict[str, Any]:
         return {"pov": self.render().copy()}
 
     def _info(self) -> dict[str, Any]:
-        """Facts about the player; not for agents."""
+        """Return facts about the player, which agents must not use."""
         me = self.world.player
         place = {"x": me.x, "y": me.y, "z": me.z, "yaw": me.yaw, "pitch": me.pitch}
         return {**place, "health": me.health, "food": me.food, "inventory": contents(me.slots), "tick": self.world.ticks}
 
 
 def action_of(action: Mapping[str, Any]) -> Action:
-    """Convert an action of the environment to the world's; turns beyond `MAX_TURN` are clipped to it.
+    """Convert an action of the environment to an action of the world; turns are clipped to `MAX_TURN`.
 
     Raises:
         UnknownNameError: For an unknown entry.

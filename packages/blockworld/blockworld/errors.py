@@ -7,15 +7,15 @@ from collections.abc import Iterable
 
 
 class WorldError(Exception):
-    """An impossible request to the world, which stays unchanged."""
+    """A request that the world cannot fulfil; the world stays unchanged."""
 
 
 class UnknownNameError(WorldError):
-    """A name that the world does not know; the text offers the nearest ones."""
+    """A name that the world does not know; the message offers the nearest known names."""
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> UnknownNameError:
-    """The error for a mistyped name, with the nearest known names.
+    """Return the error for an unknown name; its message offers the nearest known names.
 
     >>> print(unknown_name("item", "stik", ["stick", "stone"]))
     unknown item 'stik'; did you mean 'stick'?

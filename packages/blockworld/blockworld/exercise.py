@@ -1,4 +1,4 @@
-"""A short run in which everything happens once, so that every kernel is compiled, or loaded from the cache."""
+"""A short run that calls every kernel once, so that each is compiled or loaded from the cache."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from blockworld.world import World
 
 
 def main(processes: int) -> None:
-    """Process that `compiling.ensure` starts; a second one begins with the pictures, a third of the time."""
+    """Compile all kernels, for `compiling.ensure`; a second process begins with those of pictures, a third of the work."""
     compiling.assume_compiled()
     if processes == 1:
         load_kernels()
@@ -33,13 +33,13 @@ def main(processes: int) -> None:
 
 
 def paint() -> None:
-    """Second process: a picture of a flat land."""
+    """Draw a picture of a flat land; this is the work of the second process."""
     compiling.assume_compiled()
     _draw(World(1, "flat", inhabited=False))
 
 
 def load_kernels(then: Callable[[], object] = lambda: None) -> None:
-    """Compile every kernel, or load it into this process from the cache; `then` is called before pictures are drawn."""
+    """Compile every kernel, or load it from the cache into this process; `then` is called before pictures are drawn."""
     world = _live()
     then()
     _draw(world)

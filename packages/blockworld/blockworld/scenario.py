@@ -1,4 +1,4 @@
-"""The beginning of a game: the land, the time, the rules, the players' items, and the commands that build the scene."""
+"""Scenarios: the land, time, rules, items and commands with which a game begins."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from blockworld.terrain.generate import KINDS
 from blockworld.world import World
 
 Item = str | Sequence[Any]
-"""A name, or a pair (name, count)."""
+"""An item's name, or a pair (name, count)."""
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """Settings of a new world besides its seed.
+    """All settings of a new world except its seed.
 
     Attributes:
-        kind: Of land, one of `terrain.KINDS`.
+        kind: Kind of land, one of `terrain.KINDS`.
         time: Ticks since sunrise; 6000 is noon.
         rules: Game rules that differ from their defaults, by name.
         difficulty: `peaceful`, `easy`, `normal` or `hard`.
-        items: Each player's items at first.
-        commands: Run in order, for the first player; lines that are empty or begin with # are left out.
+        items: Items that each player has at the beginning.
+        commands: Commands to run in order as the first player; empty lines and lines that begin with # are skipped.
 
     Raises:
         UnknownNameError: For a land, rule, difficulty or item that does not exist.
-        WorldError: For a value that cannot be used.
+        WorldError: For an invalid value.
     """
 
     kind: str = "default"
@@ -72,13 +72,13 @@ class Scenario:
         return list(chain.from_iterable(stacks(name, count) for name, count in pairs))
 
     def world(self, seed: int, num_players: int = 1, put: Callable[[World], None] = lambda world: None) -> World:
-        """A world at its beginning; the same seed makes the same one.
+        """Make a world of this scenario; the same seed makes the same world.
 
         Args:
-            put: Places the first player, before the others join and anything is built.
+            put: Function that places the first player; it is called before other players join and before commands run.
 
         Raises:
-            CommandError: For a command that cannot run.
+            CommandError: If a command cannot run.
         """
         world = World(seed, self.kind)
         world.time = self.time % DAY_TICKS
@@ -98,12 +98,12 @@ class Scenario:
 
 
 def is_whole(value: object) -> bool:
-    """Whether a value is an integer, and no bool."""
+    """Whether a value is an integer and not a bool."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _stand_before_the_first(world: World, seat: int) -> None:
-    """Put a player who has joined in a free place, some steps before the first one's eyes, looking at the first."""
+    """Put a player who has joined in a free place a few steps in front of the first player, facing the first player."""
     first, me = world.players[0], world.players[seat]
     for far, aside in product(range(3, 9), (0, 1, -1, 2, -2, 3, -3)):
         x, z = first.x + aside, first.z + far

@@ -1,7 +1,7 @@
-"""The world's memory between two ticks, apart from its blocks: plain data that the rules read and write.
+"""State of the world between two ticks, except its blocks: plain data that the rules read and write.
 
-Coordinates are Minecraft's: x east, y up, z south; a block's cell reaches from its integer corner one to each side. Yaw is in
-degrees, 0 looking south (+z), 90 west (-x), -90 east, 180 north; pitch is positive looking down. The world is finite: x and z
+Coordinates are Minecraft's: x east, y up, z south; the cell (x, y, z) reaches to x + 1, y + 1, z + 1. Yaw is in degrees:
+0 looks south (+z), 90 west (-x), -90 east, 180 north. Pitch is positive when looking down. The world is finite: x and z are
 from 0 to 255, y from 0 to 127.
 """
 
@@ -15,12 +15,12 @@ import numpy as np
 EYE_HEIGHT = 1.62
 SNEAKING_EYE_HEIGHT = 1.27
 HALF_WIDTH, HEIGHT, SNEAKING_HEIGHT = 0.3, 1.8, 1.5
-"""Of the player's body, in blocks."""
+"""Measures of the player's body, in blocks."""
 REACH = 4.5
-"""How far blocks can be used; 3.0 for hitting mobs."""
+"""Distance in blocks within which a player can use blocks; mobs can be hit within 3.0."""
 ATTACK_REACH = 3.0
 NUM_SLOTS = 41
-"""Of a player: 0-8 hotbar, 9-35 main, 36-39 armour (feet, legs, chest, head), 40 the other hand."""
+"""Slots of a player: 0-8 hotbar, 9-35 main, 36-39 armour (feet, legs, chest, head), 40 the other hand."""
 ARMOUR, OFFHAND = 36, 40
 DAY_TICKS = 24_000
 
@@ -28,11 +28,11 @@ Position = tuple[int, int, int]
 
 
 class Action(NamedTuple):
-    """A player's input of one tick: MineRL 1.0's keys.
+    """A player's input in one tick, with the keys of MineRL 1.0.
 
     Attributes:
         hotbar: Slot to select, 1 to 9; 0 for none.
-        camera_pitch, camera_yaw: Degrees to turn, down and clockwise positive.
+        camera_pitch, camera_yaw: Degrees to turn; down and clockwise are positive.
     """
 
     esc: bool = False
@@ -55,17 +55,17 @@ class Action(NamedTuple):
 
 
 STILL = Action()
-"""No key down, the camera where it is."""
+"""Action without any key pressed and without a turn of the camera."""
 
 
 @dataclass
 class Stack:
-    """Some of one item.
+    """A number of equal items.
 
     Attributes:
-        item: Its name, as in the `items` table.
-        damage: Uses gone, of tools.
-        tag: Further data, such as enchantments: JSON values.
+        item: Name of the item, as in the `items` table.
+        damage: Number of uses already spent, for tools.
+        tag: Further data as JSON values, such as enchantments.
     """
 
     item: str
@@ -79,31 +79,31 @@ class Stack:
 
 @dataclass
 class Player:
-    """The person or agent in the world.
+    """A person or agent in the world.
 
     Attributes:
-        x, y, z: Of the feet, middle of the body.
-        vx, vy, vz: Blocks per tick.
-        health: Half hearts, 0 to 20.
-        food: Half drumsticks, 0 to 20; `saturation` and `exhaustion` as in the game.
+        x, y, z: Position of the feet, at the middle of the body.
+        vx, vy, vz: Velocity in blocks per tick.
+        health: In half hearts, 0 to 20.
+        food: In half drumsticks, 0 to 20; `saturation` and `exhaustion` are as in the game.
         air: Ticks of breath left, 300 at the surface.
         hotbar: Selected slot, 0 to 8.
         slots: The carried stacks, `NUM_SLOTS` entries.
-        held: On the mouse cursor while a screen is open.
-        mining: Block under attack, and how much of it is gone, 0 to 1.
+        held: Stack on the mouse cursor while a screen is open.
+        mining: The block being mined, and the share of it mined so far, 0 to 1.
         use_delay: Ticks until use works again while held down.
-        eating: Ticks the held food has been eaten, of 32.
-        drawing: Ticks a bow has been drawn.
+        eating: Ticks for which the player has been eating the held food; a meal takes 32.
+        drawing: Ticks for which the bow has been drawn.
         invulnerable: Ticks until the next blow hurts.
-        counts: Kind (`mined`, `crafted`, `used`, `killed`, `picked_up`, ...) -> name -> how often.
-        bed: Where the player comes back after death.
+        counts: Kind (`mined`, `crafted`, `used`, `killed`, `picked_up`, ...) -> name -> count.
+        bed: Place where the player comes back after death.
         jump_delay: Ticks until a held jump key jumps again.
-        hit_wall: Whether the last move was stopped sideways.
-        last_hurt: Half hearts of the last blow; while `invulnerable`, a stronger one hurts by the difference.
-        since_swing: Ticks since the last blow; a quick second one is weak.
+        hit_wall: Whether a wall stopped the last move.
+        last_hurt: Half hearts of the last blow received; while `invulnerable`, a stronger blow hurts by the difference.
+        since_swing: Ticks since the player's last blow; a blow that follows quickly is weak.
         attack_held, use_held: Whether the key was down in the last tick.
         experience: Points towards the next level.
-        wielded: Item in hand in the last tick; an action begun with it ends when another is there: see `hands.notice`.
+        wielded: Item in the hand in the last tick. If the item changes, the action begun with it ends: see `hands.notice`.
     """
 
     x: float = 128.5
@@ -168,7 +168,7 @@ class Player:
 
     @property
     def height(self) -> float:
-        """Height of the body as it stands or sneaks, in blocks."""
+        """Current height of the body, standing or sneaking, in blocks."""
         return SNEAKING_HEIGHT if self.sneaking else HEIGHT
 
 
@@ -178,9 +178,9 @@ class Container:
 
     Attributes:
         kind: `chest`, `barrel`, `furnace`, `blast_furnace`, `smoker`, `shulker_box`, ...
-        slots: 27 of a chest; of a furnace: input, fuel, output.
-        burn, burn_total: Ticks of fuel left, and ticks of the last piece.
-        cook: Ticks the input has been smelted.
+        slots: The stacks: 27 in a chest; input, fuel and output in a furnace.
+        burn, burn_total: Ticks of fuel left, and ticks that the last piece of fuel burns in all.
+        cook: Ticks for which the input has been smelted.
     """
 
     kind: str
@@ -192,7 +192,7 @@ class Container:
 
 MAX_ENTITIES = 256
 MAX_MOBS = 240
-"""Of those; the rest of the rows are kept for what drops and flies."""
+"""Largest number of mobs; the other rows are reserved for dropped items and flying things."""
 
 ENTITY = np.dtype(
     [
@@ -228,5 +228,5 @@ ENTITY = np.dtype(
         ("fall", np.float32),
     ]
 )
-"""One entity: a mob, an item on the ground, an arrow. A structured array, so that Numba can move all of them in one call. What
-few of them have besides (a villager's offers, an item's tag, a name) is in `WorldState.extras` by id."""
+"""One entity: a mob, an item on the ground, an arrow. The entities form a structured array, so that Numba can move all in one
+call. Data that few entities have (a villager's offers, an item's tag, a name) is in `WorldState.extras`, by id."""

@@ -1,4 +1,4 @@
-"""The order of events in a twentieth of a second."""
+"""The order of events in one tick, a twentieth of a second."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from blockworld.world_state import WorldState
 
 
 def tick(world: WorldState, actions: Sequence[Action]) -> None:
-    """Advance a world by one tick, with each player's action by seat, checked before."""
+    """Advance a world by one tick. `actions` has one action for each seat, already checked."""
     world.ticks += 1
     world.deaths.clear()
     try:
@@ -37,7 +37,7 @@ def tick(world: WorldState, actions: Sequence[Action]) -> None:
 
 
 def _play(world: WorldState, action: Action) -> None:
-    """One player's tick: use an open screen, or press keys, look and move, then use the hands."""
+    """Apply one player's action: use the open screen, or else apply keys, look, move, and use the hands."""
     if world.player.dead or screens.step(world, action):
         movement.move(world, STILL)
     else:
@@ -53,8 +53,9 @@ def _play(world: WorldState, action: Action) -> None:
 
 
 def _use(world: WorldState, action: Action) -> None:
-    """The use key. Its changes are seen in the next tick: of two players who place a block in one cell, the first in the order
-    of the seats places it and the other keeps theirs.
+    """Apply the use key; other players see its changes only in the next tick.
+
+    If two players place a block in the same cell, the one in the first seat places it and the other keeps the block.
     """
     world.noted = noted = {}
     try:

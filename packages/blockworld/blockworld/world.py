@@ -1,6 +1,6 @@
-"""A world with players in it: how it is made, stepped, saved, restored and forked.
+"""A world with players: making, stepping, saving, restoring and forking it.
 
-Its data is in `world_state`, its rules of a tick in `tick`.
+Its data is in `world_state`; the rules of a tick are in `tick`.
 
 >>> world = World(seed=7, kind="flat")
 >>> world.step(Action(forward=True))
@@ -42,12 +42,12 @@ from blockworld.tick import tick
 from blockworld.world_state import WorldState
 
 VERSION = 3
-"""Of rules and pictures, which recordings name: another one may draw the same world otherwise. Pictures are the same bits on
-every machine since 3."""
+"""Version of rules and pictures, which is written into recordings; another version may draw the same world differently. Since
+version 3, pictures are the same on every machine, bit by bit."""
 FORMAT, SAVED_VERSION = "interplay-world", 2
 
 LANDS = "INTERPLAY_LANDS"
-"""Environment variable that names the folder in which lands are kept for other processes; without it none is."""
+"""Environment variable with the folder in which lands are stored for other processes; if it is not set, none are stored."""
 _MADE_BY = compiling.fingerprint()
 
 _HOTBAR_KEYS = range(10)
@@ -55,24 +55,24 @@ _UNREADABLE = (
     *(zstandard.ZstdError, msgspec.DecodeError, WorldError),
     *(ArithmeticError, AttributeError, LookupError, TypeError, ValueError),
 )
-"""What bytes that are no saved world raise where they are read."""
+"""Errors that reading raises if the bytes are no saved world."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Base:
-    """A land as generated, with its light, against which saved worlds are written. Read-only."""
+    """A land as generated, with its light; saved worlds contain only their differences from it. Read-only."""
 
     land: Land
     grid: Grid
 
 
 _LIVING: WeakValueDictionary[tuple[int, str], _Base] = WeakValueDictionary()
-"""The lands of all worlds that there are: each world holds its own, and no more is kept of a land than that."""
+"""The lands of all worlds in memory. Each world holds a reference to its land, which is dropped with the last of its worlds."""
 
 
 @lru_cache(maxsize=2)
 def _base(seed: int, kind: str) -> _Base:
-    """The land of a seed; the last two stay in memory, even without worlds of them."""
+    """Return the land of a seed; the last two lands stay in memory, even if no world uses them."""
     living = _LIVING.get((seed, kind))
     if living is not None:
         return living
@@ -90,12 +90,12 @@ def _base(seed: int, kind: str) -> _Base:
 
 
 class World(WorldState):
-    """A world that can be stepped, saved, brought back and forked; its data is in `WorldState`.
+    """A world that can be stepped, saved, restored and forked; its data is in `WorldState`.
 
     Args:
-        seed: Of land, animals and all chance.
-        kind: Of land: see `terrain.generate.generate`.
-        inhabited: Whether animals and villagers are there from the beginning.
+        seed: Seed of the land, the animals and all chance.
+        kind: Kind of land: see `terrain.generate.generate`.
+        inhabited: Whether the new world has animals and villagers.
 
     Raises:
         WorldError: If the seed is negative.
@@ -123,11 +123,11 @@ class World(WorldState):
                 self.spawn_mob(name, x + 0.5, float(y), z + 0.5)
 
     def step(self, *actions: Action) -> None:
-        """Advance by a twentieth of a second, with each player's action by seat.
+        """Advance by one tick, a twentieth of a second, with one action for each player, in the order of their seats.
 
         Raises:
             WorldError: If there is not one action for each player, a camera is not a finite number, or a key is neither up nor
-                down; nothing has changed then.
+                down; the world is then unchanged.
         """
         if len(actions) != len(self.players):
             raise WorldError(f"{len(self.players)} players need an action each, got {len(actions)}")
@@ -146,16 +146,16 @@ class World(WorldState):
     # Keeping it
 
     def fork(self) -> World:
-        """A second world equal to this one now, independent from here on, in some 10 ms.
+        """Return an independent copy of this world; takes about 10 ms.
 
-        It takes memory only where its blocks or light differ from the land as generated (on Linux; elsewhere 34 MB).
-        Both stay exactly alike as long as the same is done in them. Unlike `save` and `restore` it makes no land again.
+        On Linux the copy takes memory only where its blocks or light differ from the land as generated; elsewhere 34 MB.
+        Both worlds stay equal as long as they get the same actions. Unlike `restore`, this does not generate the land again.
         """
         shared = {id(one): one for one in (self._base, self.land, self.first)} | {id(self.grid): self.grid.copy()}
         return copy.deepcopy(self, shared)
 
     def _document(self) -> dict[str, Any]:
-        """Everything as plain values and bytes, in an order of its own."""
+        """Return the whole state as plain values and bytes, always in the same order."""
         first = self._screen_document(0)
         blocks, light, skip = ((cells.tobytes(), values.tobytes()) for cells, values in differences(self.first, self.grid))
         others = [self._seat_document(seat) | {"screen": self._screen_document(seat)} for seat in range(1, len(self.players))]
@@ -202,17 +202,17 @@ class World(WorldState):
         return None if screen is None else screen.state()
 
     def save(self) -> bytes:
-        """The whole world, for `restore` in this or another process: its differences from the land as generated, compressed."""
+        """Return the world's differences from the land as generated, compressed, for `restore` in this or another process."""
         packer = zstandard.ZstdCompressor(write_checksum=True)
         return packer.compress(msgspec.msgpack.encode(self._document()))
 
     def digest(self) -> str:
-        """SHA-256 of everything `save` keeps, as hexadecimal digits."""
+        """SHA-256 of everything that `save` stores, as hexadecimal digits."""
         return hashlib.sha256(msgspec.msgpack.encode(self._document())).hexdigest()
 
     @classmethod
     def restore(cls, saved: bytes) -> World:
-        """A world as it was when `save` was called; WorldError if these bytes are no saved world, or one of another version."""
+        """Return the world as it was when `save` was called; WorldError if the bytes are no saved world of this version."""
         try:
             document = msgspec.msgpack.decode(zstandard.ZstdDecompressor().decompress(saved, allow_extra_data=False))
             if not isinstance(document, dict) or document.get("format") != FORMAT:
@@ -264,15 +264,15 @@ def _check(action: Action) -> None:
 
 
 def box(world: World, low: Position, high: Position, *, cells: bool = False) -> dict[str, Any]:
-    """Blocks and mobs in a box of cells, both corners included.
+    """List the blocks and mobs in a box of cells, both corners included.
 
     Args:
         cells: Whether to list every cell that is not air.
 
     Returns:
-        `blocks`: name -> how many cells; `mobs`: `{"id", "name", "x", "y", "z", "health"}` of each; `deaths`: the same of those
-        that died here in the last tick, with their `killer`: `player` if the last blow was a player's, else `other`. With
-        `cells` also these: a list of `{"name", "x", "y", "z"}`.
+        `blocks`: name -> number of cells. `mobs`: `{"id", "name", "x", "y", "z", "health"}` of each mob. `deaths`: the same of
+        mobs that died here in the last tick, with their `killer`: `player` if a player gave the last blow, else `other`. If
+        `cells` is true, also `cells`: a list of `{"name", "x", "y", "z"}`.
     """
     (x0, x1), (y0, y1), (z0, z1) = (sorted(pair) for pair in zip(low, high, strict=True))
     sx, sy, sz = world.grid.size
@@ -292,7 +292,7 @@ def box(world: World, low: Position, high: Position, *, cells: bool = False) -> 
 
 
 def _cells(states: np.ndarray, x0: int, y0: int, z0: int) -> list[dict[str, Any]]:
-    """Cells that are not air in a part of the land, uint16 (x, z, y), whose low corner is at (x0, y0, z0)."""
+    """List the cells that are not air in `states`, uint16 (x, z, y), a box whose low corner is at (x0, y0, z0)."""
     return [
         {"name": name_of(int(states[x, z, y])), "x": x0 + x, "y": y0 + y, "z": z0 + z}
         for x, z, y in np.argwhere(states != AIR).tolist()

@@ -1,7 +1,7 @@
-"""Everything that decides the future of a world, as data: rules are functions of a `WorldState`, which knows no rule.
+"""All data that decides the future of a world. Rules are functions of a `WorldState`, which itself knows no rule.
 
-Changes of blocks are only noted here: `blocks.updates` lets the neighbours react. The rules of a tick are in `tick`; `world`
-makes, saves and restores a world.
+This module only notes changes of blocks; `blocks.updates` lets the neighbours react. The rules of a tick are in `tick`; `world`
+makes, saves and restores worlds.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ DEFAULT_RULES = {
     "doTileDrops": "true",
     "doWeatherCycle": "false",
 }
-"""Game rules the world knows, and what they are at first."""
+"""Game rules that the world knows, with their default values."""
 
 
 class Turns:
-    """Cells whose turn is to come, in order; a cell that waits already keeps its turn."""
+    """Cells that wait for their turn, in order; adding a cell that waits already changes nothing."""
 
     def __init__(self) -> None:
         self.due: dict[int, list[int]] = {}
@@ -68,7 +68,7 @@ class Turns:
 
 
 def pack(x: int, y: int, z: int) -> int:
-    """The number by which `Updates` knows a cell."""
+    """Return the number that stands for a cell in `Updates`."""
     return x << 20 | z << 10 | y
 
 
@@ -81,12 +81,12 @@ class Updates:
 
     Attributes:
         ticks: Ticks so far.
-        blocks: Turns that blocks asked for.
-        fluids: Those of water and of lava.
-        moving: Cells of blocks that fall.
-        changes: Cells (x, y, z) that changed, with whether the neighbours are to react too and the old state (None: unknown);
-            empty between ticks.
-        is_settling: Whether somebody works off `changes`.
+        blocks: Scheduled turns of blocks.
+        fluids: Scheduled turns of water and of lava.
+        moving: Cells of falling blocks.
+        changes: Changed cells: x, y, z, whether the neighbours must react too, and the old state (None if unknown). Empty
+            between ticks.
+        is_settling: Whether `changes` are being processed.
     """
 
     def __init__(self) -> None:
@@ -98,11 +98,11 @@ class Updates:
         self.is_settling = False
 
     def schedule(self, x: int, y: int, z: int, ticks: int) -> None:
-        """Give the block of a cell a turn in some ticks, at least 1."""
+        """Schedule a turn of the block in a cell, `ticks` from now, at least 1."""
         self.blocks.add(self.ticks + max(1, ticks), pack(x, y, z))
 
     def state(self) -> dict[str, Any]:
-        """Everything to remember, as JSON values."""
+        """Return all data of these updates as JSON values, for `load`."""
         return {
             "ticks": self.ticks,
             "blocks": self.blocks.state(),
@@ -112,7 +112,7 @@ class Updates:
         }
 
     def load(self, state: dict[str, Any]) -> None:
-        """Continue from values of `state`; WorldError if these are others."""
+        """Continue from values that `state` returned; WorldError for other values."""
         other = Updates()
         try:
             other.ticks = int(state["ticks"])
@@ -126,39 +126,39 @@ class Updates:
 
 
 class WorldState:
-    """A world as it is now, with one player in it.
+    """The current state of a world; a new one has one player.
 
     Args:
-        seed: Of land, animals and all chance.
-        kind: Of land: see `terrain.generate.generate`.
-        land: As generated.
-        first: Its blocks and light as generated.
+        seed: Seed of the land, the animals and all chance.
+        kind: Kind of land: see `terrain.generate.generate`.
+        land: The land as generated.
+        first: Blocks and light of the land as generated.
 
     Attributes:
-        land: As generated; `grid` has the current blocks.
+        land: The land as generated; `grid` has the current blocks.
         first: The blocks and light as generated, which all worlds of this land share; read-only.
-        grid: Blocks and light.
-        players: Everybody in it, by seat.
-        seat: Whose turn it is: rules act for this player. 0 between two ticks.
-        player: The one whose turn it is.
+        grid: The current blocks and light.
+        players: All players, by seat.
+        seat: Seat of the player whose turn it is: rules act for this player. 0 between two ticks.
+        player: The player whose turn it is.
         entities: `state.ENTITY`, shape (MAX_ENTITIES,): mobs, items, arrows; rows with kind -1 are free.
         extras: Entity id -> further data of a few entities: JSON values.
         containers: Contents of chests and furnaces, by position.
         updates: Future changes of blocks.
-        ticks: Since the beginning.
-        time: Of day, 0 to 23,999: 0 is six in the morning, 6,000 noon, 18,000 midnight.
+        ticks: Number of ticks since the beginning.
+        time: Time of day, 0 to 23,999: 0 is six in the morning, 6,000 noon, 18,000 midnight.
         rules: Game rules by name.
         weather: `clear`, `rain` or `thunder`.
         difficulty: `peaceful`, `easy`, `normal` or `hard`.
-        spawn: Where the player begins, and comes back after death.
+        spawn: Place where the player begins, and comes back after death.
         screens: Each player's open screen: inventory, chest, ...; None while playing.
-        befores: Each player's action of the last tick.
-        rng: All chance after the beginning.
+        befores: Each player's action in the last tick.
+        rng: Random generator of all chance after the beginning.
         deaths: Mobs that died in the last tick, as `box` lists them, with their `killer`. Neither saved nor in the digest.
-        unseen: Cells that the hands of others have changed earlier in this tick -> the old state, which a player later in the
-            tick has aimed at. Empty between ticks.
-        noted: Such changes by the player whose turn it is; None while nobody uses their hands.
-        next_id: Of the next entity.
+        unseen: Cells that other players' hands have changed earlier in this tick -> the old state, at which a player later
+            in this tick still aims. Empty between ticks.
+        noted: The same for changes by the player whose turn it is; None except while that player's hands act.
+        next_id: Id of the next entity.
     """
 
     def __init__(self, seed: int, kind: str, land: Land, first: Grid) -> None:
@@ -190,7 +190,7 @@ class WorldState:
     # Players
 
     def join(self) -> int:
-        """Let another player in, at the spawn; return its seat. `step` takes one more action from now on."""
+        """Add a player at the spawn and return the new seat; from now on `step` takes one more action."""
         x, y, z = self.spawn
         self.players.append(Player(x=x + 0.5, y=float(y), z=z + 0.5))
         self.screens.append(None)
@@ -199,7 +199,7 @@ class WorldState:
 
     @contextmanager
     def acting(self, seat: int) -> Iterator[Player]:
-        """Rules, pictures and commands are for this player while the context lasts; WorldError if nobody sits there."""
+        """Let rules, pictures and commands act for the player in a seat while the context lasts; WorldError for a free seat."""
         if not 0 <= seat < len(self.players):
             raise WorldError(f"the seats of this world are 0 to {len(self.players) - 1}, got {seat}; World.join adds one")
         before = self.seat
@@ -210,7 +210,7 @@ class WorldState:
             self.turn_to(before)
 
     def turn_to(self, seat: int) -> None:
-        """`acting` without an end, for a tick, which gives everybody a turn; rules and tools use `acting`."""
+        """Let rules act for the player in a seat from now on. This is for `tick`; rules and tools use `acting`."""
         self.seat, self.player = seat, self.players[seat]
 
     @property
@@ -223,11 +223,11 @@ class WorldState:
 
     @property
     def said_done(self) -> bool:
-        """Whether the player pressed ESC in the last tick, to say that they are done."""
+        """Whether the player pressed ESC in the last tick to end the game."""
         return self.befores[self.seat].esc
 
     def give(self, stack: Stack) -> Stack | None:
-        """Put a stack into the player's slots and return the rest that did not fit; WorldError if the stack is empty."""
+        """Put a stack into the player's slots and return the part that did not fit; WorldError if the stack is empty."""
         if stack.count < 1:
             raise WorldError(f"a stack holds 1 or more, got {stack}")
         return inventory.add(self.player.slots, stack, selected=self.player.hotbar)
@@ -244,7 +244,7 @@ class WorldState:
         return before
 
     def container_at(self, position: Position) -> Container | None:
-        """The container of the block at a position, made empty if it has none yet; None if the block holds nothing."""
+        """Return the container of the block at a position, a new empty one if needed; None if such blocks hold no items."""
         kind = containers.kind_of_block(name_of(self.grid.get(*position)))
         if kind is None:
             return None
@@ -256,7 +256,7 @@ class WorldState:
     # Entities
 
     def free_row(self) -> int:
-        """A row of `entities` nobody uses, emptied and with a fresh id; when all are taken, that of the oldest item goes."""
+        """Return a cleared row of `entities` with a new id; if no row is free, the oldest thing (not a mob) is replaced."""
         free = np.flatnonzero(self.entities["kind"] == -1)
         if free.size:
             row = int(free[0])
@@ -275,7 +275,7 @@ class WorldState:
         return int(found[0]) if found.size else None
 
     def add_thing(self, kind: int, x: float, y: float, z: float, vx: float, vy: float, vz: float) -> int:
-        """Put a thing at a place, in blocks, with a speed, in blocks per tick; return its row."""
+        """Add a thing at (x, y, z) with a velocity in blocks per tick; return its row in `entities`."""
         row = self.free_row()
         one = self.entities[row]
         one["kind"], one["target"] = kind, -1
@@ -286,12 +286,12 @@ class WorldState:
     def spawn_item(
         self, x: float, y: float, z: float, stack: Stack, *, vx: float = 0.0, vy: float = 0.2, vz: float = 0.0, delay: int = 10
     ) -> int:
-        """Drop a stack; return the entity's id.
+        """Drop a stack as an item on the ground; return the entity's id.
 
         Args:
-            x, y, z: Of its bottom, in blocks.
-            vx, vy, vz: Blocks per tick.
-            delay: Ticks until it can be picked up, up to 32,766; 32,767 for never.
+            x, y, z: Position of its bottom, in blocks.
+            vx, vy, vz: Velocity in blocks per tick.
+            delay: Ticks until it can be picked up, up to 32,766; 32,767 means never.
 
         Raises:
             UnknownNameError: If there is no such item.

@@ -1,1 +1,1 @@
-"""Changes that blocks make without a player: they fall, burn, grow, flow and break when nothing holds them."""
+"""Changes of blocks without a player: blocks fall, burn, grow and flow, and break when they lose their support."""

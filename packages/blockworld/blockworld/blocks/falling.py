@@ -1,7 +1,7 @@
-"""Sand, gravel, concrete powder and anvils fall when nothing holds them.
+"""Falling blocks: sand, gravel, concrete powder and anvils fall when they have no support.
 
-Difference from the game: a falling block is not an entity. It moves down a cell every 2 ticks (10 blocks a second, the game's
-mean over a fall of about 12), so that it is a block at every moment, the same in every replay.
+Difference from the game: a falling block is not an entity. It moves down one cell every 2 ticks (10 blocks a second, the game's
+mean over a fall of about 12 blocks). So it is a block at every moment, and the same in every replay.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ FALLS: tuple[bool, ...] = tuple(
     or block.name.endswith("_concrete_powder")
     for block in BLOCKS
 )
-"""Per index into `BLOCKS`."""
+"""Per index into `BLOCKS`: whether the block falls."""
 _GIVES_WAY = {
     *("air", "cave_air", "void_air", "water", "lava", "fire", "soul_fire", "snow", "grass", "fern", "dead_bush", "vine"),
     *("tall_grass", "large_fern", "seagrass", "tall_seagrass", "bubble_column"),
     *("nether_sprouts", "crimson_roots", "warped_roots"),
 }
 GIVES_WAY: tuple[bool, ...] = tuple(block.name in _GIVES_WAY for block in BLOCKS)
-"""Per index into `BLOCKS`: what a falling block takes the place of."""
+"""Per index into `BLOCKS`: whether a falling block may take its place."""
 
 
 def can_fall(grid: Grid, x: int, y: int, z: int) -> bool:

@@ -20,7 +20,7 @@ _DIFFICULTIES = ("peaceful", "easy", "normal", "hard")
 
 
 def fire_at(world: WorldState, x: int, y: int, z: int, age: int = 0) -> int:
-    """State of fire in a cell: it shows on the sides that burn, unless it stands on a floor."""
+    """State of fire in a cell: the fire clings to flammable neighbours, unless it stands on a floor."""
     get = world.grid.get
     below = get(x, y - 1, z)
     if name_of(below) in ("soul_sand", "soul_soil"):
@@ -36,7 +36,7 @@ def fire_at(world: WorldState, x: int, y: int, z: int, age: int = 0) -> int:
 
 
 def burn(world: WorldState, x: int, y: int, z: int) -> bool:
-    """Give a fire its turn; return whether it wants another."""
+    """Give a fire its turn; return whether it still burns and needs another turn."""
     if world.rules.get("doFireTick", "true") != "true":
         return True
     get, rng = world.grid.get, world.rng
@@ -94,7 +94,7 @@ def _any_fuel(blocks, x, y, z):
 
 
 def kindle(world: WorldState, x: int, y: int, z: int) -> None:
-    """Random turn of lava: it may set fire to blocks above and around it."""
+    """Give lava its random turn, which may set fire to blocks above and around it."""
     if world.rules.get("doFireTick", "true") != "true" or not _any_fuel(world.grid.blocks, x, y, z):
         return
     get, rng = world.grid.get, world.rng

@@ -1,4 +1,4 @@
-"""One tick of a furnace: fire, input and output. Recipes are in `registry.smelting`."""
+"""Rules of furnaces in each tick: fuel, input and output. Recipes are in `registry.smelting`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Random ticks: crops and trees grow, grass spreads, leaves without a log decay, farmland dries, ice melts.
 
-Each tick, every section of 16 x 16 x 16 cells within 64 blocks of the player draws as many cells as the rule randomTickSpeed
-says (3); cells whose block has a rule get a turn. Most are grass and leaves, so compiled code drops those with nothing to do.
+Each tick, every section of 16 x 16 x 16 cells within 64 blocks of the player draws cells at random, as many as the game rule
+randomTickSpeed says (3); drawn cells whose block has a rule get a turn. Most are grass and leaves, so compiled code skips those
+that would not change.
 Chances are those of Minecraft 1.16 (minecraft.wiki, the pages of the blocks).
 
 Differences from the game: a dark oak grows from one sapling; mushrooms, vines, bamboo and corals never grow.
@@ -29,9 +30,9 @@ from blockworld.terrain import trees
 from blockworld.world_state import WorldState
 
 REACH = 64
-"""How far from the player things grow, in blocks along x and z."""
+"""Distance from the player within which plants grow, in blocks along x and z."""
 DECAY_DISTANCE = 6
-"""Leaves with no log within so many steps through leaves decay; at most 7, for the search counts in 4 bits."""
+"""Leaves decay if no log is within this many steps through leaves. At most 7, because the search counts in 4 bits."""
 
 _NONE, _RULE, _GRASS, _LEAVES, _LAVA = range(5)
 Rule = Callable[[WorldState, int, int, int, int], None]
@@ -39,7 +40,7 @@ Rule = Callable[[WorldState, int, int, int, int], None]
 
 @cache
 def sky_darkening(time: int) -> int:
-    """Levels of sky light lost at `time` (0 to 23,999): 0 by day to 11 at night (minecraft.wiki, "Light").
+    """Levels by which sky light is reduced at `time` (0 to 23,999): 0 by day to 11 at night (minecraft.wiki, "Light").
 
     >>> sky_darkening(6000), sky_darkening(18000)
     (0, 11)
@@ -51,7 +52,7 @@ def sky_darkening(time: int) -> int:
 
 
 def brightness(world: WorldState, x: int, y: int, z: int) -> int:
-    """Brighter of sky and block light of a cell, whatever the time of day."""
+    """The higher of a cell's sky light and block light, regardless of the time of day."""
     return max(world.grid.lights(x, y, z))
 
 
@@ -96,7 +97,7 @@ def random_ticks(world: WorldState) -> None:
 
 
 def _soil() -> np.ndarray:
-    """Bits per state: 1 dirt, 2 grass or mycelium, 4 smothers the block below, 8 water, 16 log, 32 leaf."""
+    """Bits per state: 1 dirt, 2 grass or mycelium, 4 block that smothers the one below it, 8 water, 16 log, 32 leaf."""
     soil = per_block({"dirt": 1, "grass_block": 2, "mycelium": 2}, 0, np.uint8)
     soil |= np.where((TAKES == 15) | (HIDES & 1 != 0) & (BLOCKS.index(BY_NAME["snow"]) != BLOCK_OF), 4, 0).astype(np.uint8)
     soil |= np.where(FLUID & 3 == WATER, 8, 0).astype(np.uint8)
@@ -114,7 +115,7 @@ _SOIL = _soil()
 
 @njit(cache=True)
 def _far_from_logs(blocks, soil, x, y, z):
-    """Whether no log is within `DECAY_DISTANCE` steps of some leaves, through leaves."""
+    """Whether the leaves in a cell have no log within `DECAY_DISTANCE` steps through leaves."""
     sx, sz, sy = blocks.shape
     side_length = 2 * DECAY_DISTANCE + 1
     seen = np.zeros((side_length, side_length, side_length), np.bool_)
@@ -145,15 +146,15 @@ def _far_from_logs(blocks, soil, x, y, z):
 
 
 PLOT = 4
-"""Cells a side of a plot, of which it is known whether it has blocks that get turns [0], and blocks that catch fire [1]: the
-heights of plots are bits of these numbers."""
+"""Cells along each side of a plot. For each plot it is known whether it has blocks that get turns (index 0) and blocks that
+catch fire (index 1). All plots of a column share a number per index, in which each bit stands for one plot."""
 _LOOK_AGAIN_TICKS = 32
 _GROWING: WeakKeyDictionary[Grid, tuple[np.ndarray, np.ndarray]] = WeakKeyDictionary()
-"""Of each grid what `_look_over` writes, and which squares of columns were touched since."""
+"""Per grid: the plots that `_look_over` writes, and the squares of columns touched since then."""
 
 
 def growing(world: WorldState) -> tuple[np.ndarray, np.ndarray]:
-    """Plots of a world, and squares of columns touched since their last update; the first call takes some milliseconds."""
+    """Plots of a world, and squares of columns touched since the plots were updated; the first call takes some milliseconds."""
     grid, first = world.grid, world.first
     found = _GROWING.get(grid)
     if found is None:
@@ -192,7 +193,7 @@ def _look_over(blocks, turns, catches, plots, touched):
 
 @njit(cache=True)
 def _may_kindle(plots, touched, x, y, z):
-    """Whether a flammable block may be where lava looks for it (`fire.kindle`)."""
+    """Whether a flammable block may be near enough for lava to set it on fire (`fire.kindle`)."""
     heights = np.uint64(0)
     for v in range(max(0, y - 2) // PLOT, (y + 5) // PLOT + 1):
         heights |= np.uint64(1) << np.uint64(v)
@@ -205,11 +206,10 @@ def _may_kindle(plots, touched, x, y, z):
 
 @njit(cache=True)
 def _drawn(blocks, light, turns, soil, draws, sections, speed, dark, plots, touched):
-    """Sort the drawn cells: those with a rule, with ~cell for lava that kindles nothing; soils and their new states, -1 for
-    dirt; leaves that decay.
+    """Read the drawn cells and return those that may change, as four arrays.
 
-    Only cells of `plots` with such blocks and those in `touched` squares are read. All are read before anything depends on
-    them, so that their memory accesses overlap.
+    The arrays: cells whose block has a rule (~cell for lava that kindles nothing); soils; their new states, -1 for dirt; leaves
+    that decay. Only `plots` with such blocks and `touched` squares are read, all reads first so that they overlap.
     """
     sx, sz, sy = blocks.shape
     x0, x1, z0, z1 = sections
@@ -281,7 +281,7 @@ def _age(state: int) -> int:
 
 
 def growth_speed(world: WorldState, x: int, y: int, z: int, state: int) -> float:
-    """Growth points of a crop: more on wet farmland and amid other farmland, half beside its own kind except in rows."""
+    """Growth points of a crop: more on wet farmland and among other farmland; half beside its own kind, except in rows."""
     get = world.grid.get
     points = 1.0
     for dx in (-1, 0, 1):
@@ -334,7 +334,7 @@ def _stem(world: WorldState, x: int, y: int, z: int, state: int) -> None:
 
 
 def _older(chance: int, lit: bool = False) -> Rule:
-    """Rule that grows a step once in `chance` turns, only in light if `lit`."""
+    """Rule by which a plant grows one step in one of `chance` turns; if `lit`, only in light."""
 
     def rule(world: WorldState, x: int, y: int, z: int, state: int) -> None:
         age, oldest = _age(state), len(BLOCKS[BLOCK_OF[state]].properties["age"]) - 1
@@ -345,7 +345,7 @@ def _older(chance: int, lit: bool = False) -> Rule:
 
 
 def _tall(world: WorldState, x: int, y: int, z: int, state: int) -> None:
-    """Grow cactus and sugar cane up to three high, a block every sixteenth turn of the top."""
+    """Grow cactus and sugar cane up to three blocks high, by one block every sixteenth turn of the top block."""
     grid = world.grid
     block = BLOCK_OF[state]
     if not grid.inside(x, y + 1, z) or grid.get(x, y + 1, z) != AIR:
@@ -396,7 +396,7 @@ def advance_sapling(world: WorldState, x: int, y: int, z: int, state: int) -> No
 
 
 def grow_tree(world: WorldState, x: int, y: int, z: int, wood: str) -> bool:
-    """Grow a tree in place of a sapling; return whether there was room. If not, nothing has changed.
+    """Grow a tree in place of a sapling; return whether there was room. Without room, nothing changes.
 
     Args:
         wood: `oak`, `birch`, `spruce`, `jungle`, `acacia` or `dark_oak`; jungle and dark oak trees have the shape of oaks.
@@ -488,9 +488,9 @@ _TURNS[state_of("redstone_ore", lit="false")] = _NONE
 
 
 def bone_meal(world: WorldState, x: int, y: int, z: int) -> bool:
-    """Use bone meal on a block; return whether it had an effect, so that one is used up.
+    """Use bone meal on a block; return whether it had an effect and so is used up.
 
-    Crops grow 2 to 5 steps, saplings a step in 45 of 100 cases, berries a step; grass sprouts around.
+    Crops grow 2 to 5 steps, berries one step, saplings one step in 45 of 100 cases; on grass, plants sprout around the cell.
     """
     grid, rng = world.grid, world.rng
     state = grid.get(x, y, z)

@@ -12,7 +12,7 @@ CLOCKWISE = {"north": "east", "east": "south", "south": "west", "west": "north"}
 
 
 def other_half(world: WorldState, x: int, y: int, z: int) -> Position | None:
-    """Cell of the other half of a door, bed or tall plant, if the cell has it."""
+    """Cell of the other half of a door, bed or tall plant; None if that cell does not hold it."""
     state = world.grid.get(x, y, z)
     name, values = name_of(state), properties_of(state)
     if name.endswith("_bed"):
@@ -44,7 +44,7 @@ def chest_partner(world: WorldState, x: int, y: int, z: int) -> Position | None:
 
 
 def chest_halves(world: WorldState, position: Position) -> tuple[Position, ...]:
-    """Cells of a chest: one, or both of a large chest, first the one that fills the upper rows."""
+    """Cells of a chest: one, or two of a large chest, of which the first fills the upper rows of the screen."""
     x, y, z = position
     state = world.grid.get(x, y, z)
     properties = properties_of(state)

@@ -1,4 +1,4 @@
-"""State of a placed block: its orientation follows the clicked face, the point on it and the player's look.
+"""State of a placed block: its orientation depends on the clicked face, the clicked point and the player's look.
 
 Rules of Minecraft 1.16. `placement_state` only reads the world.
 """
@@ -17,7 +17,7 @@ from blockworld.world_state import WorldState
 
 Point = tuple[float, float, float]
 HORIZONTAL = ("south", "west", "north", "east")
-"""In the order of yaw: 0, 90, 180, 270."""
+"""Horizontal directions in the order of yaw: 0, 90, 180, 270."""
 OPPOSITE = {"north": "south", "south": "north", "west": "east", "east": "west", "up": "down", "down": "up"}
 CLOCKWISE = {"north": "east", "east": "south", "south": "west", "west": "north"}
 STEPS: dict[str, tuple[int, int, int]] = dict(zip(FACES, NORMALS, strict=True))
@@ -38,11 +38,11 @@ _WALL_NAMES = {"torch": "wall_torch", "soul_torch": "soul_wall_torch", "redstone
 _MORE = {"snow": "layers", "sea_pickle": "pickles", "turtle_egg": "eggs"}
 _IN_WATER = {"seagrass", "kelp", "tall_seagrass"}
 TALL = {"sunflower", "lilac", "rose_bush", "peony", "tall_grass", "large_fern"}
-"""Plants of two cells."""
+"""Plants that are two cells high."""
 
 
 def is_replaceable(state: int) -> bool:
-    """Whether another block can take a state's place: air, liquids, grass, fire, a thin layer of snow."""
+    """Whether another block can replace this state: air, liquids, grass, fire, a thin layer of snow."""
     name = name_of(state)
     return name in _REPLACEABLE or (name == "snow" and properties_of(state)["layers"] == "1")
 
@@ -52,7 +52,7 @@ def facing(yaw: float) -> str:
 
 
 def looks(yaw: float, pitch: float) -> list[str]:
-    """The six directions, the one closest to the look first."""
+    """The six directions, sorted by how close they are to the look, the closest first."""
     a, b = math.radians(yaw), math.radians(pitch)
     x, y, z = -math.sin(a) * math.cos(b), -math.sin(b), math.cos(a) * math.cos(b)
     along = {"east": x, "west": -x, "up": y, "down": -y, "south": z, "north": -z}
@@ -70,7 +70,7 @@ def wall_name(name: str) -> str | None:
 
 
 def grows(world: WorldState, x: int, y: int, z: int, state: int) -> int | None:
-    """State of a cell after one more of the same block: a double slab, more snow; None if it takes no more."""
+    """State of a cell after adding one more of the same block (a double slab, more snow); None if it takes no more."""
     here = world.grid.get(x, y, z)
     if block_of(here) is not block_of(state):
         return None
@@ -83,7 +83,7 @@ def grows(world: WorldState, x: int, y: int, z: int, state: int) -> int | None:
 
 
 def double_slab(state: int, item: str, face: int, hit_y: float) -> int | None:
-    """Double slab that a click with another slab makes; `hit_y` is the height within the cell."""
+    """Double slab that results from a click on a slab with another slab, or None; `hit_y` is the height within the cell."""
     if not item.endswith("_slab") or name_of(state) != item:
         return None
     kind = properties_of(state)["type"]
@@ -96,10 +96,10 @@ def double_slab(state: int, item: str, face: int, hit_y: float) -> int | None:
 def placement_state(
     world: WorldState, item: str, x: int, y: int, z: int, face: int, hit: Point, yaw: float, pitch: float
 ) -> int | None:
-    """State that an item's block gets in a cell; None if the item places nothing or the block would not stay.
+    """State of an item's block when placed in a cell; None if the item places no block or the block would not stay.
 
     Args:
-        x, y, z: The cell to fill (of a bed the foot, of a door the lower half).
+        x, y, z: The cell to fill (for a bed its foot, for a door its lower half).
         face: Clicked face of the neighbour, `physics.DOWN` ... `EAST`.
         hit: Clicked point, in world coordinates.
         yaw, pitch: The player's look, in degrees.
@@ -135,7 +135,7 @@ def placement_state(
 
 
 def _stays(world: WorldState, x: int, y: int, z: int, state: int) -> bool:
-    """Whether a block has the support it needs; of two halves, whether the lower one has."""
+    """Whether a block has the support it needs; for a block of two halves, whether the lower half has it."""
     name, grid = name_of(state), world.grid
     if name.endswith("_bed"):
         return True
@@ -147,7 +147,7 @@ def _stays(world: WorldState, x: int, y: int, z: int, state: int) -> bool:
 
 
 def _on_floor_or_wall(world: WorldState, name: str, x: int, y: int, z: int, face: int, yaw: float, pitch: float) -> int | None:
-    """Put torches, signs, banners, heads and ladders at the clicked face, else in the first looked-at direction that works."""
+    """State of a torch, sign, banner, head or ladder at the clicked face, else in the first looked-at direction that works."""
     wall = wall_name(name) or name
     for way in [OPPOSITE[FACES[face]], *looks(yaw, pitch)]:
         if way == "up" or (way == "down" and wall == name):
@@ -232,7 +232,7 @@ def _turned(
 
 
 def _hinge(world: WorldState, x: int, y: int, z: int, name: str, look: str, hit: Point) -> str:
-    """Left or right: away from walls, so that two doors make a pair, else by the clicked half."""
+    """Side of a door's hinge, left or right: towards a wall, or so that two doors make a pair, else by the clicked half."""
     right = CLOCKWISE[look]
     (rx, _, rz), (lx, _, lz), (dx, _, dz) = STEPS[right], STEPS[OPPOSITE[right]], STEPS[look]
     grid = world.grid
@@ -267,7 +267,7 @@ def _bell(world: WorldState, x: int, y: int, z: int, state: int, side: str, look
 
 
 def _chest(world: WorldState, x: int, y: int, z: int, state: int) -> int:
-    """Half of a double chest beside a single one that faces the same way."""
+    """State of a placed chest: half of a double chest if beside a single chest that faces the same way."""
     if world.player.sneaking:
         return state
     way = properties_of(state)["facing"]

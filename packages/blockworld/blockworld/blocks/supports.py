@@ -1,6 +1,6 @@
 """The support that a block needs to stay: a floor, a wall, soil, its other half.
 
-`stays` answers for one cell. Blocks without an entry in `RULES` stay anywhere.
+`stays` tells whether the block in a cell has its support. Blocks without an entry in `RULES` stay anywhere.
 
 Differences from the game: signs, banners and cakes stand on any block with a collision shape; scaffolding, chorus plants and
 the Nether's hanging vines stay without support; mushrooms need a floor but not darkness.
@@ -33,7 +33,7 @@ def is_water(state: int) -> bool:
 
 @cache
 def _centre(state: int, side: int) -> bool:
-    """Whether the middle of the top (`UP`) or bottom of a state can carry a torch or a lantern."""
+    """Whether the middle of a state's top (`side` is `UP`) or bottom can hold a torch or a lantern."""
     return not name_of(state).endswith("_leaves") and covers(state, side, 7, 7, 9, 9)
 
 
@@ -107,7 +107,7 @@ def _soil(names: set[str]) -> Rule:
 
 
 def _halves(soil: Rule) -> Rule:
-    """Rule for blocks two cells high: the lower half needs its floor, and each needs the other."""
+    """Rule for blocks two cells high: the lower half needs its floor, and each half needs the other."""
 
     def stays(grid: Grid, x: int, y: int, z: int, state: int) -> bool:
         lower = properties_of(state)["half"] == "lower"
@@ -168,7 +168,7 @@ def _cocoa(grid: Grid, x: int, y: int, z: int, state: int) -> bool:
 
 
 def _leaves(grid: Grid, x: int, y: int, z: int) -> bool:
-    """Whether a cell has leaves, which hold vines but no torches."""
+    """Whether a cell holds leaves, which support vines but no torches."""
     return name_of(grid.get(x, y, z)).endswith("_leaves")
 
 
@@ -267,10 +267,10 @@ def _rules() -> dict[str, Rule]:
 
 _BY_NAME = _rules()
 RULES: tuple[Rule | None, ...] = tuple(_BY_NAME.get(block.name) for block in BLOCKS)
-"""Per index into `BLOCKS`: whether a cell of that block has what it needs; None for what stays anywhere."""
+"""Per index into `BLOCKS`: function that tells whether such a block has its support; None for blocks that stay anywhere."""
 
 
 def stays(grid: Grid, x: int, y: int, z: int, state: int) -> bool:
-    """Whether a block of this state has its support in a cell; also asked before placing it."""
+    """Whether a block of this state has, or would have, its support in a cell."""
     rule = RULES[BLOCK_OF[state]]
     return rule is None or rule(grid, x, y, z, state)

@@ -1,4 +1,4 @@
-"""Immediate reactions of blocks to a change, and how blocks are changed and broken.
+"""Changing and breaking blocks, and the immediate reactions of other blocks.
 
 Every rule that changes a block uses `set_block`, which updates the cell and its six neighbours: blocks without support break,
 fences and stairs join, sand and fluids get a turn some ticks later (see `turns`). Updates run in the order of the changes, so
@@ -57,15 +57,15 @@ MINDS: np.ndarray = np.array(
         for support, join, reaction in zip(supports.RULES, connections.RULES, REACTIONS, strict=True)
     ]
 )[BLOCK_OF]
-"""bool, shape (NUM_STATES,): whether a state wants to know when a neighbour changes; fluids aside."""
+"""bool, shape (NUM_STATES,): whether a block of this state reacts when a neighbour changes, apart from fluids."""
 _MINDS_OR_FLOWS_TABLE = MINDS | (FLUID & 3 != 0)
 _MINDS_OR_FLOWS = _MINDS_OR_FLOWS_TABLE.tobytes()
 
 
 def set_block(world: WorldState, x: int, y: int, z: int, state: int) -> int:
-    """Put a state into a cell and let its neighbours react; return the old state.
+    """Put a state into a cell, let its neighbours react, and return the old state.
 
-    The cell itself joins, falls or flows, but is not checked for support: it may be placed before the block that holds it.
+    The new block joins, falls or flows, but is not checked for support: it may be placed before the block that supports it.
 
     Raises:
         WorldError: If there is no such cell.
@@ -77,17 +77,17 @@ def set_block(world: WorldState, x: int, y: int, z: int, state: int) -> int:
 
 
 def tell(world: WorldState, x: int, y: int, z: int, before: int, after: int) -> None:
-    """Let the neighbours react to a cell that was set in the grid itself, as after `set_block`."""
+    """Let the neighbours react, as in `set_block`, to a cell that was changed directly in the grid."""
     if before != after:
         world.updates.changes.append((x, y, z, True, before))
         settle(world)
 
 
 def changed_box(world: WorldState, x0: int, y0: int, z0: int, before: np.ndarray) -> None:
-    """Let a box of cells and their neighbours react after many of its cells changed at once.
+    """Let the cells of a box and their neighbours react after many cells of the box have changed at once.
 
     Args:
-        x0, y0, z0: The low corner.
+        x0, y0, z0: The low corner of the box.
         before: uint16, (x, z, y): old states of the box.
     """
     blocks = world.grid.blocks
@@ -108,11 +108,11 @@ def changed_box(world: WorldState, x0: int, y0: int, z0: int, before: np.ndarray
 
 
 def break_block(world: WorldState, x: int, y: int, z: int, tool: Stack | None = None, drop: bool = True) -> None:
-    """Break a block, with its other half and its contents; water that was in it stays.
+    """Break a block together with its other half and its contents; water that was in it stays.
 
     Args:
         tool: The tool that mined it, which decides the drops.
-        drop: Whether it drops items; contents of chests always do. The rule doTileDrops counts too.
+        drop: Whether the block drops items, if the rule doTileDrops allows it; contents of chests drop always.
     """
     state = world.grid.get(x, y, z)
     if state == AIR or not world.grid.inside(x, y, z):
@@ -136,7 +136,7 @@ def break_block(world: WorldState, x: int, y: int, z: int, tool: Stack | None = 
 
 
 def _left_behind(state: int, below: int = AIR, tool: Stack | None = None, melts: bool = False) -> int:
-    """State that fills the cell of a broken block: the water it stood in, or molten ice."""
+    """State that remains in the cell of a broken block: the water it stood in, water of molten ice, or air."""
     name = name_of(state)
     if name not in ("water", "bubble_column") and physics.FLUID_KIND[state] == physics.WATER:
         return _WATER
@@ -156,7 +156,7 @@ def _toss(world: WorldState, x: int, y: int, z: int, stack: Stack) -> None:
 
 
 def settle(world: WorldState) -> None:
-    """Process the queued changes; changes made meanwhile join the queue, so that calls do not nest."""
+    """Process the queued changes; changes made while this runs join the queue, so that calls do not nest."""
     updates = world.updates
     if updates.is_settling:
         return
@@ -181,7 +181,7 @@ def settle(world: WorldState) -> None:
 
 
 def _react(world: WorldState, x: int, y: int, z: int, itself: bool, cause: tuple[int, int, int, int] | None = None) -> None:
-    """Let the block of a cell react to a change of its own (`itself`) or of a neighbour.
+    """Let the block in a cell react to a change of its own cell (`itself`) or of a neighbour.
 
     Args:
         cause: Cell of the neighbour and its old state, where known.
@@ -247,7 +247,7 @@ def fire_delay(world: WorldState) -> int:
 
 
 def break_unsupported(world: WorldState, x: int, y: int, z: int, drop: bool = True) -> None:
-    """Break a block that lost its support; it drops even what a bare hand would not get."""
+    """Break a block that has lost its support; it drops its items even if these would need a tool."""
     fits = sorted(name for name in block_of(world.grid.get(x, y, z)).tools if name.endswith(("_pickaxe", "_sword")))
     break_block(world, x, y, z, Stack(fits[0]) if fits else None, drop)
 

@@ -1,4 +1,4 @@
-"""Parts of commands: words, numbers, names, places, blocks and items, read with the column where they stand."""
+"""Reading the parts of commands: words, numbers, names, places, blocks and items. Errors name the column of the mistake."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from blockworld.world_state import WorldState
 
 MAX_LENGTH = nbt.MAX_LENGTH
 PLAYER = 0
-"""The player's number among entities."""
+"""Number that stands for the player where commands use entity ids."""
 
 ENCHANTMENTS = (
     *("aqua_affinity", "bane_of_arthropods", "binding_curse", "blast_protection", "channeling", "depth_strider", "efficiency"),
@@ -29,7 +29,7 @@ ENCHANTMENTS = (
     *("projectile_protection", "protection", "punch", "quick_charge", "respiration", "riptide", "sharpness", "silk_touch"),
     *("smite", "soul_speed", "sweeping", "thorns", "unbreaking", "vanishing_curse"),
 )
-"""Of Minecraft 1.16, by the names commands use."""
+"""Enchantments of Minecraft 1.16, by the names that commands use."""
 
 
 class CommandError(WorldError):
@@ -37,7 +37,7 @@ class CommandError(WorldError):
 
     Attributes:
         column: Position of the mistake, counted from 1.
-        what: The mistake, and the expected text.
+        what: Description of the mistake and of the expected text.
     """
 
     def __init__(self, command: str, column: int, what: str) -> None:
@@ -48,20 +48,20 @@ class CommandError(WorldError):
 
 @dataclass
 class Plan:
-    """Checks of one line before anything is done: `mobs` is how many it will summon."""
+    """Data for checking a command line before it runs: `mobs` is the number of mobs that it will summon."""
 
     mobs: int = 0
 
 
 @dataclass(frozen=True)
 class Source:
-    """Runner and place of a command; `execute` changes it.
+    """The entity and place for which a command runs; `execute` changes them.
 
     Attributes:
-        entity: An id; `PLAYER` for the player.
-        x, y, z: Of the feet.
-        yaw, pitch: In degrees.
-        plan: Shared by all of one line.
+        entity: Id of the entity; `PLAYER` for the player.
+        x, y, z: Position of the feet.
+        yaw, pitch: The entity's look, in degrees.
+        plan: The same object for all sources of one command line.
     """
 
     entity: int
@@ -84,7 +84,7 @@ class _Part(NamedTuple):
 
 @dataclass(frozen=True)
 class Place:
-    """Three coordinates as written: east, up, south; of `^` left, up, forward."""
+    """Three coordinates as written: east, up, south; with `^` left, up, forward."""
 
     read: Reader
     parts: tuple[_Part, _Part, _Part]
@@ -99,11 +99,11 @@ class Place:
         return values[0], values[1], values[2]
 
     def point(self, source: Source) -> tuple[float, float, float]:
-        """The exact point; absolute whole numbers east and south mean the middle of a block, as in the game."""
+        """The exact point. As in the game, absolute whole numbers for east and south mean the middle of a block."""
         return self._resolved(source, True)
 
     def standing(self, world: WorldState, source: Source) -> tuple[float, float, float]:
-        """A point for an entity; CommandError if it is outside the world."""
+        """The point, for an entity's feet; CommandError if it is outside the world."""
         x, y, z = self.point(source)
         sx, sy, sz = world.grid.size
         if not (0 <= x < sx and 0 <= y <= sy and 0 <= z < sz):
@@ -113,7 +113,7 @@ class Place:
         return x, y, z
 
     def anywhere(self, source: Source) -> Position:
-        """The cell, inside the world or not; CommandError if an absolute number is not whole."""
+        """The cell, which may lie outside the world; CommandError if an absolute number is not whole."""
         for part in self.parts:
             if not part.kind and not part.whole:
                 raise self.read.error(f"the place of a block is whole numbers, got {part.value:g}", part.column)
@@ -133,7 +133,7 @@ class Place:
 
 
 def _local(source: Source, left: float, up: float, forward: float) -> tuple[float, float, float]:
-    """`^left ^up ^forward`, seen from the feet of the source."""
+    """The point of `^left ^up ^forward`, counted from the feet of the source."""
     yaw, pitch = math.radians(source.yaw), math.radians(source.pitch)
     ahead = (-math.sin(yaw) * math.cos(pitch), -math.sin(pitch), math.cos(yaw) * math.cos(pitch))
     above = (-math.sin(yaw) * math.sin(pitch), math.cos(pitch), math.cos(yaw) * math.sin(pitch))
@@ -149,9 +149,9 @@ class BlockGiven(NamedTuple):
     """A block as written.
 
     Attributes:
-        state: With the written properties and defaults for the others.
+        state: The state with the written properties, and defaults for the others.
         said: The written properties.
-        data: Its NBT, plain values; None without.
+        data: The block's NBT as plain values; None if none is written.
         column, data_column: Positions of the block and of its NBT.
     """
 
@@ -183,13 +183,13 @@ _MOST = 30_000_000
 
 
 class Reader:
-    """Text of a command, read from left to right; `at` is the index of the next character."""
+    """Reader of a command's text from left to right; `at` is the index of the next character."""
 
     def __init__(self, text: str) -> None:
         self.text, self.at = text, 0
 
     def error(self, what: str, column: int | None = None) -> CommandError:
-        """Error at a column, by default at the next character."""
+        """Return an error at a column, by default at the next character."""
         return CommandError(self.text, self.at + 1 if column is None else column, what)
 
     @property
@@ -205,7 +205,7 @@ class Reader:
         return repr(self.text[self.at : self.at + 30]) if not self.done else "the end"
 
     def peek(self) -> str:
-        """The next character; "" at the end."""
+        """Return the next character without reading it; "" at the end."""
         return self.text[self.at : self.at + 1]
 
     def space(self, expected: str) -> None:
@@ -232,7 +232,7 @@ class Reader:
         return found[0]
 
     def choice(self, kind: str, choices: Collection[str]) -> str:
-        """One of some words; the error offers the nearest one."""
+        """Read one of the words in `choices`; the error offers the nearest one."""
         column = self.column
         word = self.word(f"{kind}: {', '.join(choices)}")
         if word not in choices:
@@ -243,7 +243,7 @@ class Reader:
         return self.error(str(unknown_name(kind, name[:100], known)), column)
 
     def name(self, kind: str) -> str:
-        """A name such as `minecraft:stone` or `#minecraft:logs`, without its `minecraft:`."""
+        """Read a name such as `minecraft:stone` or `#minecraft:logs`; return it without `minecraft:`."""
         found = _NAME.match(self.text, self.at)
         if not found or not found[0]:
             raise self.error(f"expected {kind}, got {self.rest}")
@@ -295,7 +295,7 @@ class Reader:
         return _Part(kind, value, "." not in self.text[start : self.at], column)
 
     def place(self, what: str = "a place: three numbers, such as ~ ~1 ~") -> Place:
-        """Three coordinates, `~` and `^` included."""
+        """Read three coordinates, which may have `~` or `^`."""
         parts = [self._part(what)]
         for _ in range(2):
             self.space(what)
@@ -305,7 +305,7 @@ class Reader:
         return Place(self, (parts[0], parts[1], parts[2]))
 
     def angle(self, what: str, most: float) -> _Part:
-        """An angle in degrees, absolute or `~`."""
+        """Read an angle in degrees, absolute or with `~`."""
         column = self.column
         part = self._part(what)
         if part.kind == "^" or abs(part.value) > most:
@@ -322,7 +322,7 @@ class Reader:
         return nbt.plain(value)
 
     def _properties(self, state: int) -> tuple[int, dict[str, str]]:
-        """`[property=value,...]`, if it comes next."""
+        """Read `[property=value,...]` if it comes next; return the new state and the written properties."""
         said: dict[str, str] = {}
         if self.peek() != "[":
             return state, said
@@ -353,7 +353,7 @@ class Reader:
         return state, said
 
     def block(self) -> BlockGiven:
-        """`name[property=value,...]{NBT}`."""
+        """Read a block, `name[property=value,...]{NBT}`."""
         column = self.column
         state, said = self._properties(BLOCKS[self.known("block", BLOCKS)].default)
         data_column = self.column
@@ -361,7 +361,7 @@ class Reader:
         return BlockGiven(state, said, data, column, data_column)
 
     def block_filter(self) -> frozenset[int]:
-        """States that match `name[property=value,...]` or `#tag`; properties that are not written may have any value."""
+        """Read `name[property=value,...]` or `#tag`; return all matching states. Properties not written may have any value."""
         column = self.column
         if self.peek() == "#":
             members = self.tag() & BLOCKS.keys()
@@ -375,7 +375,7 @@ class Reader:
         return frozenset(state for state in _states(name_of(given.state)) if wanted <= properties_of(state).items())
 
     def tag(self) -> frozenset[str]:
-        """`#tag`: names of items and blocks."""
+        """Read `#tag`; return the names of its items and blocks."""
         column = self.column
         name = self.name("a tag").removeprefix("#")
         if name not in TAGS:
@@ -383,7 +383,7 @@ class Reader:
         return TAGS[name]
 
     def item(self, *, or_air: bool = False) -> ItemGiven | None:
-        """`name{NBT}`; None for `air`, where that is allowed."""
+        """Read an item, `name{NBT}`; return None for `air` where that is allowed."""
         column = self.column
         name = self.known("item", {*ITEMS, "air"})
         if name == "air":
@@ -407,14 +407,14 @@ def _states(name: str) -> range:
 
 
 def whole(value: Any, what: str, least: int, most: int) -> int:
-    """A number of NBT that must be whole and in range; else WorldError."""
+    """Return a whole number from NBT; WorldError if it is not whole or out of range."""
     if isinstance(value, str) or not isinstance(value, (int, float)) or value != int(value) or not least <= value <= most:
         raise WorldError(f"{what} is a whole number from {least} to {most}, got {str(value)[:40]!r}")
     return int(value)
 
 
 def known_keys(data: Any, what: str, keys: Collection[str]) -> dict[str, Any]:
-    """NBT compound whose names must all be among `keys`; else WorldError or UnknownNameError."""
+    """Return `data` if it is an NBT compound, else WorldError; UnknownNameError if one of its names is not among `keys`."""
     if not isinstance(data, dict):
         raise WorldError(f"{what} is data in braces, got {str(data)[:40]!r}")
     for key in data:
@@ -424,7 +424,7 @@ def known_keys(data: Any, what: str, keys: Collection[str]) -> dict[str, Any]:
 
 
 def spoken(text: Any, what: str) -> str:
-    """Text of a text component, `'{"text":"Bob"}'`, `'"Bob"'` or just `Bob`; else WorldError."""
+    """Return the text of a text component, `'{"text":"Bob"}'`, `'"Bob"'` or just `Bob`; WorldError for other data."""
     if not isinstance(text, str):
         raise WorldError(f"{what} is a text, got {str(text)[:40]!r}")
     try:
@@ -439,9 +439,9 @@ def spoken(text: Any, what: str) -> str:
 
 
 def tag_of(item: Item, data: dict[str, Any]) -> tuple[int, dict[str, Any] | None]:
-    """Damage of an item, and the rest of its NBT as `Stack.tag` has it.
+    """Return an item's damage, and the rest of its NBT in the form of `Stack.tag`.
 
-    A name goes to `name`; enchantments and potions lose their `minecraft:`.
+    A custom name becomes `name`; enchantments and potions lose their `minecraft:`.
 
     Raises:
         WorldError: If a value does not fit.
@@ -482,13 +482,13 @@ def _enchantment(entry: Any) -> dict[str, Any]:
 
 
 def stack_of(data: Any, what: str = "an item", *, also: tuple[str, ...] = ()) -> Stack:
-    """Stack of NBT such as `{id:"minecraft:stone",Count:4b}`.
+    """Return the stack that NBT such as `{id:"minecraft:stone",Count:4b}` describes.
 
     Args:
         also: Names of other entries that are allowed.
 
     Raises:
-        WorldError: If it does not describe a stack.
+        WorldError: If the NBT does not describe a stack.
         UnknownNameError: If there is no such item.
     """
     data = known_keys(data, what, ("id", "Count", "tag", *also))

@@ -1,4 +1,4 @@
-"""Commands that change blocks and their contents: fill, setblock, data merge block, replaceitem block."""
+"""Commands that change blocks and their contents: `fill`, `setblock`, `data merge block`, `replaceitem block`."""
 
 from __future__ import annotations
 
@@ -30,24 +30,24 @@ from blockworld.world_state import WorldState
 
 Deed = Callable[[], str]
 Prepared = Callable[[WorldState, Source], Deed]
-"""What reading a command gives: called, it checks everything and returns what does it."""
+"""A command that has been read: a function that checks everything and returns the function that does it."""
 
 MAX_FILL = 2_000_000
-"""Cells; Minecraft's own limit is 32,768."""
+"""Largest number of cells in a fill; Minecraft's own limit is 32,768."""
 MAX_DESTROY = 32_768
 _AIRS = np.array([AIR, state_of("cave_air"), state_of("void_air")])
 _FILL_MODES = ("destroy", "hollow", "keep", "outline", "replace")
 _SET_MODES = ("destroy", "keep", "replace")
 _FURNACE = {"BurnTime": "burn", "CookTime": "cook"}
 _QUIET = ("CustomName", "Lock", "CookTimeTotal", "x", "y", "z", "id")
-"""Data of containers that changes nothing here."""
+"""Data of containers that is accepted but has no effect in this world."""
 _SIGN_TEXT = ("Text1", "Text2", "Text3", "Text4", "Color")
 
 Data = Callable[[WorldState, Position], None]
 
 
 def block_data(read: Reader, name: str, data: dict[str, Any], column: int) -> tuple[Data | None, str]:
-    """Effect of a block's NBT on its cell, and the sentence about it; CommandError if the block has no such data."""
+    """Return a function that puts a block's NBT into its cell (or None), and a remark; CommandError for data it cannot have."""
     kind = kind_of_block(name)
     try:
         if kind is None:
@@ -79,7 +79,7 @@ def block_data(read: Reader, name: str, data: dict[str, Any], column: int) -> tu
 
 
 def _slots(kind: str, name: str, items: Any) -> list[Stack | None]:
-    """Slots of `Items:[{Slot:0b,id:...,Count:1b}]`."""
+    """Return the slots that `Items:[{Slot:0b,id:...,Count:1b}]` describes."""
     slots: list[Stack | None] = [None] * NUM_SLOTS_OF[kind]
     if not isinstance(items, list):
         items = [items]
@@ -91,7 +91,7 @@ def _slots(kind: str, name: str, items: Any) -> list[Stack | None]:
 
 
 def setblock(read: Reader) -> Prepared:
-    """`setblock <place> <block> [destroy|keep|replace]`."""
+    """Read `setblock <place> <block> [destroy|keep|replace]`."""
     place = _place(read)
     read.space("a block")
     block = read.block()
@@ -146,7 +146,7 @@ def _mode(read: Reader, modes: tuple[str, ...]) -> str:
 
 
 def fill(read: Reader) -> Prepared:
-    """`fill <from> <to> <block> [destroy|hollow|keep|outline|replace [filter]]`."""
+    """Read `fill <from> <to> <block> [destroy|hollow|keep|outline|replace [filter]]`."""
     first = _place(read, "a corner: three numbers, such as ~ ~1 ~")
     last = _place(read, "the other corner: three numbers, such as ~ ~1 ~")
     read.space("a block")
@@ -235,7 +235,7 @@ def _fill(
 
 
 def _restless(low: Position, high: Position, state: int) -> Iterable[tuple[Position, Position]]:
-    """Boxes of a full box whose blocks may react: of sand and still water only its six sides."""
+    """Yield the boxes of a filled box whose blocks may react: all of it, or only the six sides for sand and still fluids."""
     calm = state in (WATER_SOURCE, LAVA_SOURCE) or FALLS[BLOCK_OF[state]]
     if not calm or min(b - a for a, b in zip(low, high, strict=True)) < 4:
         yield low, high
@@ -257,7 +257,7 @@ def _empty(world: WorldState, low: Position, high: Position, cells: np.ndarray) 
 
 
 def data(read: Reader) -> Prepared:
-    """`data merge block <place> {NBT}`."""
+    """Read `data merge block <place> {NBT}`."""
     for expected, others in (("merge", "get, modify and remove"), ("block", "entities and storage")):
         read.space(f"{expected!r}")
         column = read.column
@@ -288,7 +288,7 @@ def data(read: Reader) -> Prepared:
 
 
 def replaceitem_block(read: Reader) -> Prepared:
-    """`replaceitem block <place> container.<n> <item> [count]`, after the word `block`."""
+    """Read the rest of `replaceitem block <place> container.<n> <item> [count]` after the word `block`."""
     place = _place(read)
     read.space("a slot, such as container.0")
     slot_column = read.column
@@ -320,7 +320,7 @@ def replaceitem_block(read: Reader) -> Prepared:
 
 
 def stack_given(read: Reader) -> Callable[[], Stack | None]:
-    """`<item> [count]`: a function that makes the stack; None for air."""
+    """Read `<item> [count]`; return a function that makes the stack (None for air)."""
     read.space("an item")
     item: ItemGiven | None = read.item(or_air=True)
     count = 1

@@ -1,16 +1,16 @@
-"""Commands of Minecraft 1.16 for building scenes: `/setblock ~1 ~ ~2 minecraft:oak_log[axis=x]`.
+"""Commands of Minecraft 1.16 for building scenes, such as `/setblock ~1 ~ ~2 minecraft:oak_log[axis=x]`.
 
-Each is read and checked to its end before anything happens, so that an error leaves the world unchanged. `~` counts from the
-player's place (`execute` changes that). The slash and `minecraft:` are optional.
+A command is read and checked completely before anything happens, so that an error leaves the world unchanged. `~` counts from
+the player's place (`execute` changes that). The slash and `minecraft:` are optional.
 
 Commands: clear, data merge block, difficulty, effect, execute (as, at, positioned, run), experience (xp), fill, gamemode,
 gamerule, give, kill, replaceitem, setblock, setworldspawn, spawnpoint, summon, teleport (tp), time, weather.
 
 Differences from the game:
 
-* The world is finite: places outside it are refused, also for a part of a fill.
-* A fill may have 2,000,000 blocks; `destroy`, which drops items, the game's 32,768. Neighbours react afterwards.
-* A command that finds or changes nothing is not an error: its text says so.
+* The world is finite: places outside it are refused, even if only a part of a fill lies outside.
+* A fill may have 2,000,000 blocks; with `destroy`, which drops items, the game's 32,768. Neighbours react afterwards.
+* A command that finds or changes nothing is not an error; its result text says so.
 * There is one player, so that `spawnpoint` and `setworldspawn` are the same.
 
 >>> from blockworld.world import World
@@ -45,7 +45,7 @@ _UNITS = {"t": 1.0, "s": 20.0, "d": float(DAY_TICKS)}
 WEATHERS = ("clear", "rain", "thunder")
 DIFFICULTIES = ("peaceful", "easy", "normal", "hard")
 MAX_SOURCES = 1024
-"""That one `execute` may run for."""
+"""Largest number of sources for which one `execute` may run."""
 MAX_TICK_SPEED = 4096
 _EXECUTE = re.compile(r"/?(?:minecraft:)?execute(?=\s|$)")
 
@@ -84,12 +84,12 @@ RULES: Mapping[str, str] = {
     "spectatorsGenerateChunks": "true",
     "universalAnger": "false",
 }
-"""Game rules of Minecraft 1.16, and what they are at first."""
+"""Game rules of Minecraft 1.16, with their default values."""
 ACTING_RULES = frozenset(
     {"doDaylightCycle", "doFireTick", "doMobLoot", "doMobSpawning", "doTileDrops", "keepInventory", "mobGriefing"}
     | {"naturalRegeneration", "randomTickSpeed"}
 )
-"""Game rules that something in this world reacts to; whoever sets another one is told."""
+"""Game rules that have an effect in this world; setting another one says that it has none."""
 
 _OTHERS = frozenset(
     (
@@ -101,7 +101,7 @@ _OTHERS = frozenset(
         *("tellraw", "title", "tm", "trigger", "w", "whitelist", "worldborder"),
     )
 )
-"""Commands of Minecraft 1.16 that are not there."""
+"""Commands of Minecraft 1.16 that this world does not have."""
 
 
 @dataclass(frozen=True)
@@ -109,8 +109,8 @@ class Result:
     """Outcome of one command.
 
     Attributes:
-        line: Its number, counted from 1.
-        text: Its effect in words, or the error.
+        line: Line number of the command, counted from 1.
+        text: The command's effect in words, or the error.
     """
 
     line: int
@@ -124,7 +124,7 @@ class Result:
 
 
 def run(world: WorldState, text: str) -> str:
-    """Run one command as the player and return its effect in a line; CommandError, with the world unchanged, if it cannot."""
+    """Run one command as the player; return its effect as a line of text. CommandError, without changes, if it cannot."""
     if not isinstance(text, str):
         raise CommandError(str(text)[:200], 1, f"a command is text, got {type(text).__name__}")
     if len(text) > MAX_LENGTH:
@@ -145,7 +145,7 @@ def run(world: WorldState, text: str) -> str:
 
 
 def run_all(world: WorldState, lines: Iterable[str]) -> list[Result]:
-    """Run commands in order; a result with an error does not stop the rest. Empty lines and lines with # are left out."""
+    """Run commands in order, continuing after errors. Empty lines and lines that begin with # are skipped."""
     results = []
     for number, line in enumerate(lines, 1):
         text = line.strip() if isinstance(line, str) else line
@@ -175,7 +175,7 @@ def _command(read: Reader) -> Prepared:
 
 
 def _execute(read: Reader) -> Prepared:
-    """`execute as|at|positioned ... run <command>`."""
+    """Read `execute as|at|positioned ... run <command>`."""
     steps: list[Callable[[WorldState, Source], list[Source]]] = []
     column = read.column
     while True:
@@ -211,7 +211,7 @@ def _execute(read: Reader) -> Prepared:
 
 
 def _step(read: Reader, word: str) -> Callable[[WorldState, Source], list[Source]]:
-    """One part of execute: maps a source to its new sources."""
+    """Read one part of `execute`; return a function from a source to the new sources."""
     read.space("whom" if word != "positioned" else "a place, or as")
     if word == "positioned" and read.peek() in "~^-+.0123456789":
         place = read.place()
@@ -258,7 +258,7 @@ def _for_world(do: Callable[[WorldState], str]) -> Prepared:
 
 
 def _time(read: Reader) -> Prepared:
-    """`time set|add|query ...`."""
+    """Read `time set|add|query ...`."""
     read.space("set, add or query")
     what = read.choice("word", ("set", "add", "query"))
     read.space("a time")
@@ -286,7 +286,7 @@ def _time(read: Reader) -> Prepared:
 
 
 def _weather(read: Reader) -> Prepared:
-    """`weather <kind> [seconds]`: it stays until it is changed."""
+    """Read `weather <kind> [seconds]`; the weather stays until it is changed."""
     read.space(f"a weather: {', '.join(WEATHERS)}")
     kind = read.choice("weather", WEATHERS)
     if not read.done:
@@ -302,7 +302,7 @@ def _weather(read: Reader) -> Prepared:
 
 
 def _difficulty(read: Reader) -> Prepared:
-    """`difficulty [level]`."""
+    """Read `difficulty [level]`."""
     level = None
     if not read.done:
         read.space("a difficulty")
@@ -325,7 +325,7 @@ def _most(rule: str) -> int:
 
 
 def rule_value(rule: str, value: object) -> str:
-    """A game rule's value as stored; UnknownNameError if there is no such rule, WorldError if it cannot have this value."""
+    """Return a game rule's value as stored; UnknownNameError for an unknown rule, WorldError for an invalid value."""
     if rule not in RULES:
         raise unknown_name("game rule", rule, RULES)
     text = str(value).lower()
@@ -338,7 +338,7 @@ def rule_value(rule: str, value: object) -> str:
 
 
 def _gamerule(read: Reader) -> Prepared:
-    """`gamerule <rule> [value]`."""
+    """Read `gamerule <rule> [value]`."""
     read.space("a game rule")
     rule = read.choice("game rule", tuple(RULES))
     value: str | None = None
@@ -360,7 +360,7 @@ def _gamerule(read: Reader) -> Prepared:
 
 
 def _spawn(read: Reader, who: Selector | None) -> Prepared:
-    """The rest of `setworldspawn [place] [angle]` and `spawnpoint [player] [place] [angle]`."""
+    """Read the rest of `setworldspawn [place] [angle]` or `spawnpoint [player] [place] [angle]`."""
     place = None
     if not read.done:
         read.space("a place: three numbers, such as ~ ~1 ~")
@@ -395,7 +395,7 @@ def _spawnpoint(read: Reader) -> Prepared:
 
 
 def _replaceitem(read: Reader) -> Prepared:
-    """`replaceitem block|entity ...`."""
+    """Read `replaceitem block|entity ...`."""
     read.space("block or entity")
     if read.choice("word", ("block", "entity")) == "block":
         return block_commands.replaceitem_block(read)
@@ -425,4 +425,4 @@ COMMANDS: Mapping[str, Callable[[Reader], Prepared]] = {
     "weather": _weather,
     "xp": entity_commands.experience,
 }
-"""Name -> what reads the rest of it."""
+"""Name of a command -> function that reads the rest of it."""

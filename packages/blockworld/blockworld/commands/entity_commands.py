@@ -1,4 +1,4 @@
-"""Commands about the player and mobs: give, clear, replaceitem entity, summon, effect, tp, kill, xp, gamemode."""
+"""Commands that act on the player and mobs: give, clear, replaceitem entity, summon, effect, tp, kill, xp, gamemode."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from blockworld.state import ARMOUR, ENTITY, MAX_MOBS, OFFHAND, Stack
 from blockworld.world_state import WorldState
 
 MAX_STACKS = 100
-"""That /give gives at once."""
+"""Largest number of stacks that one /give gives."""
 
 EFFECTS = (
     *("speed", "slowness", "haste", "mining_fatigue", "strength", "instant_health", "instant_damage", "jump_boost", "nausea"),
@@ -30,12 +30,12 @@ EFFECTS = (
     *("hunger", "weakness", "poison", "wither", "health_boost", "absorption", "saturation", "glowing", "levitation", "luck"),
     *("unluck", "slow_falling", "conduit_power", "dolphins_grace", "bad_omen", "hero_of_the_village"),
 )
-"""Of Minecraft 1.16."""
+"""Effects of Minecraft 1.16."""
 IDLE_EFFECTS = frozenset(
     {"nausea", "invisibility", "night_vision", "health_boost", "absorption", "glowing", "luck", "unluck", "dolphins_grace"}
     | {"bad_omen", "hero_of_the_village"}
 )
-"""Effects that nothing in this world reacts to; whoever gives them is told."""
+"""Effects that change nothing in this world; the result text of the command says so."""
 _AT_ONCE = ("instant_health", "instant_damage", "saturation")
 
 _SLOTS = {
@@ -65,7 +65,7 @@ def _selected(read: Reader, what: str = "who: @s, @p, @a or @e", **kind: bool) -
 
 
 def _the_player(read: Reader, who: Selector, world: WorldState, source: Source) -> bool:
-    """Whether a selector for players finds the player; CommandError if it stands for a mob."""
+    """Whether a selector for players finds the player; CommandError if it means a mob."""
     found = who.find(world, source)
     if any(one != PLAYER for one in found):
         raise read.error(f"only the player can be meant here, and {who.text} is a {called(world, found)}", who.column)
@@ -76,7 +76,7 @@ _NOBODY = "nobody was found"
 
 
 def _for_player(read: Reader, who: Selector | None, do: Callable[[WorldState], str]) -> Prepared:
-    """A command that does something to the player, if the selector finds them."""
+    """Return a command that calls `do` if the selector finds the player."""
 
     def prepare(world: WorldState, source: Source) -> Deed:
         found = source.entity == PLAYER if who is None else _the_player(read, who, world, source)
@@ -86,7 +86,7 @@ def _for_player(read: Reader, who: Selector | None, do: Callable[[WorldState], s
 
 
 def give(read: Reader) -> Prepared:
-    """`give <player> <item>{NBT} [count]`: items that do not fit drop to the ground."""
+    """Read `give <player> <item>{NBT} [count]`; items that do not fit drop to the ground."""
     who = _selected(read, players=True)
     read.space("an item")
     item = read.item()
@@ -111,7 +111,7 @@ def give(read: Reader) -> Prepared:
 
 
 def clear(read: Reader) -> Prepared:
-    """`clear [player] [item] [most]`: takes all away, or up to `most` of an item; 0 only counts."""
+    """Read `clear [player] [item] [most]`, which removes all items, or up to `most` of one item; 0 only counts them."""
     who = None if read.done else _selected(read, players=True)
     wanted: frozenset[str] | None = None
     tag: dict[str, Any] | None = None
@@ -161,7 +161,7 @@ def clear(read: Reader) -> Prepared:
 
 
 def replaceitem_entity(read: Reader) -> Prepared:
-    """`replaceitem entity <player> <slot> <item> [count]`, after the word `entity`."""
+    """Read the rest of `replaceitem entity <player> <slot> <item> [count]` after the word `entity`."""
     who = _selected(read, players=True)
     read.space("a slot, such as weapon.mainhand or hotbar.0")
     column = read.column
@@ -186,7 +186,7 @@ def replaceitem_entity(read: Reader) -> Prepared:
 
 
 def summon(read: Reader) -> Prepared:
-    """`summon <entity> [place] [NBT]`."""
+    """Read `summon <entity> [place] [NBT]`."""
     read.space("the name of a mob")
     column = read.column
     name = read.known("entity type", ENTITY_TYPES)
@@ -233,7 +233,7 @@ def summon(read: Reader) -> Prepared:
 
 
 def _make_room(read: Reader, world: WorldState, source: Source, column: int) -> None:
-    """Count a mob to come; CommandError if there would be too many."""
+    """Count one more mob to be summoned; CommandError if the world would have too many."""
     source.plan.mobs += 1
     there = int(np.count_nonzero(world.entities["kind"] >= NUM_THINGS))
     if there + source.plan.mobs > MAX_MOBS:
@@ -241,7 +241,7 @@ def _make_room(read: Reader, world: WorldState, source: Source, column: int) -> 
 
 
 def _of_mob(name: str, data: dict[str, Any]) -> dict[str, Any]:
-    """NBT as `mobs.spawn` takes it; WorldError if a value does not fit."""
+    """Convert NBT to the arguments of `mobs.spawn`; WorldError for an invalid value."""
     known_keys(data, name, _SAID_OF_MOBS)
     values = {key: value for key, value in data.items() if key not in ("IsBaby", "CustomNameVisible")}
     if whole(data.get("IsBaby", 0), "IsBaby", 0, 1) and "Age" not in values:
@@ -307,7 +307,7 @@ def _is_nothing(data: Any) -> bool:
 
 
 def _of_item(data: dict[str, Any]) -> dict[str, Any]:
-    """Fields of an item on the ground, from its NBT."""
+    """Convert NBT to the fields of an item on the ground."""
     known_keys(data, "an item on the ground", _SAID_OF_ITEMS)
     if "Item" not in data:
         raise WorldError('an item on the ground is summoned with {Item:{id:"minecraft:stone",Count:1b}}')
@@ -329,7 +329,7 @@ def _of_orb(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def effect(read: Reader) -> Prepared:
-    """`effect give <player> <effect> [seconds] [amplifier] [hide]` and `effect clear [player] [effect]`."""
+    """Read `effect give <player> <effect> [seconds] [amplifier] [hide]` or `effect clear [player] [effect]`."""
     read.space("give or clear")
     if read.choice("word", ("give", "clear")) == "clear":
         return _effect_clear(read)
@@ -385,7 +385,7 @@ def _effect_clear(read: Reader) -> Prepared:
 
 
 def teleport(read: Reader) -> Prepared:
-    """`tp [who] <place> [yaw pitch | facing ...]`, `tp [who] <whom to>`."""
+    """Read `tp [who] <place> [yaw pitch | facing ...]` or `tp [who] <whom to>`."""
     who: Selector | None = None
     read.space("who, or where to")
     if read.peek() == "@":
@@ -442,7 +442,7 @@ def teleport(read: Reader) -> Prepared:
 
 
 def _facing(read: Reader) -> Any:
-    """After `facing`: a place, or `entity <whom> [eyes|feet]`; gives a function that returns the point."""
+    """Read the part after `facing`, a place or `entity <whom> [eyes|feet]`; return a function that returns the point."""
     read.space("a place, or entity")
     if read.text.startswith("entity", read.at):
         read.at += len("entity")
@@ -497,7 +497,7 @@ def _wrapped(yaw: float) -> float:
 
 
 def _move(world: WorldState, one: int, point: tuple[float, float, float], angles: Any) -> None:
-    """Put an entity somewhere else; its fall starts again there."""
+    """Move an entity to a point, where the distance of its fall starts again from 0."""
     if one == PLAYER:
         me = world.player
         me.x, me.y, me.z = point
@@ -519,7 +519,7 @@ def _move(world: WorldState, one: int, point: tuple[float, float, float], angles
 
 
 def kill(read: Reader) -> Prepared:
-    """`kill [whom]`: mobs drop their loot, things vanish, the player dies."""
+    """Read `kill [whom]`: mobs drop their loot, things vanish, the player dies."""
     who = None if read.done else _selected(read)
     read.end()
 
@@ -558,7 +558,7 @@ def _kill(world: WorldState, one: int) -> None:
 
 
 def experience(read: Reader) -> Prepared:
-    """`xp add|set <player> <amount> [points|levels]` and `xp query <player> points|levels`."""
+    """Read `xp add|set <player> <amount> [points|levels]` or `xp query <player> points|levels`."""
     read.space("add, set or query")
     what = read.choice("word", ("add", "set", "query"))
     who = _selected(read, players=True)

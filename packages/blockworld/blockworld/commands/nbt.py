@@ -1,13 +1,13 @@
-"""The data of Minecraft's commands (SNBT): `{id:"minecraft:chest",Count:1b,tag:{Damage:3}}` read into typed values.
+"""Reading the data of Minecraft's commands (SNBT), such as `{id:"minecraft:chest",Count:1b,tag:{Damage:3}}`.
 
-A compound is a dict, a list a list, a string a str. Numbers keep their type, as `Byte`, `Short`, `Long`, `Float` (`1b`, `2s`,
-`3L`, `1.5f`); a plain int is an Int, a plain float a Double. Arrays are `Array`. `plain` converts all that to JSON values.
+A compound becomes a dict, a list a list, a string a str. Numbers keep their type as `Byte`, `Short`, `Long`, `Float` (`1b`,
+`2s`, `3L`, `1.5f`); a plain int is an Int, a plain float a Double. Arrays become `Array`. `plain` converts all to JSON values.
 
 >>> value, end = parse_at('{Slot:0b,Pos:[1.5,2d],Tags:["a",b]} 1', 0)
 >>> value["Slot"], plain(value), end
 (Byte(0), {'Slot': 0, 'Pos': [1.5, 2.0], 'Tags': ['a', 'b']}, 35)
 
-Differences from the game: a number that does not fit its type is an error and not a string.
+Differences from the game: a number that is too large for its type is an error, not a string.
 """
 
 from __future__ import annotations
@@ -19,31 +19,31 @@ from typing import Any
 from blockworld.errors import WorldError
 
 MAX_LENGTH = 32_500
-"""Characters; as long as a command of Minecraft may be."""
+"""Largest number of characters, as in a command of Minecraft."""
 MAX_DEPTH = 64
 
 
 class _Whole(int):
-    """A whole number with a type of its own; it equals its int."""
+    """A whole number that keeps its NBT type; it is equal to the same int."""
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({int(self)})"
 
 
 class Byte(_Whole):
-    """-128 to 127; true is 1, false 0."""
+    """A whole number from -128 to 127; true is 1, false is 0."""
 
 
 class Short(_Whole):
-    """-32,768 to 32,767."""
+    """A whole number from -32,768 to 32,767."""
 
 
 class Long(_Whole):
-    """64 bits."""
+    """A whole number of 64 bits."""
 
 
 class Float(float):
-    """A number with a point, of single precision in the game."""
+    """A floating-point number that has single precision in the game."""
 
     def __repr__(self) -> str:
         return f"Float({float(self)!r})"
@@ -66,7 +66,7 @@ class Array(list[int]):
 
 
 class NbtError(WorldError):
-    """Text that is not SNBT; `column` counts from 1."""
+    """Error for text that is not SNBT; `column` counts from 1."""
 
     def __init__(self, text: str, column: int, what: str) -> None:
         shown = text if len(text) <= 200 else text[:200] + "..."
@@ -87,14 +87,14 @@ _SPACE = re.compile(r"\s*")
 
 
 def parse_at(text: str, start: int) -> tuple[Any, int]:
-    """The value that begins at an index of a text, and the index behind it; NbtError has the column within the whole text."""
+    """Read the value at an index of a text; return it and the index after it. NbtError has the column in the whole text."""
     if len(text) > MAX_LENGTH:
         raise NbtError(text, MAX_LENGTH + 1, f"the text has {len(text)} characters; at most {MAX_LENGTH} are read")
     return _value(text, start, 0)
 
 
 def plain(value: Any) -> Any:
-    """The same as JSON values: types of numbers are gone, arrays are lists."""
+    """Convert a value to JSON values: numbers lose their NBT types, arrays become lists."""
     if isinstance(value, dict):
         return {key: plain(part) for key, part in value.items()}
     if isinstance(value, list):
@@ -151,7 +151,7 @@ def _number(text: str, at: int, bare: str) -> Any:
 
 
 def _string(text: str, at: int) -> tuple[str, int]:
-    """A string in quotes of either kind; a backslash escapes the quote or another backslash."""
+    """Read a string in single or double quotes; a backslash escapes the quote or another backslash."""
     quote, parts, index = text[at], [], at + 1
     while index < len(text):
         letter = text[index]
@@ -230,7 +230,7 @@ def _array(text: str, at: int, depth: int) -> tuple[Array, int]:
 
 
 def _next(text: str, at: int, closing: str) -> int:
-    """The index behind a comma, or of the closing bracket."""
+    """Return the index after a comma, or the index of the closing bracket."""
     at = _skip(text, at)
     letter = text[at : at + 1]
     if letter == ",":

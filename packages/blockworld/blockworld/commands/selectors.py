@@ -1,4 +1,4 @@
-"""Targets of a command: `@s`, `@p`, `@a`, `@r`, `@e[type=cow,distance=..8,limit=1,sort=nearest]`."""
+"""Selectors, the targets of a command: `@s`, `@p`, `@a`, `@r`, `@e[type=cow,distance=..8,limit=1,sort=nearest]`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ GAME_MODES = ("survival", "creative", "adventure", "spectator")
 OPTIONS = ("type", "distance", "limit", "sort", "name", "gamemode", "tag", "x", "y", "z", "dx", "dy", "dz")
 SORTS = ("nearest", "furthest", "random", "arbitrary")
 ENTITY_TYPES = frozenset(row["name"] for row in table("entities")) - {"fishing_bobber"}
-"""All of Minecraft's; those that this world does not have are never found."""
+"""All entity types of Minecraft; selectors never find types that this world does not have."""
 
 _TYPE_OF = {name: "experience_orb" if name == "xp_orb" else name for name in KINDS}
 _RANGE = re.compile(r"(?:(?P<least>[0-9]*\.?[0-9]+))?(?P<dots>\.\.)?(?P<most>[0-9]*\.?[0-9]+)?")
@@ -30,8 +30,8 @@ class Selector:
 
     Attributes:
         letter: `s`, `p`, `a`, `r` or `e`.
-        wanted, unwanted: Required and excluded values by option.
-        least, most: Of the distance.
+        wanted, unwanted: Required and excluded values, by option.
+        least, most: Range of the distance.
         limit: Largest number of entities; None for all.
         sort: One of `SORTS`.
         origin, size: x, y, z and dx, dy, dz where written.
@@ -58,7 +58,7 @@ class Selector:
         return self.letter in "spr" or self.limit == 1 or self.only_players
 
     def find(self, world: WorldState, source: Source) -> list[int]:
-        """Ids of the matching entities, in order; `PLAYER` for the player."""
+        """Return the ids of the matching entities, in order; `PLAYER` stands for the player."""
         x, y, z = (self.origin.get(axis, here) for axis, here in zip("xyz", (source.x, source.y, source.z), strict=True))
         found: list[tuple[float, int]] = []
         for one in _candidates(world, self.letter, source):
@@ -91,7 +91,7 @@ class Selector:
     def _in_box(
         self, world: WorldState, one: int, place: tuple[float, float, float], origin: tuple[float, float, float]
     ) -> bool:
-        """Whether its body touches the box from the origin to one beyond dx, dy, dz, as the game has it."""
+        """Whether an entity's body touches the box from the origin to one block beyond dx, dy, dz, as in the game."""
         kind = -1 if one == PLAYER else int(world.entities["kind"][world.row_of(one)])
         half, tall = (HALF_WIDTH, world.player.height) if one == PLAYER else (float(WIDTHS[kind]) / 2, float(HEIGHTS[kind]))
         for axis, low, high, start in zip(
@@ -138,7 +138,7 @@ def type_of(world: WorldState, one: int) -> str:
 
 
 def called(world: WorldState, ids: list[int]) -> str:
-    """Name of some entities in a sentence: `cow`, `the player`, `3 entities`."""
+    """Return words for some entities in a sentence: `cow`, `the player`, `3 entities`."""
     if len(ids) != 1:
         return f"{len(ids)} entities"
     return "the player" if ids[0] == PLAYER else type_of(world, ids[0])
@@ -148,8 +148,8 @@ def selector(read: Reader, *, players: bool = False, single: bool = False) -> Se
     """Read a selector.
 
     Args:
-        players: Whether only the player is allowed (a mob behind `@s` is refused when the command runs).
-        single: Whether it must mean at most one.
+        players: Whether only the player is allowed (if `@s` is a mob, the command is refused when it runs).
+        single: Whether the selector may match at most one entity.
     """
     column, start = read.column, read.at
     if read.peek() != "@":
@@ -174,7 +174,7 @@ def selector(read: Reader, *, players: bool = False, single: bool = False) -> Se
 
 
 def _options(read: Reader, made: Selector) -> None:
-    """`[name=value,...]`."""
+    """Read the options of a selector, `[name=value,...]`."""
     read.at += 1
     said: set[str] = set()
     while True:
@@ -247,7 +247,7 @@ def _value(read: Reader, made: Selector, name: str, column: int) -> str:
 
 
 def _range(read: Reader) -> tuple[float, float | None]:
-    """`5`, `..5`, `5..` or `3..5`."""
+    """Read a range, `5`, `..5`, `5..` or `3..5`; return its least and largest value."""
     column = read.column
     found = _RANGE.match(read.text, read.at)
     if not found or not found[0] or found[0] == "..":

@@ -1,1 +1,1 @@
-"""Mobs, items on the ground and arrows: how they walk, breed and trade."""
+"""Mobs, items on the ground and arrows: how they move, fight, breed and trade."""

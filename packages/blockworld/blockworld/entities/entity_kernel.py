@@ -1,7 +1,7 @@
-"""How things fly and lie: items, arrows, snowballs, eggs, pearls and orbs, one kernel call for all of them.
+"""Movement of things: items, arrows, snowballs, eggs, pearls and orbs, all in one kernel call.
 
-Numbers of Minecraft 1.16 (minecraft.wiki, "Entity: Motion"): each kind loses a share of its speed and gains its
-gravity each tick. Effects on anything but the rows come back as events.
+Numbers of Minecraft 1.16 (minecraft.wiki, "Entity: Motion"): in each tick a thing loses a share of its speed and is
+pulled down by gravity, both by kind. The kernel changes only the rows; it returns all other effects as events.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from blockworld.registry.entity_types import (
 )
 
 PICK_UP, HIT_MOB, HIT_PLAYER, HIT_BLOCK, GAINED, TAKE_ARROW, GONE = range(1, 8)
-"""Events: (which, row, row of the mob hit or seat of the player)."""
+"""Kinds of events. An event is (kind, row, row of the mob that was hit or seat of the player)."""
 X, Y, Z, CAN_PICK, SEAT = range(5)
-"""What the kernel is told of each player."""
+"""Columns of `players`, the facts about each player that the kernel needs."""
 ITEM_TICKS, ARROW_TICKS = 6_000, 1_200
 _BURNS_ITEMS = FIRE_HARM | LAVA_HARM
 
@@ -40,7 +40,7 @@ _BURNS_ITEMS = FIRE_HARM | LAVA_HARM
 _Kernel = Callable[..., Any]
 _options: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # Numba's stubs do not list them
 _inner: Callable[[_Kernel], _Kernel] = njit(cache=True, **_options)
-"""For what only other kernels call: the ways in from Python take a tenth of the time to compile."""
+"""Decorator of kernels that only other kernels call; without entry points for Python, compiling takes a tenth less time."""
 
 
 @_inner
@@ -67,7 +67,7 @@ def _free_from_block(e, blocks):  # type: ignore[no-untyped-def]
 
 @_inner
 def _lie(e, blocks, gravity):  # type: ignore[no-untyped-def]
-    """One tick of an item or orb: it falls, slides, floats on water and drifts with it."""
+    """Move an item or orb for one tick: it falls, slides, and floats and drifts on water."""
     half, height = WIDTHS[e.kind] / 2, HEIGHTS[e.kind]
     depth, fx, fy, fz, cells = immersion(blocks, e.x, e.y, e.z, half, height, WATER)
     e.in_water = depth > 0
@@ -101,7 +101,7 @@ def _lie(e, blocks, gravity):  # type: ignore[no-untyped-def]
 
 @_inner
 def _merge(entities, row, limits):  # type: ignore[no-untyped-def]
-    """Join an item with equal ones beside it; the row with the larger count stays."""
+    """Merge an item with equal items near it; the row with the larger count stays."""
     e = entities[row]
     if e.flags & TAGGED or e.count >= limits[e.item]:
         return
@@ -217,14 +217,14 @@ def _fly(entities, row, e, blocks, player, players, events):  # type: ignore[no-
 
 @njit(cache=True)
 def move_things(entities, blocks, players, limits, events):  # type: ignore[no-untyped-def]
-    """One tick of all entities but mobs.
+    """Advance all entities except mobs by one tick.
 
     Args:
         entities: `ENTITY`, shape (N,); changed in place.
-        players: float64, shape (number of players, 5): feet, 1 if it can pick things up and be hit, and its seat. A thing meets
-            the nearest.
-        limits: int16, one per item: how many share a slot.
-        events: int32, shape (M, 3): filled from row 1; row 0 counts them.
+        players: float64, shape (number of players, 5): feet, 1 if the player can pick things up and be hit, and the seat. A
+            thing can meet only the nearest player.
+        limits: int16, one per item: how many fit into a slot.
+        events: int32, shape (M, 3): filled from row 1; row 0 has their number.
     """
     events[0, 0] = 0
     for row in range(entities.shape[0]):
@@ -271,7 +271,7 @@ def move_things(entities, blocks, players, limits, events):  # type: ignore[no-u
 
 @njit(cache=True)
 def exposure(blocks, x, y, z, ox, oy, oz, half, height):  # type: ignore[no-untyped-def]
-    """Share of a body, 0 to 1, that an explosion at (x, y, z) sees, from 3 by 3 by 3 of its points."""
+    """Share of a body, 0 to 1, that no block shields from an explosion at (x, y, z), tested at 3 by 3 by 3 of its points."""
     seen = 0
     for i in range(3):
         for j in range(3):
@@ -285,12 +285,12 @@ def exposure(blocks, x, y, z, ox, oy, oz, half, height):  # type: ignore[no-unty
 def blasted(blocks, resistances, x, y, z, power, draws):  # type: ignore[no-untyped-def]
     """Cells that an explosion breaks: int32, shape (N, 3), in the order of [x, z, y].
 
-    1,352 rays leave towards the outer cells of a 16 by 16 by 16 cube (minecraft.wiki, "Explosion"): each starts with 0.7
-    to 1.3 of the power, and loses 0.225 every 0.3 blocks, and in a block 0.3 times its resistance and 0.3.
+    1,352 rays leave towards the outer cells of a 16 by 16 by 16 cube (minecraft.wiki, "Explosion"). A ray starts with 0.7 to
+    1.3 times the power. Every 0.3 blocks it loses 0.225 and, inside a block, also 0.3 times (the block's resistance + 0.3).
 
     Args:
         resistances: float64, one per state.
-        draws: float64, shape (1352,), 0 to 1.
+        draws: float64, shape (1352,): random numbers from 0 to 1.
     """
     sx, sz, sy = blocks.shape
     reach = int(power * 2.3) + 2

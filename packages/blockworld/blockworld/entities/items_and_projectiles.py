@@ -1,6 +1,6 @@
-"""Appearance and removal of items on the ground, arrows, snowballs, eggs, pearls and orbs.
+"""Creating projectiles and orbs of experience, and gaining experience.
 
-Their motion is in `entity_kernel`, their meetings with blocks and bodies in `thing_events`.
+The motion of things is in `entity_kernel`, the events when they meet blocks and bodies in `thing_events`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def stack_of(world: WorldState, row: int) -> Stack:
 
 
 def spawn_xp(world: WorldState, x: float, y: float, z: float, points: int) -> int | None:
-    """Leave an orb of experience; return its id, None for no points."""
+    """Create an orb of experience; return its id, or None for no points."""
     if points <= 0:
         return None
     row = world.add_thing(XP_ORB, x, y, z, 0.0, 0.2, 0.0)
@@ -51,16 +51,16 @@ def shoot(
 
     Args:
         kind: `arrow`, `snowball`, `egg` or `ender_pearl`.
-        vx, vy, vz: Blocks per tick; a fully drawn bow gives 3.
+        vx, vy, vz: Velocity in blocks per tick; a fully drawn bow gives a speed of 3.
         owner: Id of the shooter: 0 a player, -1 nobody.
-        seat: Of the player who shot.
-        damage: Of an arrow: half hearts per block per tick of speed.
-        critical: Of an arrow: hits harder by chance, as from a fully drawn bow.
-        can_take: Whether an arrow can be picked up; by default only the player's can.
+        seat: Seat of the player who shot.
+        damage: Strength of an arrow: half hearts for each block per tick of its speed.
+        critical: Whether an arrow hits harder by chance, as from a fully drawn bow.
+        can_take: Whether an arrow can be picked up; by default, only a player's arrow can.
 
     Raises:
         UnknownNameError: If there is no such projectile.
-        WorldError: If place or speed is not finite.
+        WorldError: If the place or the velocity is not finite.
     """
     if kind not in SHOT:
         raise unknown_name("thing to shoot", kind[:100], SHOT)
@@ -77,7 +77,8 @@ def shoot(
 
 
 def gain(world: WorldState, points: int) -> None:
-    """Add experience; 2 n + 7 points lead from level n to the next, more from level 15 on (minecraft.wiki, "Experience")."""
+    """Give the player experience. From level n to the next it takes 2 n + 7 points, from level 15 on more (minecraft.wiki,
+    "Experience")."""
     me = world.player
     me.count("experience", "gained", points)
     me.experience += points

@@ -1,8 +1,8 @@
 """One tick of all mobs: they decide, walk, swim, fall, are pushed and hurt.
 
-One kernel call moves all rows; effects on anything but the rows (blows to the player, arrows, eggs, deaths) come back as
-events. All chance is in the `draws` that come in. Speeds and accelerations are those of Minecraft 1.16: on the ground a mob
-gains `speed**2` blocks per tick each tick and keeps 0.546 of what it has.
+One kernel call moves all rows. It returns all other effects (blows to the player, arrows, eggs, deaths) as events. All its
+random numbers are in the argument `draws`. Speeds and accelerations are those of Minecraft 1.16: on the ground a mob gains
+`speed**2` blocks per tick in each tick and keeps 0.546 of its old speed.
 """
 
 from __future__ import annotations
@@ -51,12 +51,12 @@ from blockworld.registry.entity_types import (
 IDLE, WANDER, FLEE, FOLLOW, COURT, CHASE, GRAZE, LOOK, HOME = range(9)
 """Values of `ENTITY.goal`."""
 HURT_PLAYER, SHOOT, BURST, LAY, GRAZED, BIRTH, DIED, OPEN_DOOR = range(1, 9)
-"""Events: (which, row, and for a birth the other parent's row, for a shot the target's id, for a door its cell packed,
-for a blow the player's seat)."""
+"""Kinds of events. An event is (kind, row, detail). The detail is the other parent's row for a birth, the target's id for a
+shot, the packed cell for a door, the player's seat for a blow."""
 X, Y, Z, EYE, IS_TARGET, PUSH_X, PUSH_Z, LURE, SEAT = range(9)
-"""What the kernel is told of each player; the pushes come back. `LURE` has the bits of the kinds that follow what it holds."""
+"""Columns of `players`. The kernel writes the pushes. `LURE` has the bits of the kinds that follow the player's held item."""
 TICK, IS_DAY, IS_NIGHT, DIFFICULTY, IS_WET = range(5)
-"""What it is told of the world."""
+"""Entries of `about`, the facts about the world that the kernel needs."""
 
 SHEEP, CHICKEN, WOLF, CAT, VILLAGER = (KIND[name] for name in ("sheep", "chicken", "wolf", "cat", "villager"))
 ZOMBIE, SKELETON, SPIDER, CREEPER, SLIME = (KIND[name] for name in ("zombie", "skeleton", "spider", "creeper", "slime"))
@@ -70,7 +70,7 @@ FIRE_HARM, CACTUS_HARM, LAVA_HARM, CAMPFIRE_HARM, SOUL_CAMPFIRE_HARM = (1 << bit
 
 
 def _harm() -> np.ndarray:
-    """Marks of harmful states; a campfire only while it is lit."""
+    """Mark the states that harm a body; a campfire harms only while it is lit."""
     harm = per_block({"fire": FIRE_HARM, "soul_fire": FIRE_HARM, "cactus": CACTUS_HARM, "lava": LAVA_HARM}, 0, np.uint8)
     for name, mark in (("campfire", CAMPFIRE_HARM), ("soul_campfire", SOUL_CAMPFIRE_HARM)):
         block = block_named(name)
@@ -81,19 +81,19 @@ def _harm() -> np.ndarray:
 
 
 HARM: np.ndarray = _harm()
-"""uint8, shape (NUM_STATES,): for `touched`."""
+"""uint8, shape (NUM_STATES,): marks of harmful states, for `physics.touched`."""
 GRASS_BLOCK, GRASS = state_of("grass_block", snowy="false"), state_of("grass")
 
 
 _Kernel = Callable[..., Any]
 _options: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # Numba's stubs do not list them
 _inner: Callable[[_Kernel], _Kernel] = njit(cache=True, **_options)
-"""For what only other kernels call: the ways in from Python take a tenth of the time to compile."""
+"""Decorator of kernels that only other kernels call; without entry points for Python, compiling takes a tenth less time."""
 
 
 @njit(cache=True)
 def say(events, what, row, other):  # type: ignore[no-untyped-def]
-    """Add an event; row 0 of the array counts them."""
+    """Add an event; row 0 of the array has the number of events."""
     number = events[0, 0] + 1
     if number < events.shape[0]:
         events[0, 0] = number
@@ -102,7 +102,7 @@ def say(events, what, row, other):  # type: ignore[no-untyped-def]
 
 @_inner
 def scale(e):  # type: ignore[no-untyped-def]
-    """A mob's size relative to its kind's: young mobs are half as large, slimes as their size says."""
+    """A mob's size relative to its kind: young mobs are half as large; slimes have their own size."""
     if e.kind == SLIME:
         return e.variant / 4.0
     return 0.5 if e.age < 0 else 1.0
@@ -118,7 +118,7 @@ def row_of(entities, one):  # type: ignore[no-untyped-def]
 
 @_inner
 def nearest(players, e, able):  # type: ignore[no-untyped-def]
-    """Row of the player nearest to a body; those whose column `able` is 0 count only if there are no others."""
+    """Row of the player nearest to a body; players whose column `able` is 0 count only if there are no others."""
     best, found = math.inf, 0
     for k in range(players.shape[0]):
         player = players[k]
@@ -143,7 +143,7 @@ def _yaw_to(dx, dz):  # type: ignore[no-untyped-def]
 
 @_inner
 def _light(light, e, height):  # type: ignore[no-untyped-def]
-    """(sky, block) light at the eyes."""
+    """Sky light and block light at a mob's eyes."""
     sx, sz, sy = light.shape
     cx, cz, cy = math.floor(e.x), math.floor(e.z), math.floor(e.y + height * 0.85)
     if cx < 0 or cz < 0 or cy < 0 or cx >= sx or cz >= sz or cy >= sy:
@@ -157,11 +157,11 @@ def _light(light, e, height):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def hurt(entities, row, amount, by, dx, dz, push):  # type: ignore[no-untyped-def]
-    """Take half hearts from a mob and push it along (dx, dz); False within the safe ticks after a blow.
+    """Take half hearts from a mob and push it along (dx, dz); return False within the safe ticks after a blow.
 
     Args:
         by: Id of the attacker: 0 the player, -1 nobody.
-        push: Blocks per tick.
+        push: Speed of the push, in blocks per tick.
     """
     e = entities[row]
     if e.health <= 0 or e.hurt > 0 or e.flags & INVULNERABLE:
@@ -181,7 +181,7 @@ def hurt(entities, row, amount, by, dx, dz, push):  # type: ignore[no-untyped-de
 
 @_inner
 def shove(e, dx, dz, push):  # type: ignore[no-untyped-def]
-    """Push of a blow: half of the old speed, and up if the mob stands."""
+    """Push a mob by a blow: it keeps half of its old speed, and also moves up if it stands."""
     push *= 1.0 - STEADINESS[e.kind]
     length = math.sqrt(dx * dx + dz * dz)
     if push <= 0.0 or length < 1e-9:
@@ -218,7 +218,7 @@ def _head_for(e, x, y, z, ticks):  # type: ignore[no-untyped-def]
 
 @_inner
 def _approach(e, blocks, tx, ty, tz, half, height, budget):  # type: ignore[no-untyped-def]
-    """Set the next spot on the way to a target: the target itself where the line is free, else along a short way round."""
+    """Set the next spot on a mob's way to a target: the target itself if the line is free, else a spot on a short way round."""
     if e.goal_ticks > 0:
         e.goal_ticks -= 1
     near = (e.goal_x - e.x) ** 2 + (e.goal_z - e.z) ** 2 < 0.3
@@ -242,11 +242,11 @@ def _approach(e, blocks, tx, ty, tz, half, height, budget):  # type: ignore[no-u
 
 @_inner
 def _stroll(e, blocks, half, height, turn, length):  # type: ignore[no-untyped-def]
-    """Choose a spot on a straight free way; False if that way is blocked.
+    """Choose a spot on a straight free way; return False if that way is blocked.
 
     Args:
-        turn: 0 to 1, of a full circle.
-        length: Blocks.
+        turn: Direction as a share of a full circle, 0 to 1.
+        length: Length of the way, in blocks.
     """
     dx, dz = math.cos(turn * 2 * math.pi), math.sin(turn * 2 * math.pi)
     far = walkable(blocks, e.x, e.y, e.z, e.x + dx * length, e.z + dz * length, half, height, e.in_water)
@@ -305,7 +305,7 @@ def _flee(entities, e, blocks, player, draw, half, height):  # type: ignore[no-u
 
 @_inner
 def _calm(entities, e, blocks, player, draw, half, height):  # type: ignore[no-untyped-def]
-    """Stand about, look at the player, stroll, graze; the young keep near the old."""
+    """Let a mob stand, look at the player, stroll or graze; young mobs stay near grown ones."""
     kind = e.kind
     away = (player[X] - e.x) ** 2 + (player[Z] - e.z) ** 2 + (player[Y] - e.y) ** 2
     if e.goal == GRAZE:
@@ -365,7 +365,7 @@ def _on_grass(blocks, e):  # type: ignore[no-untyped-def]
 
 @_inner
 def _nearest_grown(entities, e):  # type: ignore[no-untyped-def]
-    """Row of the nearest grown one of its kind within 8 blocks, or -1."""
+    """Row of the nearest grown mob of the same kind within 8 blocks, or -1."""
     found, best = -1, 64.0
     for i in range(entities.shape[0]):
         o = entities[i]
@@ -378,7 +378,7 @@ def _nearest_grown(entities, e):  # type: ignore[no-untyped-def]
 
 @_inner
 def _court(entities, row, e, blocks, half, height, budget, events):  # type: ignore[no-untyped-def]
-    """Walk to another one in love; after a while together a young one is born. -1.0 if there is nobody."""
+    """Let a mob walk to a partner in love; after a while together, a young mob is born. -1.0 if there is no partner."""
     found, best = -1, COURT_RANGE**2
     for i in range(entities.shape[0]):
         o = entities[i]
@@ -419,7 +419,7 @@ def _follow(e, blocks, tx, ty, tz, half, height, budget, stop, factor):  # type:
 
 @_inner
 def _live_in_village(entities, e, blocks, about, draw, half, height, budget, events, row):  # type: ignore[no-untyped-def]
-    """Move a villager with a home: out by day, near the house; in by night. -1.0 if it has none, or stands about now."""
+    """Move a villager with a home: near the house by day, inside by night. -1.0 if it has no home, or only stands now."""
     if (about[TICK] + e.id) % 10 == 0:
         for i in range(entities.shape[0]):
             o = entities[i]
@@ -514,7 +514,7 @@ def _choose_target(entities, e, blocks, light, player, about, height):  # type: 
 
 @_inner
 def _fight(entities, row, e, blocks, player, about, half, height, budget, events):  # type: ignore[no-untyped-def]
-    """Go for the target and strike, shoot or burst; -1.0 without a target."""
+    """Let a mob chase its target and strike, shoot or burst; -1.0 without a target."""
     kind = e.kind
     tx, ty, tz, teye, twidth = player[X], player[Y], player[Z], player[EYE], 0.6
     other = -1
@@ -595,7 +595,7 @@ def _fight(entities, row, e, blocks, player, about, half, height, budget, events
 
 @_inner
 def _pet(e, blocks, player, half, height, budget):  # type: ignore[no-untyped-def]
-    """Move a tame wolf or cat: it sits, or keeps near the player; -1.0 if it may do as it likes."""
+    """Move a tame wolf or cat: it sits or stays near the player; -1.0 if neither is needed now."""
     if e.flags & SITTING:
         e.goal, e.goal_ticks = IDLE, 20
         return 0.0
@@ -620,7 +620,7 @@ def _pet(e, blocks, player, half, height, budget):  # type: ignore[no-untyped-de
 
 @_inner
 def _mind(entities, row, e, blocks, light, player, about, draw, half, height, budget, events):  # type: ignore[no-untyped-def]
-    """Decide a mob's behaviour; return the factor on its speed."""
+    """Decide a mob's behaviour in this tick; return the factor on its speed."""
     kind, temper = e.kind, TEMPERS[e.kind]
     if e.fire > 0 and temper == PASSIVE and e.goal != FLEE:
         e.goal, e.goal_ticks, e.target = FLEE, FLEE_TICKS, -1
@@ -672,7 +672,7 @@ def _mind(entities, row, e, blocks, light, player, about, draw, half, height, bu
 
 @_inner
 def _face(e, player, factor):  # type: ignore[no-untyped-def]
-    """Turn the body to where it walks, the head to the player where it has reason to."""
+    """Turn a mob's body to where it walks, and its head to the player if it has a reason."""
     dx, dz = e.goal_x - e.x, e.goal_z - e.z
     at_player = e.goal == LOOK or (e.goal == FOLLOW) or (e.goal == CHASE and e.target == 0)
     if factor > 0 and dx * dx + dz * dz > 0.01:
@@ -694,7 +694,7 @@ def _face(e, player, factor):  # type: ignore[no-untyped-def]
 
 @_inner
 def _walk(e, blocks, factor, half, height, draw):  # type: ignore[no-untyped-def]
-    """Accelerate, move against the blocks, fall, float and jump."""
+    """Move a mob for one tick: accelerate, collide with blocks, fall, float and jump."""
     kind = e.kind
     depth, fx, fy, fz, cells = immersion(blocks, e.x, e.y, e.z, half, height, WATER)
     lava = 0.0
@@ -810,7 +810,7 @@ def _suffer(entities, row, e, blocks, light, about, draw, half, height, fell, la
 
 @_inner
 def _push_apart(entities, live, num_live, players):  # type: ignore[no-untyped-def]
-    """Move overlapping bodies, the players' too, apart by up to 0.05 blocks per tick."""
+    """Push overlapping bodies apart, players' bodies too, by up to 0.05 blocks per tick."""
     for k in range(players.shape[0]):
         players[k, PUSH_X] = players[k, PUSH_Z] = 0.0
     for a in range(num_live):
@@ -847,14 +847,15 @@ def _push_apart(entities, live, num_live, players):  # type: ignore[no-untyped-d
 
 @njit(cache=True)
 def move_mobs(entities, blocks, light, players, about, draws, events):  # type: ignore[no-untyped-def]
-    """One tick of every mob.
+    """Advance every mob by one tick.
 
     Args:
         entities: `ENTITY`, shape (N,); changed in place.
-        players: float64, shape (number of players, 9): see `X` ... `SEAT`; the pushes are written. A mob minds the nearest.
+        players: float64, shape (number of players, 9): see `X` ... `SEAT`; pushes are written to it. A mob reacts to the
+            nearest player.
         about: int64, shape (5,): see `TICK` ... `IS_WET`.
-        draws: float64, shape (N, 4): this tick's chance, 0 to 1.
-        events: int32, shape (M, 3): filled from row 1; row 0 counts them.
+        draws: float64, shape (N, 4): this tick's random numbers, 0 to 1.
+        events: int32, shape (M, 3): filled from row 1; row 0 has their number.
     """
     events[0, 0] = 0
     live = np.empty(entities.shape[0], np.int64)

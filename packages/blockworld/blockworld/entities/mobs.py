@@ -1,7 +1,7 @@
-"""Animals, people and monsters: they are spawned, are hit, and leave loot when they die.
+"""Mobs (animals, villagers and monsters): spawning them, hitting them, and their loot when they die.
 
-Rules of Minecraft 1.16. Bodies and minds are in `mob_kernel`, the consequences of a tick in `mob_events`, the player's use of
-animals in `player.animals`, monsters that come by themselves in `spawning`.
+Rules of Minecraft 1.16. Movement and behaviour are in `mob_kernel`, the consequences of a tick in `mob_events`, the player's
+use of animals in `player.animals`, monsters that appear by themselves in `spawning`.
 
 >>> KINDS[cow := KIND["cow"]], round(float(WIDTHS[cow]), 1), FLAGS["no_ai"]
 ('cow', 0.9, 1)
@@ -62,14 +62,14 @@ _NUMBERS = ("Age", "InLove", "Color", "Health", "Size", "Variant", "CatType", "R
 _OTHERS = ("VillagerData", "Offers", "CustomName", "Owner", "Rotation", "Motion", "Tags", "CustomNameVisible", "Home")
 _VARIANTS = {"Color": ("sheep", 16), "CatType": ("cat", 11), "RabbitType": ("rabbit", 6)}
 _NATURAL_WOOL = ((0.81836, 0), (0.86836, 15), (0.91836, 7), (0.96836, 8), (0.99836, 12), (1.0, 6))
-"""Colours of sheep by growing share: white, black, gray, light gray, brown, pink (minecraft.wiki, "Sheep")."""
+"""(cumulative share, colour) of sheep: white, black, gray, light gray, brown, pink (minecraft.wiki, "Sheep")."""
 
 
 # Coming into the world
 
 
 def num_mobs(world: WorldState) -> int:
-    """Number of mobs in the world; `MAX_MOBS` at most."""
+    """Number of mobs in the world; at most `MAX_MOBS`."""
     return int((world.entities["kind"] >= NUM_THINGS).sum())
 
 
@@ -78,8 +78,8 @@ def spawn(world: WorldState, name: str, x: float, y: float, z: float, **nbt: Any
 
     Args:
         name: One of `MOBS`, with or without `minecraft:`.
-        x, y, z: Of its feet, in blocks.
-        nbt: As /summon takes it: `NoAI`, `PersistenceRequired`, `Silent`, `Invulnerable`, `Age`, `InLove`, `Health`, `Fire`,
+        x, y, z: Position of its feet, in blocks.
+        nbt: Data as for /summon: `NoAI`, `PersistenceRequired`, `Silent`, `Invulnerable`, `Age`, `InLove`, `Health`, `Fire`,
             `CustomName`, `Tags`, `Tame`, `Owner`, `Sitting`, `Sheared`, `Color` (0 to 15), `Size` (of a slime, 0 to 3),
             `Variant`, `CatType`, `RabbitType`, `ignited`, `AngerTime`, `VillagerData` {profession, level, type},
             `Offers` {Recipes: [...]}, `Rotation` [yaw, pitch], `Motion` [x, y, z]; and `Home` [x, z], where a villager
@@ -141,7 +141,7 @@ def spawn(world: WorldState, name: str, x: float, y: float, z: float, **nbt: Any
 
 
 def _values(name: str, nbt: dict[str, Any]) -> dict[str, Any]:
-    """Plain numbers of an NBT, checked; `flags` joins its bits."""
+    """Return the plain numbers in a mob's NBT, checked; `flags` has the bits of its switches."""
     known = (*_BITS, *_NUMBERS, *_OTHERS)
     values: dict[str, Any] = {"flags": 0}
     for key, value in nbt.items():
@@ -170,7 +170,7 @@ def _values(name: str, nbt: dict[str, Any]) -> dict[str, Any]:
 
 
 def _looks(name: str, nbt: dict[str, Any], values: dict[str, Any], draw: float) -> int:
-    """The `variant` of a mob: from its NBT, else by chance."""
+    """Return a mob's `variant`: from its NBT, else by chance."""
     for key in _VARIANTS:
         if key in values:
             return int(values[key])
@@ -199,7 +199,7 @@ def _villager_data(nbt: dict[str, Any]) -> tuple[str, int]:
 
 
 def _extra(name: str, nbt: dict[str, Any]) -> dict[str, Any]:
-    """Its entry in `WorldState.extras`."""
+    """Return a mob's entry in `WorldState.extras`, from its NBT."""
     extra: dict[str, Any] = {}
     if nbt.get("CustomName"):
         extra["name"] = str(nbt["CustomName"])
@@ -225,11 +225,11 @@ def _extra(name: str, nbt: dict[str, Any]) -> dict[str, Any]:
 
 
 def hit(world: WorldState, row: int, amount: float, by: int, dx: float, dz: float, knock: float = 0.4) -> bool:
-    """Take half hearts from a mob, push it along (dx, dz), and let it die of that; False in the safe ticks after a blow.
+    """Take half hearts from a mob, which may die, and push it along (dx, dz); False in the safe ticks after a blow.
 
     Args:
         by: Id of the attacker: 0 the player, -1 nobody.
-        knock: Blocks per tick.
+        knock: Speed of the push, in blocks per tick.
     """
     if not mob_kernel.hurt(world.entities, row, float(amount), by, float(dx), float(dz), float(knock)):
         return False
@@ -241,7 +241,7 @@ def hit(world: WorldState, row: int, amount: float, by: int, dx: float, dz: floa
 
 
 def hit_by_player(world: WorldState, row: int, damage: float, knock: float = 0.4) -> bool:
-    """Give a mob the player's blow: it hurts, pushes (more while sprinting) and has consequences; False if it did not count."""
+    """Let the player hit a mob: hurt it, push it (more while sprinting), and rouse others; False if the blow did not count."""
     one, me = world.entities[row], world.player
     if one["kind"] < NUM_THINGS:
         return False
@@ -256,7 +256,7 @@ def hit_by_player(world: WorldState, row: int, damage: float, knock: float = 0.4
 
 
 def _rouse(world: WorldState, row: int) -> None:
-    """Turn allies on the target or on the player: golems of hit villagers, the pack of a wolf, the player's own wolves."""
+    """After a player's blow, let the mob's allies (golem, wolf pack) attack the player, and the player's wolves the mob."""
     rows = world.entities
     one = rows[row]
     kind = int(one["kind"])
@@ -273,7 +273,7 @@ def _rouse(world: WorldState, row: int) -> None:
 
 
 def call_wolves(world: WorldState, row: int) -> None:
-    """Send the player's wolves at a mob, unless it is tame, a creeper or one of them."""
+    """Let the player's wolves attack a mob, unless it is tame, a creeper or one of these wolves."""
     rows = world.entities
     one = rows[row]
     if one["flags"] & TAMED or one["kind"] == _CREEPER:
@@ -311,7 +311,7 @@ _COOKED = ("beef", "porkchop", "mutton", "chicken", "rabbit")
 
 
 def loot(world: WorldState, row: int, by_player: bool) -> list[Stack]:
-    """A mob's drops at death; the young leave nothing, the burning leave cooked meat."""
+    """Return a mob's drops at death; young mobs leave nothing, burning mobs leave cooked meat."""
     one, rng = world.entities[row], world.rng
     name = KINDS[one["kind"]]
     if one["age"] < 0 and name != "zombie":
@@ -334,13 +334,13 @@ def loot(world: WorldState, row: int, by_player: bool) -> list[Stack]:
 
 
 def described(one: np.void) -> dict[str, Any]:
-    """A mob's id, name, feet and half hearts, for rules that judge."""
+    """Return a mob's id, name, position of the feet and health in half hearts, for rules that judge."""
     x, y, z, health = (float(one[name]) for name in ("x", "y", "z", "health"))
     return {"id": int(one["id"]), "name": KINDS[one["kind"]], "x": x, "y": y, "z": z, "health": health}
 
 
 def kill(world: WorldState, row: int, by: int = -1) -> None:
-    """Let a mob die: its loot is dropped, the player's kills are counted.
+    """Let a mob die: drop its loot, and count it if the player killed it.
 
     Args:
         by: Id of the attacker: 0 the player, -1 nobody.

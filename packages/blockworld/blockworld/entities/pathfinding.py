@@ -1,7 +1,7 @@
-"""Ways for mobs: footing, straight lines and short ways round.
+"""Ways for mobs: footing, straight lines and short ways round obstacles.
 
-A *place* is a cell in which feet can be: the ground is its floor, or something low in it (a slab, a carpet). Ways are found by
-a search in breadth over places at most `REACH` blocks off, with steps of one block up and three down, as mobs can.
+A *place* is a cell in which feet can be: the ground is its floor, or something low in it (a slab, a carpet). A breadth-first
+search finds ways over places at most `REACH` blocks away, with steps of up to one block up and three down, as mobs can.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from blockworld.grid.physics import FLUID_KIND, WATER, box_entry, first_cell, is
 from blockworld.registry.blocks import BLOCKS, BOX_START, BOXES, NUM_BOXES, NUM_STATES, per_block, properties_of
 
 REACH = 16
-"""How far off, in blocks along x or z, a way may lead."""
+"""Largest distance of a place from the start of a way, in blocks along x or z."""
 LEVELS = 5
-"""How far above or below."""
+"""Largest distance of a place above or below the start, in blocks."""
 DROP = 3
-"""Cells that a walker steps down."""
+"""Largest step down of a walking mob, in cells."""
 MOST_PLACES = 500
-"""After so many places a search gives up and takes the nearest one it knows."""
+"""Largest number of places in a search; it then takes the reached place nearest to the target."""
 
 _SIDE = 2 * REACH + 1
 _TALL = 2 * LEVELS + 1
@@ -42,7 +42,7 @@ def _tops() -> np.ndarray:
 
 
 TOPS: np.ndarray = _tops()
-"""float64, shape (NUM_STATES,): height of what one stands on in a cell; 0 if nothing, 1.5 of a fence."""
+"""float64, shape (NUM_STATES,): height within the cell at which a body stands on this state; 0 for nothing, 1.5 for a fence."""
 _DANGEROUS = (
     "lava",
     "fire",
@@ -55,7 +55,7 @@ _DANGEROUS = (
     "wither_rose",
 )
 DANGER: np.ndarray = per_block(dict.fromkeys(_DANGEROUS, 1), 0, np.bool_)
-"""bool, shape (NUM_STATES,): nobody walks there of their own will."""
+"""bool, shape (NUM_STATES,): whether mobs avoid walking into this state."""
 
 
 def _doors() -> np.ndarray:
@@ -68,12 +68,12 @@ def _doors() -> np.ndarray:
 
 
 DOORS: np.ndarray = _doors()
-"""bool, shape (NUM_STATES,): wooden doors that are shut."""
+"""bool, shape (NUM_STATES,): whether this state is a shut wooden door."""
 
 
 @njit(cache=True)
 def feet(blocks, cx, cy, cz):  # type: ignore[no-untyped-def]
-    """Height at which one stands in a cell; -1.0 if it has no footing. Water carries: it counts as ground."""
+    """Height at which a body stands in a cell; -1.0 if there is no footing. Water counts as ground."""
     sx, sz, sy = blocks.shape
     if cx < 0 or cz < 0 or cx >= sx or cz >= sz or cy < 1 or cy >= sy:
         return -1.0
@@ -98,7 +98,7 @@ def feet(blocks, cx, cy, cz):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def footing(blocks, cx, cy, cz, up, down):  # type: ignore[no-untyped-def]
-    """The cell to stand in near height `cy` of a column: the highest from `up` above to `down` below it; -1 without footing."""
+    """The highest cell of a column with footing, from `up` above to `down` below `cy`; -1 without one."""
     for y in range(cy + up, cy - down - 1, -1):
         if feet(blocks, cx, y, cz) >= 0.0:
             return y
@@ -111,7 +111,7 @@ def footing(blocks, cx, cy, cz, up, down):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def has_room(blocks, x, y, z, half, height, opens):  # type: ignore[no-untyped-def]
-    """Whether a body fits with its feet there; `opens`: it goes through shut doors."""
+    """Whether a body fits with its feet at (x, y, z); `opens` says whether it can pass shut doors."""
     if is_free(blocks, x, y, z, half, height):
         return True
     if not opens:
@@ -125,9 +125,9 @@ def has_room(blocks, x, y, z, half, height, opens):  # type: ignore[no-untyped-d
 
 @njit(cache=True)
 def walkable(blocks, x, y, z, tx, tz, half, height, swims):  # type: ignore[no-untyped-def]
-    """How far one can walk straight from (x, y, z) towards (tx, tz), in blocks: the whole distance if nothing is in the way.
+    """Distance in blocks that a body can walk straight from (x, y, z) towards (tx, tz): all of it if nothing is in the way.
 
-    Walls, edges of more than `DROP` blocks, danger, and water for those that do not swim are in the way.
+    Obstacles are walls, drops of more than `DROP` blocks, danger, and water for a body that does not swim.
     """
     dx, dz = tx - x, tz - z
     distance = math.sqrt(dx * dx + dz * dz)
@@ -156,7 +156,7 @@ def walkable(blocks, x, y, z, tx, tz, half, height, swims):  # type: ignore[no-u
 
 @njit(cache=True)
 def _fence_near(blocks, x, cy, z, half):  # type: ignore[no-untyped-def]
-    """Whether something higher than a jump stands where the rim of a body is."""
+    """Whether the rim of a body touches something that is too high to jump over."""
     sx, sz, sy = blocks.shape
     for cx in range(math.floor(x - half), math.floor(x + half) + 1):
         for cz in range(math.floor(z - half), math.floor(z + half) + 1):
@@ -167,11 +167,11 @@ def _fence_near(blocks, x, cy, z, half):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def way(blocks, x, y, z, tx, ty, tz, half, height, opens):  # type: ignore[no-untyped-def]
-    """The next spot on a short way round to (tx, ty, tz).
+    """Find the next spot on a short way to (tx, ty, tz) around obstacles.
 
     Returns:
-        (x, y, z, steps): a spot to walk to straight, on the way to the reachable place nearest to the target; `steps` is the
-        number of places on that way, 0 if the nearest place is the start.
+        (x, y, z, steps): a spot that can be reached straight, on the way to the reachable place nearest to the target;
+        `steps` is the number of places on that way, 0 if the nearest place is the start.
     """
     ox, oy, oz = math.floor(x), math.floor(y + 0.51), math.floor(z)
     if feet(blocks, ox, oy, oz) < 0.0:
@@ -252,10 +252,10 @@ def way(blocks, x, y, z, tx, ty, tz, half, height, opens):  # type: ignore[no-un
 
 @njit(cache=True)
 def first_block(blocks, x, y, z, dx, dy, dz):  # type: ignore[no-untyped-def]
-    """Where a thing that flies by (dx, dy, dz) meets a block's collision shape.
+    """Find where a thing that flies by (dx, dy, dz) first hits a block's collision shape.
 
     Returns:
-        (share, face, cx, cy, cz): how much of the way it flies, 0 to 1; above 1 if it meets nothing.
+        (share, face, cx, cy, cz): the share of the way that it flies, 0 to 1, or above 1 if it hits nothing; face and cell.
     """
     sx, sz, sy = blocks.shape
     inf = 1e300
@@ -297,7 +297,7 @@ def first_block(blocks, x, y, z, dx, dy, dz):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def sees(blocks, x, y, z, tx, ty, tz):  # type: ignore[no-untyped-def]
-    """Whether no opaque block and no shut door is between two points; looked at every half block."""
+    """Whether no opaque block and no shut door is between two points; the line is tested every half block."""
     sx, sz, sy = blocks.shape
     dx, dy, dz = tx - x, ty - y, tz - z
     steps = int(math.sqrt(dx * dx + dy * dy + dz * dz) * 2) + 1

@@ -1,7 +1,7 @@
-"""Monsters spawn in the dark and leave when they are far: rules of Minecraft 1.16, around each player in turn.
+"""Monsters that spawn in the dark and vanish when far away: rules of Minecraft 1.16, around each player in turn.
 
-Differences: monsters spawn 24 to 64 blocks away and not up to 128; they vanish at 96 blocks and not at 128, and none vanishes
-by chance beyond 32; at most 20 live at once and not 70.
+Differences from the game: monsters spawn 24 to 64 blocks away (the game: up to 128) and vanish at 96 blocks (the game: 128);
+none vanishes by chance beyond 32 blocks; at most 20 live at once (the game: 70).
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from blockworld.world_state import WorldState
 
 MOST_HOSTILE = 20
 NEAREST, FARTHEST = 24.0, 64.0
-"""Blocks from the player at which monsters come."""
+"""Distances from the player between which monsters spawn, in blocks."""
 GONE = 96.0
-"""Blocks from the player at which they vanish."""
+"""Distance from all players at which monsters vanish, in blocks."""
 DARK = 8
-"""They come where there is less light than this."""
+"""Light level below which monsters spawn."""
 _TRIES = 4
 _CHANCES = (("zombie", 95), ("skeleton", 100), ("spider", 100), ("creeper", 100), ("enderman", 10), ("witch", 5))
 _NAMES = tuple(name for name, _ in _CHANCES)
@@ -34,12 +34,12 @@ _UP_TO = (np.cumsum([weight for _, weight in _CHANCES]) / sum(weight for _, weig
 _ALONE = (TEMPERS == HOSTILE) | (np.arange(len(KINDS)) == KIND["enderman"])
 _COMES_ALONE: np.ndarray = _ALONE & (np.arange(len(KINDS)) >= NUM_THINGS)
 _HOSTILE: np.ndarray = TEMPERS == HOSTILE
-"""bool, by kind."""
+"""bool, per kind: whether it is hostile."""
 _FULL: np.ndarray = OPAQUE & (NUM_BOXES == 1) & (BOXES[BOX_START.clip(max=len(BOXES) - 1)] == (0, 0, 0, 1, 1, 1)).all(axis=1)
 
 
 def tick(world: WorldState) -> None:
-    """Remove monsters that are too far off or unwanted, and spawn some."""
+    """Remove monsters that are too far away or unwanted at this difficulty, and spawn some."""
     rows, peaceful = world.entities, world.difficulty == "peaceful"
     number, unwanted = _leaving(rows, np.array([(me.x, me.y, me.z) for me in world.players]), peaceful, _COMES_ALONE, _HOSTILE)
     for row in unwanted.tolist():
@@ -71,10 +71,10 @@ def tick(world: WorldState) -> None:
 
 @njit(cache=True)
 def _leaving(rows, players, peaceful, alone, hostile):
-    """Number of monsters, and rows of those that leave.
+    """Number of monsters, and rows of the monsters to remove.
 
     Args:
-        players: float64, shape (N, 3): where they stand.
+        players: float64, shape (N, 3): positions of the players.
     """
     number = num_leaving = 0
     leaving = np.empty(rows.size, np.int64)
@@ -97,7 +97,7 @@ def _leaving(rows, players, peaceful, alone, hostile):
 
 @njit(cache=True)
 def _dark_cells(blocks, light, full, columns, draws, dark):
-    """Height in each column at which a monster finds ground and darkness, drawn from 1 to above its highest block, or -1."""
+    """For each column a height at which a monster has ground and darkness, or -1; drawn from 1 to above the highest block."""
     sx, sz, sy = blocks.shape
     heights = np.full(len(columns), -1)
     for i in range(len(columns)):

@@ -1,7 +1,7 @@
-"""Default trades of villagers, and offers as /summon gives them.
+"""Default trades of villagers, and offers given by /summon.
 
-`data/trades.json` has those of the first levels of Minecraft 1.16 (minecraft.wiki, "Trading"), each with its middle price where
-the game draws one: by profession and level, an item and its number for another.
+`data/trades.json` has the trades of the first levels of Minecraft 1.16 (minecraft.wiki, "Trading"), by profession and level:
+each exchanges a number of one item for another. Where the game draws the price at random, the table has the middle price.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from blockworld.registry.items import item_named
 
 
 def offers_of(profession: str, level: int = 1) -> list[trades.Offer]:
-    """All trades of a profession up to a level; empty for `none` and `nitwit`."""
+    """Return all trades of a profession up to a level; empty for `none` and `nitwit`."""
     levels = table("trades").get(profession, ())
     return [
         trades.offer((buy, number), (sell, many), max_uses=12)
@@ -25,11 +25,11 @@ def offers_of(profession: str, level: int = 1) -> list[trades.Offer]:
 
 
 def offers_from(nbt: Any) -> list[trades.Offer]:
-    """Offers from the NBT of /summon: `{Recipes: [{buy: {id, Count}, buyB, sell, maxUses, uses}]}`.
+    """Read offers from the NBT of /summon: `{Recipes: [{buy: {id, Count}, buyB, sell, maxUses, uses}]}`.
 
     Raises:
         UnknownNameError: If an item is unknown.
-        WorldError: If it has another form.
+        WorldError: If the NBT has another form.
     """
     recipes = nbt.get("Recipes") if isinstance(nbt, dict) else None
     if not isinstance(recipes, list):

@@ -1,1 +1,1 @@
-"""Consequences of mobs and things: blows, shots, explosions, births and deaths."""
+"""Consequences of what mobs and things do: blows, shots, explosions, births and deaths."""

@@ -1,4 +1,4 @@
-"""Explosions: blocks break by their resistance, bodies are hurt by distance and cover. Rules of Minecraft 1.16."""
+"""Explosions, by the rules of Minecraft 1.16: resistance protects blocks, distance and cover protect bodies."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def explode(world: WorldState, x: float, y: float, z: float, power: float, break
     """Break blocks and hurt bodies around a point; return the number of broken blocks.
 
     Args:
-        power: 3 of a creeper, 4 of TNT.
-        breaks: Whether blocks break; one in `power` of them leaves its drops.
+        power: Power of the explosion: 3 for a creeper, 4 for TNT.
+        breaks: Whether blocks break; one in `power` of the broken blocks leaves its drops.
     """
     check_finite(x, y, z)
     if not 0 < power <= 10:
@@ -89,5 +89,5 @@ def explode(world: WorldState, x: float, y: float, z: float, power: float, break
 
 
 def _blast(share: float, power: float) -> float:
-    """Half hearts that an explosion takes (minecraft.wiki, "Explosion: Damage")."""
+    """Damage of an explosion, in half hearts (minecraft.wiki, "Explosion: Damage"); `share` of it reaches the body."""
     return math.floor((share * share + share) / 2 * 7 * 2 * power + 1)

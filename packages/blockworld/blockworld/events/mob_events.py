@@ -32,17 +32,17 @@ from blockworld.state import MAX_ENTITIES, MAX_MOBS, OFFHAND, Player, Stack
 from blockworld.world_state import WorldState
 
 ARROW_SPEED = 1.6
-"""Blocks per tick of a skeleton's arrow."""
+"""Speed of a skeleton's arrow, in blocks per tick."""
 _SLIME, _VILLAGER, _SNOW_GOLEM = KIND["slime"], KIND["villager"], KIND["snow_golem"]
 
 
 def is_day(time: int) -> bool:
-    """Whether monsters of the night burn and villagers are out."""
+    """Whether it is day, when undead monsters burn and villagers are outside."""
     return time < 12542 or time >= 23460
 
 
 def tick(world: WorldState) -> None:
-    """One tick of all mobs, and of monsters that spawn and leave."""
+    """Advance all mobs by one tick; monsters may appear or disappear."""
     spawning.tick(world)
     rows = world.entities
     players = np.array([_seen(world, seat) for seat in range(len(world.players))])
@@ -71,7 +71,7 @@ def tick(world: WorldState) -> None:
 
 
 def _seen(world: WorldState, seat: int) -> list[float]:
-    """A player's row for the kernel."""
+    """Return a player's row in the `players` of the kernel."""
     me, lure = world.players[seat], 0
     hunted = not me.dead and me.game_mode in ("survival", "adventure") and world.difficulty != "peaceful"
     if not me.dead and me.game_mode != "spectator":
@@ -93,7 +93,7 @@ def _far(me: Player, at: tuple[float, float, float]) -> float:
 
 
 def _strike(world: WorldState, row: int, _: int) -> None:
-    """Give the player a blow, and rouse the player's wolves."""
+    """Let a mob hit the player, and the player's wolves attack the mob."""
     one, me = world.entities[row], world.player
     kind = int(one["kind"])
     amount = float(ATTACKS[kind]) * (int(one["variant"]) if kind == _SLIME else 1)
@@ -106,7 +106,7 @@ def _strike(world: WorldState, row: int, _: int) -> None:
 
 
 def _shoot(world: WorldState, row: int, target: int) -> None:
-    """A skeleton's arrow or a snow golem's snowball, aimed a little above the target and never quite straight."""
+    """Shoot a skeleton's arrow or a snow golem's snowball, aimed a little above the target and with a random error."""
     one, me = world.entities[row], world.player
     if target == 0:
         tx, ty, tz = me.x, me.y + 0.6, me.z
@@ -142,7 +142,7 @@ def _lay(world: WorldState, row: int, _: int) -> None:
 
 
 def _graze(world: WorldState, row: int, _: int) -> None:
-    """Let a sheep eat the grass it stands in or on: its wool comes back, a lamb grows a minute older."""
+    """Let a sheep eat the grass it stands in or on: its wool grows back; a lamb becomes a minute older."""
     one = world.entities[row]
     x, y, z = math.floor(one["x"]), math.floor(one["y"] + 0.01), math.floor(one["z"])
     griefs = world.rules.get("mobGriefing", "true") == "true"
@@ -160,7 +160,7 @@ def _graze(world: WorldState, row: int, _: int) -> None:
 
 
 def _birth(world: WorldState, row: int, other: int) -> None:
-    """Spawn the young one of two parents; a lamb has the colour of one of them."""
+    """Spawn a young mob with two parents; a lamb has the colour of one of them."""
     one, two = world.entities[row], world.entities[other]
     name = KINDS[one["kind"]]
     x, y, z = float(one["x"]), float(one["y"]), float(one["z"])

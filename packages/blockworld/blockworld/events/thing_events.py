@@ -1,6 +1,6 @@
-"""One tick of all entities but mobs and its consequences: things are picked up, hit, hatch, carry.
+"""One tick of all entities except mobs, and its consequences: items are picked up, arrows hit, eggs hatch, pearls carry.
 
-Rules of Minecraft 1.16. All of them move in one kernel call a tick.
+Rules of Minecraft 1.16. One kernel call per tick moves all these entities.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def _pick_up(world: WorldState, row: int) -> None:
 
 
 def _meet(world: WorldState, row: int, shooter: int) -> None:
-    """End of a thrown thing that hit something: eggs hatch, pearls carry, all but arrows vanish."""
+    """Handle a thrown thing that has hit something: eggs hatch, pearls carry the player, all but arrows vanish."""
     one = world.entities[row]
     kind = int(one["kind"])
     if kind == ARROW:
@@ -85,7 +85,7 @@ def _meet(world: WorldState, row: int, shooter: int) -> None:
 
 
 def _damage(world: WorldState, row: int) -> float:
-    """Half hearts of an arrow."""
+    """Damage of an arrow, in half hearts."""
     one = world.entities[row]
     speed = math.sqrt(float(one["vx"]) ** 2 + float(one["vy"]) ** 2 + float(one["vz"]) ** 2)
     damage = math.ceil(speed * float(one["health"]) - 1e-9)
@@ -95,7 +95,7 @@ def _damage(world: WorldState, row: int) -> float:
 
 
 def _hit_mob(world: WorldState, row: int, mob: int, shooter: int) -> None:
-    """Hit a mob: arrows wound, other things only push; the shooter counts as the attacker."""
+    """Let a thing hit a mob: arrows hurt, other things only push; the shooter counts as the attacker."""
     entities = world.entities
     one = entities[row]
     amount = _damage(world, row) if one["kind"] == ARROW else 0.0

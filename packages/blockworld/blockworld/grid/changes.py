@@ -1,4 +1,4 @@
-"""Changes of a grid since the last call, for readers that hold a copy of its blocks.
+"""Changes of a grid since they were last asked for, for readers that hold a copy of its blocks.
 
 >>> grid = Grid(np.zeros((32, 32, 32), np.uint16))
 >>> changes = Changes(grid)
@@ -21,7 +21,7 @@ from blockworld.grid.grid import SQUARE, Grid
 
 
 class News(NamedTuple):
-    """Changed cells. A cell's number is (x * SZ + z) * SY + y; numbers ascend.
+    """Changed cells, by number in ascending order. A cell's number is (x * SZ + z) * SY + y.
 
     Attributes:
         cells, states: Cells with a new block, uint32, shape (N,), and their states, uint16.
@@ -38,9 +38,9 @@ NOTHING = News(np.empty(0, np.uint32), np.empty(0, np.uint16), np.empty(0, np.ui
 
 
 class Changes:
-    """Watcher of a grid, which may have several. It compares the touched squares of columns with a copy.
+    """Watcher of a grid: it compares touched squares of columns with a copy. A grid may have several watchers.
 
-    A fork or a restored world has another grid, which nobody watches yet.
+    A forked or restored world has a new grid, without watchers.
     """
 
     def __init__(self, grid: Grid) -> None:
@@ -53,7 +53,7 @@ class Changes:
         weakref.finalize(self, _forget, grid.watched, self._touched)
 
     def take(self) -> News:
-        """Differences since the last call, or since watching began."""
+        """Return the changes since the last call, or since watching began."""
         if self._num_touches == self.grid.num_touches:
             return NOTHING
         self._num_touches = self.grid.num_touches
@@ -67,15 +67,16 @@ class Changes:
 
 
 def differences(first: Grid, now: Grid) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Numbers of the cells in which a grid differs from the one it was first copied from, ascending, and their values now; of
-    blocks, light and skip.
+    """For blocks, light and skip: the cells in which `now` differs from `first`, its first original, and their current values.
+
+    Cells are given by number, in ascending order.
     """
     pairs = (now.blocks, first.blocks), (now.light, first.light), (now.skip, first.skip)
     return [_differing(*pair, touched) for pair, touched in zip(pairs, now.touched, strict=True)]
 
 
 def apply(found: Iterable[tuple[bytes, bytes]], grid: Grid) -> None:
-    """The inverse of `differences`, from the bytes of its arrays, for a grid equal to the first one."""
+    """Apply the result of `differences`, given as the bytes of its arrays, to a grid that is equal to `first`."""
     for array, touched, (numbers, values) in zip((grid.blocks, grid.light, grid.skip), grid.touched, found, strict=True):
         cells = np.frombuffer(numbers, np.uint32)
         array.reshape(-1)[cells] = np.frombuffer(values, array.dtype)
@@ -89,7 +90,7 @@ def _forget(watched: list[np.ndarray], touched: np.ndarray) -> None:
 
 @njit(cache=True)
 def _differing(now, known, touched):
-    """Ascending numbers of cells in touched squares that differ, and their values now."""
+    """Numbers of the cells in touched squares that differ, in ascending order, and their current values."""
     if not touched.any():
         return np.empty(0, np.uint32), np.empty(0, now.dtype)
     sx, sz, sy = now.shape

@@ -1,6 +1,6 @@
 """Blocks whose look depends on their neighbours: fences, walls, panes, gates in walls, corners of stairs, snowy grass.
 
-`joined` gives a state as its neighbours make it. It only reads, so that placing, commands and updates can all ask it.
+`joined` returns the state that fits the neighbours. It only reads, so that placing, commands and updates can all call it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Rule = Callable[[Grid, int, int, int, int], int]
 
 @cache
 def sturdy(state: int, side: int) -> bool:
-    """Whether a side of a state is whole, so that things can be fixed to it; leaves are not sturdy."""
+    """Whether a side of a state is a full face to which other blocks can be fixed; leaves are not sturdy."""
     name = name_of(state)
     if name.endswith("_leaves"):
         return False
@@ -50,7 +50,7 @@ def covers(state: int, side: int, x0: int, z0: int, x1: int, z1: int) -> bool:
 
 @cache
 def _kind(state: int) -> str:
-    """Kind of joint: `fence`, `nether_brick_fence`, `gate`, `pane`, `wall`; else `plain` or `never`."""
+    """How a state joins others: `fence`, `nether_brick_fence`, `gate`, `pane` or `wall`; all others are `plain` or `never`."""
     name = name_of(state)
     if name == "nether_brick_fence":
         return name
@@ -68,7 +68,7 @@ def _kind(state: int) -> str:
 
 @cache
 def _joins(kind: str, state: int, side: int) -> bool:
-    """Whether a block of a kind joins a neighbour with this state on this side of it."""
+    """Whether a block of this kind joins a neighbour that has `state` and lies on its `side`."""
     other = _kind(state)
     if other == kind:
         return True
@@ -128,7 +128,7 @@ def _stairs(grid: Grid, x: int, y: int, z: int, state: int) -> int:
     facing, half = properties["facing"], properties["half"]
 
     def stairs_at(way: str) -> str | None:
-        """Facing of the stairs on that side, if they have the same half."""
+        """Facing of the stairs on that side; None without stairs of the same half."""
         dx, _, dz = SIDES[SIDE_OF[way]]
         other = grid.get(x + dx, y, z + dz)
         if not name_of(other).endswith("_stairs") or properties_of(other)["half"] != half:
@@ -162,10 +162,10 @@ def _rule(name: str) -> Rule | None:
 
 
 RULES: tuple[Rule | None, ...] = tuple(_rule(block.name) for block in BLOCKS)
-"""Per index into `BLOCKS`: what joins it to its neighbours."""
+"""Per index into `BLOCKS`: function that joins such a block to its neighbours, or None."""
 
 
 def joined(grid: Grid, x: int, y: int, z: int, state: int) -> int:
-    """A state as its neighbours would make it in a cell: connections, corners, snow; the same state for most blocks."""
+    """The state that fits the neighbours of a cell: connections, corners, snow. Most blocks keep their state."""
     rule = RULES[BLOCK_OF[state]]
     return state if rule is None else rule(grid, x, y, z, state)

@@ -1,11 +1,11 @@
-"""Flowing water and lava: one call moves every cell that is due.
+"""Flowing water and lava: one call moves the fluids of all cells whose turn it is.
 
-A fluid's state has a level: 0 a source, 1 to 7 ever thinner, 8 falling. A cell's turn comes 5 ticks (water) or 30 (lava) after
-something near it changed. It then becomes what its neighbours make of it (one level thinner than the thickest beside it, lava
-two; falling under the same fluid; a new source of water between two sources on firm ground; nothing if nobody feeds it), and
-flows down if it can, else to the sides: towards the nearest drops within 5 cells (lava 3) if there are any.
+A fluid's state has a level: 0 is a source, 1 to 7 are ever thinner, 8 is falling. A cell's turn comes 5 ticks (water) or 30
+(lava) after something near it changed. First its neighbours decide its new level: one level thinner than the thickest fluid
+beside it (lava two); falling under the same fluid; a source of water between two sources on firm ground; empty if nothing feeds
+it. Then it flows down if it can, else to the sides, towards the nearest drops within 5 cells (lava 3) if there are any.
 
-Differences from the game: lava never hesitates before it thickens, and waterlogged blocks are not filled by flowing water.
+Differences from the game: lava thickens without a random delay, and flowing water does not waterlog blocks.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from blockworld.registry.blocks import BLOCKS, NUM_BOXES, NUM_STATES, SMALL_FLOW
 
 WATER, LAVA = 1, 2
 DELAYS = {WATER: 5, LAVA: 30}
-"""Ticks until a cell's turn."""
+"""Ticks until a cell's turn, by fluid."""
 WATER_SOURCE, LAVA_SOURCE = state_of("water"), state_of("lava")
 _FALLING = 8
 
@@ -57,7 +57,7 @@ _WASHED_ENDS = (
 )
 _PLANTS = SMALL_FLOWERS | TALL_FLOWERS | {"tall_grass", "large_fern", "brown_mushroom", "red_mushroom"}
 _KIND, _AMOUNT, _SOURCE, _HOLDS, _FIRM, _COVERS = 0, 2, 6, 7, 8, 9
-"""Lowest bits of what `FLUID` tells; written out in the compiled code."""
+"""Positions of the lowest bits of the fields of `FLUID`; the compiled code uses the numbers themselves."""
 
 
 def _table() -> np.ndarray:
@@ -89,19 +89,19 @@ def _table() -> np.ndarray:
 
 
 FLUID = _table()
-"""int32, shape (NUM_STATES,): what flowing asks of a state. From the lowest bit: 2 bits the kind of fluid in it, 4 its amount
-of 8, 1 whether it is a source, 1 whether a flow may take its place, 1 whether it is firm ground, 6 the sides it covers."""
+"""int32, shape (NUM_STATES,): all facts about a state that flowing needs. From the lowest bit: 2 bits the kind of its fluid, 4
+its amount of 8, 1 whether it is a source, 1 whether a flow may replace it, 1 whether it is firm ground, 6 the covered sides."""
 
 
 class Flow(NamedTuple):
     """Result of one call of `flow`; cells are int32, x << 20 | z << 10 | y.
 
     Attributes:
-        changed: Cells that are different now.
-        water, lava: Cells whose turn is to come, some of them more than once.
-        washed: Cells of blocks that the flow displaces: to be broken, then filled.
-        fillings: int32: the states for `washed`.
-        minding: Cells beside the changed ones whose blocks mind such changes.
+        changed: Cells whose state has changed.
+        water, lava: Cells that now need a turn; a cell may appear more than once.
+        washed: Cells of blocks that the flow washes away: the caller must break them, then fill them.
+        fillings: int32: the new states of `washed`.
+        minding: Neighbours of changed cells whose blocks react to such changes.
     """
 
     changed: np.ndarray
@@ -114,7 +114,7 @@ class Flow(NamedTuple):
 
 @njit(cache=True)
 def _look(blocks, table, x, y, z):
-    """The table's entry for a cell; rock outside, air above."""
+    """The entry of `table` for a cell; outside the world counts as rock, above it as air."""
     sx, sz, sy = blocks.shape
     if x < 0 or x >= sx or z < 0 or z >= sz or y < 0:
         return 63 << 9 | 1 << 8
@@ -130,7 +130,7 @@ def _passes(here, there, side):
 
 @njit(cache=True)
 def _made(blocks, table, x, y, z, kind):
-    """Level that the neighbours of a cell give the fluid in it: -1 none, 0 a source, 8 falling."""
+    """Level of the fluid in a cell as its neighbours feed it: -1 for no fluid, 0 a source, 8 falling."""
     own = _look(blocks, table, x, y, z)
     most = sources = 0
     for side in range(2, 6):
@@ -159,7 +159,7 @@ def _is_drop(blocks, table, x, y, z, kind):
 
 @njit(cache=True)
 def _ways(blocks, table, x, y, z, kind):
-    """Bits of the sides to flow to: those on a shortest way to a drop, or all open sides if no drop is near."""
+    """Bits of the sides to which a fluid flows: those on a shortest way to a drop, or all open sides if no drop is near."""
     own = _look(blocks, table, x, y, z)
     reach = 4 if kind == 1 else 2
     seen = np.zeros((11, 11), np.uint8)  # sides that a cell was reached from, by the first step; the middle is (x, z)
@@ -211,7 +211,7 @@ def _ways(blocks, table, x, y, z, kind):
 
 @njit(cache=True)
 def _note(blocks, table, minds, changed, due, num_due, minding, num_minding):
-    """Note the fluids in and around changed cells, whose turn is to come, and blocks that mind; return how many mind."""
+    """Note the fluids in and around changed cells as due, and the blocks that react; return the number of those blocks."""
     sx, sz, sy = blocks.shape
     for cell in changed:
         x, z, y = cell >> 20, cell >> 10 & 1023, cell & 1023
@@ -329,18 +329,18 @@ _STONE = state_of("stone")
 
 
 def flow(blocks: np.ndarray, cells: np.ndarray, minds: np.ndarray) -> Flow:
-    """Move the fluids of some cells, one after the other, in place; light and distances are left to the caller.
+    """Move the fluids of some cells, one after the other, in place; the caller must update light and distances.
 
     Args:
         blocks: uint16, shape (SX, SZ, SY).
-        cells: int32, shape (N,), x << 20 | z << 10 | y: the due cells; those without fluid are skipped.
-        minds: bool, shape (NUM_STATES,): states that want to know when a neighbour changes.
+        cells: int32, shape (N,), x << 20 | z << 10 | y: the cells whose turn it is; cells without fluid are skipped.
+        minds: bool, shape (NUM_STATES,): states of blocks that react when a neighbour changes.
     """
     return Flow(*_flow(blocks, FLUID, minds, cells, _FIRSTS, _STONE))
 
 
 def hardened(blocks: np.ndarray, x: int, y: int, z: int) -> int | None:
-    """Block that lava in a cell becomes through water beside or above it: obsidian, cobblestone; None without water."""
+    """Block that lava in a cell becomes next to or under water: obsidian or cobblestone; None without water."""
     sx, sz, sy = blocks.shape
     for nx, ny, nz in ((x, y + 1, z), (x, y, z - 1), (x, y, z + 1), (x - 1, y, z), (x + 1, y, z)):
         if 0 <= nx < sx and 0 <= nz < sz and ny < sy and FLUID[blocks[nx, nz, ny]] & 3 == WATER:

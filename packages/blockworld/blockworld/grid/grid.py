@@ -1,6 +1,6 @@
-"""The blocks themselves: three arrays over the cells, updated together.
+"""The grid of blocks: three arrays over the cells (blocks, light, skip), updated together.
 
-Arrays are indexed [x, z, y] with y fastest, so that a column lies together.
+Arrays are indexed [x, z, y], so that the cells of a column lie next to each other in memory.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from blockworld.grid.memory import Original
 from blockworld.registry.blocks import AIR, NUM_STATES, state_of
 
 SIZE = (256, 128, 256)
-"""Cells east-west, up, north-south."""
+"""Number of cells east-west, up, and north-south."""
 BEDROCK = state_of("bedrock")
 MAX_SKIP = 16
 SQUARE = 16
-"""Columns a side of what is noted as touched at once."""
+"""Columns along each side of a square of columns, the unit in which touched parts of a grid are noted."""
 _LIGHT_REACH = 15
 
 
@@ -25,18 +25,18 @@ class Grid:
     """A finite box of blocks with their light.
 
     Args:
-        blocks: uint16, shape (SX, SZ, SY): a state per cell; taken over, not copied.
+        blocks: uint16, shape (SX, SZ, SY): a state per cell; the array is used, not copied.
 
     Attributes:
         size: (SX, SY, SZ).
-        blocks: As above. Change cells by `set` and `fill` only: light and skip must follow.
+        blocks: As above. Change cells only with `set` and `fill`, which update light and skip.
         light: uint8, shape (SX, SZ, SY): sky light times 16, plus block light; each 0 to 15.
-        skip: uint8, shape (SX, SZ, SY): 0 for a block; in air, a number of cells (at most `MAX_SKIP`) not above the
-            Chebyshev distance to the nearest block: how far a ray may jump.
+        skip: uint8, shape (SX, SZ, SY): how many cells a ray may jump: 0 in a block; in air at most `MAX_SKIP`, and at most
+            the Chebyshev distance to the nearest block.
         touched: Squares of columns whose blocks [0], light [1] and skip [2] may differ from those of the grid that this one
             was first copied from: bool, shape (3, SX / SQUARE + 2, SZ / SQUARE + 2), with a margin of one all around.
-        watched: The same of each `changes.Changes`, since its last call.
-        num_touches: How often something was touched.
+        watched: For each watcher, such as a `changes.Changes`, the squares touched since its last call.
+        num_touches: Number of times that something was touched.
     """
 
     def __init__(self, blocks: np.ndarray) -> None:
@@ -52,7 +52,7 @@ class Grid:
 
     @classmethod
     def of(cls, arrays: tuple[np.ndarray, ...], original: Original | None = None) -> Grid:
-        """A grid of known blocks, light and skip, which are taken over."""
+        """Make a grid of given blocks, light and skip; the arrays are used, not copied."""
         grid = cls.__new__(cls)
         grid.blocks, grid.light, grid.skip = arrays
         sx, sz, sy = grid.blocks.shape
@@ -61,17 +61,17 @@ class Grid:
         return grid
 
     def untouched(self) -> np.ndarray:
-        """As `touched` of a grid in which nothing has changed."""
+        """Return an array like `touched` for a grid in which nothing has changed."""
         sx, _, sz = self.size
         return np.zeros((3, -(-sx // SQUARE) + 2, -(-sz // SQUARE) + 2), np.bool_)
 
     def frozen(self) -> Grid:
-        """A grid that stays as this one is now; copies of it take memory only where they become different."""
+        """Return a read-only grid like this one; copies of the new grid take memory only where they become different."""
         original = Original(self.blocks, self.light, self.skip)
         return Grid.of(original.arrays, original)
 
     def copy(self) -> Grid:
-        """A grid of its own with the same cells, which nobody watches."""
+        """Return an independent grid with the same cells and no watchers."""
         now, original = (self.blocks, self.light, self.skip), self._original
         if original is None:
             copy = Grid.of(tuple(array.copy() for array in now), None)
@@ -85,7 +85,7 @@ class Grid:
         return 0 <= x < sx and 0 <= y < sy and 0 <= z < sz
 
     def get(self, x: int, y: int, z: int) -> int:
-        """State of a cell; outside it is air above and bedrock elsewhere, so that nothing walks out."""
+        """Return the state of a cell; outside the grid, air above and bedrock elsewhere, so that nothing can walk out."""
         sx, sy, sz = self.size
         if 0 <= x < sx and 0 <= z < sz:
             if 0 <= y < sy:
@@ -107,9 +107,9 @@ class Grid:
         return before
 
     def fill(self, x0: int, y0: int, z0: int, x1: int, y1: int, z1: int, state: int) -> int:
-        """Put a state into every cell of a box, both corners included, in any order; return the number of changed cells.
+        """Put a state into every cell of a box and return the number of changed cells; the corners are included, in any order.
 
-        Light and skip are updated once for the whole box; neighbours are not told (see `blocks.updates.set_block`).
+        Light and skip are updated once for the whole box; neighbours do not react (see `blocks.updates.set_block`).
 
         Raises:
             WorldError: If the box is not inside the world, or there is no such state.
@@ -144,7 +144,7 @@ class Grid:
             self._touch(column >> 10, column & 1023, column >> 10, column & 1023)
 
     def _touch(self, x0: int, z0: int, x1: int, z1: int, lit: bool = True) -> None:
-        """Note that blocks of these columns have changed, and light and skip as far as theirs reach."""
+        """Note the blocks of these columns as touched, and light and skip as far as these blocks affect them."""
         self.num_touches += 1
         for kind, reach in enumerate((0, _LIGHT_REACH, MAX_SKIP)):
             if kind == 1 and not lit:
@@ -155,12 +155,12 @@ class Grid:
                 touched[kind, x:end_x, z:end_z] = True
 
     def top(self, x: int, z: int) -> int:
-        """Height of the highest cell of a column that is not air, or -1."""
+        """Height of the highest cell of a column that is not air; -1 if all is air."""
         cells = np.flatnonzero(self.blocks[x, z])
         return int(cells[-1]) if cells.size else -1
 
     def lights(self, x: int, y: int, z: int) -> tuple[int, int]:
-        """Sky and block light of a cell, 0 to 15 each; full sky outside."""
+        """Sky light and block light of a cell, 0 to 15 each; outside the grid, full sky light."""
         if not self.inside(x, y, z):
             return 15, 0
         value = int(self.light[x, z, y])

@@ -1,12 +1,12 @@
 """Light of the cells, and the distance from each cell to the nearest block.
 
 Two kinds of light, 0 to 15, share a byte. *Sky light* comes straight down at 15 through cells that take nothing away; *block
-light* starts at a block's own brightness. Both lose at least one per cell in every other direction. `lit` computes all of it;
-`relight` and `relight_box` update it after a change (take away what the changed cells may have lit, then fill again from the
-rim) and give exactly the result of `lit`.
+light* starts at a block's own brightness. Both lose at least one per cell in every other direction. `lit` computes the light
+of all cells. `relight` and `relight_box` update it after a change: they remove all light that the changed cells may have given,
+then fill it again from the rim. The result is exactly that of `lit`.
 
-The passage of light follows Minecraft 1.16: full opaque cubes take all of it, leaves, ice and everything wet take one, glass
-and the rest nothing; slabs, stairs, snow, farmland and paths let none through a face that they cover.
+The passage of light follows Minecraft 1.16: full opaque cubes take all light, leaves, ice and everything wet take one level,
+glass and the rest nothing; slabs, stairs, snow, farmland and paths let none through a face that they cover.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _RESPAWN_ANCHOR = {"0": 0, "1": 3, "2": 7, "3": 11, "4": 15}
 
 
 def _covered_sides(state: int) -> int:
-    """Bits of the sides that a state's collision boxes cover whole, by their sixteenths."""
+    """Bits of the sides that a state's collision boxes cover completely, tested in sixteenths of a block."""
     faces = np.zeros((6, 16, 16), np.bool_)
     for x0, y0, z0, x1, y1, z1 in BOXES[BOX_START[state] : BOX_START[state] + NUM_BOXES[state]] * 16:
         xs, ys, zs = (slice(max(0, round(low)), min(16, round(high))) for low, high in ((x0, x1), (y0, y1), (z0, z1)))
@@ -94,17 +94,17 @@ def _tables() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
 
 
 TAKES, GIVES, HIDES, COVERED = _tables()
-"""uint8, shape (NUM_STATES,): light a state takes away from what enters it; block light it gives; bits of the sides through
-which it lets no light; bits of the sides that its collision boxes cover whole (for `fluids` and `updates`)."""
+"""Four arrays, uint8, shape (NUM_STATES,): levels by which a state reduces light that enters it; block light it gives; bits of
+the sides that let no light through; bits of the sides that its collision boxes cover completely (for `fluids`, `updates`)."""
 OPAQUE: np.ndarray = TAKES == 15
-"""bool, shape (NUM_STATES,): full cubes that light and looks do not pass. (The table's own flag is wrong for many plants.)"""
+"""bool, shape (NUM_STATES,): full cubes that block light and sight. (The flag in the table is wrong for many plants.)"""
 LIGHTING: np.ndarray = TAKES | GIVES.astype(np.uint16) << 4 | HIDES.astype(np.uint16) << 8
-"""uint16, shape (NUM_STATES,): all that light asks of a state: 4 bits taken, 4 bits given, 6 bits of hidden sides."""
+"""uint16, shape (NUM_STATES,): all facts about a state that light needs: 4 bits taken, 4 bits given, 6 bits of hidden sides."""
 
 
 @njit(cache=True)
 def _grown(queue, head, num):
-    """A queue with room at the end, its unread part moved to the front: queue, number of entries."""
+    """Make room at the end of a queue by moving its unread part to the front; return (queue, number of entries)."""
     left = num - head
     bigger = queue if left * 2 < queue.size else np.empty(queue.size * 2, queue.dtype)
     for i in range(left):
@@ -174,7 +174,7 @@ def _spread(blocks, light, lighting, queue, num, shift):
 
 @njit(cache=True)
 def _from_above(lighting_of_state):
-    """Sky light of a cell of the top layer."""
+    """Sky light of a cell in the top layer."""
     if lighting_of_state >> 8 + 1 & 1:
         return 0
     taken = lighting_of_state & 15
@@ -317,12 +317,12 @@ def _cells_of(x0, y0, z0, x1, y1, z1):
 
 
 def lit(blocks: np.ndarray) -> np.ndarray:
-    """The light of every cell.
+    """Compute the light of every cell.
 
     Args:
-        blocks: uint16, shape (SX, SZ, SY), C-contiguous, at most 1024 a side.
+        blocks: uint16, shape (SX, SZ, SY), C-contiguous, at most 1024 along each side.
     Returns:
-        uint8, the same shape: sky light times 16, plus block light. The sky is open above and shut at the sides.
+        uint8, the same shape: sky light times 16, plus block light. Sky light enters from above, not from the sides.
     """
     light = np.zeros(blocks.shape, np.uint8)
     _lit(blocks, light, LIGHTING)
@@ -330,13 +330,13 @@ def lit(blocks: np.ndarray) -> np.ndarray:
 
 
 def relight(blocks: np.ndarray, light: np.ndarray, x: int, y: int, z: int, before: int, after: int) -> None:
-    """Update `light`, in place, after one cell of `blocks` went from one state to another."""
+    """Update `light`, in place, after one cell of `blocks` has changed from state `before` to `after`."""
     if LIGHTING[before] != LIGHTING[after]:
         _relight(blocks, light, LIGHTING, np.array([x << 20 | z << 10 | y], np.int32))
 
 
 def relight_cells(blocks: np.ndarray, light: np.ndarray, cells: np.ndarray) -> None:
-    """Update `light`, in place, after some cells changed: int32, shape (N,), each x << 20 | z << 10 | y."""
+    """Update `light`, in place, after some `cells` have changed: int32, shape (N,), each x << 20 | z << 10 | y."""
     _relight(blocks, light, LIGHTING, cells)
 
 
@@ -351,7 +351,7 @@ def relight_box(blocks: np.ndarray, light: np.ndarray, x0: int, y0: int, z0: int
 
 @njit(cache=True)
 def _nearer(skip, row, line, most):
-    """Write one more than the least of a column and the finished ones of its eight neighbours into `row`."""
+    """Write into `row` the minimum of a column and those of its eight neighbours that are finished, plus one."""
     sy = row.size
     top = np.uint8(most - 1)
     one = np.uint8(1)
@@ -367,7 +367,7 @@ def _nearer(skip, row, line, most):
 
 @njit(cache=True, nogil=True)
 def _sweep(skip, x0, z0, x1, z1, most):
-    """Exact distances by two sweeps over columns, one forward and one back; columns outside the box keep theirs."""
+    """Compute exact distances in two sweeps over columns, forward and back; columns outside the box keep their distances."""
     sx, sz, sy = skip.shape
     row = np.empty(sy, np.uint8)
     line = np.empty(sy, np.uint8)
@@ -404,8 +404,9 @@ def _start(blocks, skip, x0, z0, x1, z1, most):
 
 @njit(cache=True)
 def _added(skip: np.ndarray, x: int, z: int, y: int) -> None:
-    """Lower the distances around a new block, shell by shell, each only beside cells lowered in the shell before: distances of
-    neighbours differ by at most 1, so that nothing else can be too far.
+    """Lower the distances around a new block, shell by shell.
+
+    In each shell only cells beside those lowered in the last shell can be too far, as distances of neighbours differ by <= 1.
     """
     sx, sz, sy = skip.shape
     skip[x, z, y] = 0
@@ -434,7 +435,7 @@ def _added(skip: np.ndarray, x: int, z: int, y: int) -> None:
 
 @njit(cache=True)
 def update_distances_of(blocks, skip, cells):
-    """`update_distances` for many cells: int32, shape (N,), each x << 20 | z << 10 | y."""
+    """Do `update_distances` for many cells: int32, shape (N,), each x << 20 | z << 10 | y."""
     for cell in cells:
         x, z, y = cell >> 20, cell >> 10 & 1023, cell & 1023
         if blocks[x, z, y]:
@@ -445,13 +446,13 @@ def update_distances_of(blocks, skip, cells):
 
 
 def distances(blocks: np.ndarray, most: int) -> np.ndarray:
-    """Distance from each cell to the nearest block.
+    """Compute the distance from each cell to the nearest block.
 
     Args:
         blocks: uint16, shape (SX, SZ, SY).
-        most: Larger distances become this; 1 to 254.
+        most: Upper limit of the distances, 1 to 254.
     Returns:
-        uint8, the same shape: 0 in a block, in air the Chebyshev distance to the nearest block inside, in cells.
+        uint8, the same shape: 0 in a block; in air the Chebyshev distance in cells to the nearest block of the grid.
     """
     skip = np.empty(blocks.shape, np.uint8)
     sx, sz, _ = blocks.shape
@@ -461,10 +462,10 @@ def distances(blocks: np.ndarray, most: int) -> np.ndarray:
 
 
 def update_distances(skip: np.ndarray, x: int, y: int, z: int, before: int, after: int) -> None:
-    """Update distances, in place, after one cell went from one state to another.
+    """Update distances, in place, after one cell has changed from state `before` to `after`.
 
-    Exact for a new block. A removed block's cell becomes 1 and the others stay, which is never too far; `distances_box` makes
-    them exact again.
+    The result is exact for a new block. For a removed block its cell becomes 1 and other distances stay, so that none is too
+    large; `distances_box` makes all exact again.
     """
     if before == 0:
         _added(skip, x, z, y)
@@ -473,9 +474,9 @@ def update_distances(skip: np.ndarray, x: int, y: int, z: int, before: int, afte
 
 
 def distances_box(blocks: np.ndarray, skip: np.ndarray, x0: int, z0: int, x1: int, z1: int, most: int) -> None:
-    """Make the distances exact again, in place, after any cells of the columns x0..x1, z0..z1 changed.
+    """Make the distances exact again, in place, after any cells of the columns x0..x1, z0..z1 have changed.
 
-    Exact if those farther than `most` from these columns are.
+    This requires that distances in columns farther than `most` from these are exact.
     """
     sx, sz, _ = blocks.shape
     box = max(0, x0 - most), max(0, z0 - most), min(sx - 1, x1 + most), min(sz - 1, z1 + most)

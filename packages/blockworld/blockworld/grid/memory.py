@@ -1,4 +1,4 @@
-"""Arrays that take memory only where they differ from those they were copied from."""
+"""Copies of arrays that take memory only where they differ from the original."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _PAGE = 4096
 
 
 class Original:
-    """Unchanging arrays and any number of copies of them, which share each page of memory until they write to it.
+    """Read-only arrays, with any number of copies that share each page of memory until they write to it.
 
     Args:
-        arrays: Each a whole number of pages of 4,096 bytes. They are copied into a file in memory; where the system has none,
-            they are kept, and copies are whole.
+        arrays: The values; each array fills whole pages of 4,096 bytes. They are copied into a file in memory. On systems
+            without such files the arrays are used themselves, and copies are ordinary full copies.
 
     Attributes:
         arrays: The same values, read-only.
@@ -38,7 +38,7 @@ class Original:
             array.flags.writeable = False
 
     def copies(self, now: tuple[np.ndarray, ...] | None = None) -> tuple[np.ndarray, ...]:
-        """Writable arrays with the values of `arrays`, or of copies of them that were written to since."""
+        """Return writable arrays with the values of `arrays`, or of `now`, earlier copies that have been written to."""
         if self._file is None:
             return tuple(array.copy() for array in now or self.arrays)
         copies = self._mapped(self._file, mmap.MAP_PRIVATE)
@@ -59,7 +59,7 @@ class Original:
 
 @njit(cache=True, nogil=True)
 def _bring(copy, now, before):
-    """Make a copy of `before` equal to `now`, by touching only pages of it that differ; all three are flat words."""
+    """Make `copy`, a copy of `before`, equal to `now`, writing only to pages that differ; all are flat arrays of words."""
     words = _PAGE // 8
     for begin in range(0, now.size, words):
         end = begin + words

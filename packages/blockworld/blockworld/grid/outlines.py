@@ -1,6 +1,6 @@
-"""Outlines of blocks, which a look or a click meets; a body meets their collision boxes.
+"""Outlines of blocks: the boxes that a look or a click can hit. Bodies collide with other boxes, the collision boxes.
 
-A torch stops nobody and yet can be aimed at; a fence is 1.5 high to a body and 1 high to the eye. Sizes are those of the game's
+A torch stops no body but can be aimed at; a fence is 1.5 high for a body and 1 high for a look. Sizes are those of the game's
 black frame.
 """
 
@@ -16,7 +16,7 @@ Box = tuple[float, float, float, float, float, float]
 
 FULL: Box = (0, 0, 0, 16, 16, 16)
 NOTHING = frozenset({"air", "cave_air", "void_air", "water", "lava", "bubble_column", "structure_void", "moving_piston"})
-"""Blocks that a look goes through."""
+"""Blocks that a look passes through."""
 
 _COLLIDES_LOWER = {"soul_sand": FULL, "honey_block": FULL, "cactus": (1, 0, 1, 15, 16, 15), "scaffolding": FULL}
 _SIZES: Mapping[str, Box] = {
@@ -138,4 +138,4 @@ def _outlines() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 OUTLINE_START, NUM_OUTLINES, OUTLINES = _outlines()
-"""Outline boxes of a state, as `BOX_START`, `NUM_BOXES` and `BOXES` of `blocks` for collision."""
+"""Outline boxes of each state, in the same form as the collision boxes `BOX_START`, `NUM_BOXES`, `BOXES` of `blocks`."""

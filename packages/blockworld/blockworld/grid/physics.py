@@ -1,7 +1,7 @@
-"""Bodies, looks and liquids against the blocks: kernels for the player, mobs and things on the ground.
+"""How bodies, looks and liquids meet blocks: kernels for the player, mobs and things on the ground.
 
-Rules of Minecraft 1.16: a body is an upright box; it moves along y first, then along the longer of x and z; it climbs edges at
-its feet of at most `step_height`. Cells beyond the sides and below the world are solid.
+Rules of Minecraft 1.16: a body is an upright box. It moves along y first, then along the longer of x and z, then along the
+other. It climbs edges at its feet of at most `step_height`. Cells outside the sides and below the world are solid.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def _fluids() -> tuple[np.ndarray, np.ndarray]:
 
 
 FLUID_KIND, FLUID_AMOUNT = _fluids()
-"""uint8, shape (NUM_STATES,): 0, `WATER` or `LAVA`; and how much of it, 1 to 8 ninths of the cell. Waterlogged blocks count."""
+"""Two arrays, uint8, shape (NUM_STATES,): liquid in the cell, also if waterlogged (0, `WATER`, `LAVA`); its ninths, 1 to 8."""
 _SCAFFOLDING = block_named("scaffolding").first
 _SOURCE: np.ndarray = np.zeros(NUM_STATES, np.bool_)
 _FALLING: np.ndarray = np.zeros(NUM_STATES, np.bool_)
@@ -53,7 +53,7 @@ for _block in BLOCKS:
 
 @njit(cache=True)
 def _slide(blocks, axis, x0, y0, z0, x1, y1, z1, d, sinks):  # type: ignore[no-untyped-def]
-    """How far of `d` a box can move along an axis (0 x, 1 y, 2 z)."""
+    """The part of `d` that a box can move along an axis (0 x, 1 y, 2 z)."""
     if d == 0.0:
         return 0.0
     sx, sz, sy = blocks.shape
@@ -106,7 +106,7 @@ def _slide(blocks, axis, x0, y0, z0, x1, y1, z1, d, sinks):  # type: ignore[no-u
 
 @njit(cache=True)
 def _slide_all(blocks, x0, y0, z0, x1, y1, z1, dx, dy, dz, sinks):  # type: ignore[no-untyped-def]
-    """How far of (dx, dy, dz) a box can move: y first, then the longer of x and z."""
+    """The part of (dx, dy, dz) that a box can move: y first, then the longer of x and z."""
     # One place that calls: compiled code is four times smaller than with each axis spelled out.
     second = 2 if abs(dx) < abs(dz) else 0
     for turn in range(3):
@@ -128,12 +128,13 @@ def move_box(blocks, x, y, z, dx, dy, dz, half_width, height, step_height, on_gr
 
     Args:
         blocks: uint16, shape (SX, SZ, SY).
-        x, y, z: Middle of its feet.
-        dx, dy, dz: Where it wants to go, in blocks.
-        step_height: Edge that a standing body climbs; 0 for things, negative for bodies that sink through scaffolding.
-        on_ground: Whether it stood before; one that lands in this move climbs too.
+        x, y, z: Middle of the body's feet.
+        dx, dy, dz: Wanted movement, in blocks.
+        step_height: Highest edge that a standing body climbs; 0 for things, negative for bodies that sink through scaffolding.
+        on_ground: Whether the body stood before; a body that lands in this move climbs too.
     Returns:
-        (x, y, z, hit_x, hit_y, hit_z): where it ends, and along which axes it was stopped. It stands if `hit_y and dy < 0`.
+        (x, y, z, hit_x, hit_y, hit_z): the new position, and along which axes the body was stopped. It stands if
+        `hit_y and dy < 0`.
     """
     sinks = step_height < 0
     x0, y0, z0 = x - half_width, y, z - half_width
@@ -191,9 +192,9 @@ def is_free(blocks, x, y, z, half_width, height):  # type: ignore[no-untyped-def
 
 @njit(cache=True)
 def box_entry(x, y, z, dx, dy, dz, x0, y0, z0, x1, y1, z1):  # type: ignore[no-untyped-def]
-    """Where a ray enters a box: (distance in lengths of the direction, face), or (-1.0, 0) if it misses.
+    """Where a ray enters a box: (distance in lengths of the direction, face), or (-1.0, 0) if it misses the box.
 
-    From inside, the distance is 0 and the face the one looked away from.
+    If the ray starts inside, the distance is 0 and the face is the one behind the viewer.
     """
     near, far, axis = -1e300, 1e300, -1
     for i in range(3):
@@ -225,10 +226,10 @@ def box_entry(x, y, z, dx, dy, dz, x0, y0, z0, x1, y1, z1):  # type: ignore[no-u
 
 @njit(cache=True)
 def first_cell(x, y, z, dx, dy, dz):  # type: ignore[no-untyped-def]
-    """Where a walk along a line from cell to cell begins (Amanatides & Woo 1987).
+    """Start a walk along a line from cell to cell (Amanatides & Woo 1987).
 
     Returns:
-        (cx, cy, cz, next_x, next_y, next_z): the cell, and how far it is to its faces, in lengths of the direction.
+        (cx, cy, cz, next_x, next_y, next_z): the first cell, and the distances to its faces, in lengths of the direction.
     """
     cx, cy, cz = math.floor(x), math.floor(y), math.floor(z)
     next_x = (cx + (dx > 0) - x) / dx if dx != 0 else 1e300
@@ -239,7 +240,7 @@ def first_cell(x, y, z, dx, dy, dz):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def next_cell(cx, cy, cz, next_x, next_y, next_z, dx, dy, dz):  # type: ignore[no-untyped-def]
-    """The same of the cell behind the nearest face; of two as near, x before y before z."""
+    """Step to the cell behind the nearest face and return the same numbers; if faces are equally near, x before y before z."""
     if next_x <= next_y and next_x <= next_z:
         step = 1 if dx > 0 else -1
         return cx + step, cy, cz, next_x + step / dx, next_y, next_z
@@ -252,16 +253,16 @@ def next_cell(cx, cy, cz, next_x, next_y, next_z, dx, dy, dz):  # type: ignore[n
 
 @njit(cache=True)
 def ray(blocks, x, y, z, dx, dy, dz, reach, sources=False):  # type: ignore[no-untyped-def]
-    """The first block outline along a look.
+    """Find the first block outline along a look.
 
     Args:
         blocks: uint16, shape (SX, SZ, SY).
-        x, y, z: Of the eye.
+        x, y, z: Position of the eye.
         dx, dy, dz: Direction, of any length but 0.
-        reach: How far, in blocks.
-        sources: Whether sources of water and lava stop it too, as for an empty bucket.
+        reach: Largest distance, in blocks.
+        sources: Whether sources of water and lava stop the look too, as for an empty bucket.
     Returns:
-        (hit, bx, by, bz, face, hx, hy, hz): the cell, its face (`DOWN` ... `EAST`) and the point met; `hit` False if none was.
+        (hit, bx, by, bz, face, hx, hy, hz): whether an outline was hit, its cell, the face (`DOWN` ... `EAST`) and the point.
     """
     sx, sz, sy = blocks.shape
     length = math.sqrt(dx * dx + dy * dy + dz * dz)
@@ -302,7 +303,7 @@ def ray(blocks, x, y, z, dx, dy, dz, reach, sources=False):  # type: ignore[no-u
 
 @njit(cache=True)
 def fluid_at(blocks, cx, cy, cz):  # type: ignore[no-untyped-def]
-    """Liquid of a cell: (0, `WATER` or `LAVA`; its height in the cell, 0 to 1: full under more of the same)."""
+    """Liquid in a cell: (0, `WATER` or `LAVA`; its height in the cell, 0 to 1). Below more of the same liquid it is 1."""
     sx, sz, sy = blocks.shape
     if cx < 0 or cz < 0 or cy < 0 or cx >= sx or cz >= sz or cy >= sy:
         return 0, 0.0
@@ -317,7 +318,7 @@ def fluid_at(blocks, cx, cy, cz):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _flow(blocks, cx, cy, cz, kind):  # type: ignore[no-untyped-def]
-    """Direction in which a cell's liquid runs, of length 1, or zeros."""
+    """Direction in which a cell's liquid flows: a vector of length 1, or zeros."""
     sx, sz, _sy = blocks.shape
     state = blocks[cx, cz, cy]
     own = FLUID_AMOUNT[state] / 9.0
@@ -355,7 +356,7 @@ def _flow(blocks, cx, cy, cz, kind):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def immersion(blocks, x, y, z, half_width, height, kind):  # type: ignore[no-untyped-def]
-    """How deep a body is in a liquid of a `kind`, and how that runs.
+    """Depth of a body in a liquid of a `kind`, and the flow of that liquid.
 
     Returns:
         (depth above the feet in blocks, flow x, y, z summed over the cells, number of cells).
@@ -381,7 +382,7 @@ def immersion(blocks, x, y, z, half_width, height, kind):  # type: ignore[no-unt
 
 @njit(cache=True)
 def touched(blocks, x, y, z, half_width, height, marks):  # type: ignore[no-untyped-def]
-    """All `marks` (uint8, shape (NUM_STATES,)) of the cells a body is in, joined by or."""
+    """All `marks` (uint8, shape (NUM_STATES,)) of the cells that a body touches, combined with "or"."""
     sx, sz, sy = blocks.shape
     joined = 0
     for cx in range(max(0, math.floor(x - half_width + 0.001)), min(sx - 1, math.floor(x + half_width - 0.001)) + 1):

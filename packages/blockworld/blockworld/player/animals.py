@@ -1,4 +1,4 @@
-"""The player's hand on animals and villagers: feed, tame, shear, milk, dye, trade."""
+"""Using animals and villagers: feed, tame, shear, milk, dye, trade."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from blockworld.world_state import WorldState
 
 _TAMING = {"wolf": ("bone",), "cat": ("cod", "salmon")}
 _MAX_HEALTH = {"wolf": 20.0}
-"""Of the tame."""
+"""Health of tame animals, where it differs from that of wild ones."""
 
 
 def interact(world: WorldState, row: int, slot: int) -> bool:
@@ -57,7 +57,7 @@ def _done(world: WorldState, what: str, row: int) -> bool:
 
 
 def _trade(world: WorldState, row: int) -> bool:
-    """Open a villager's offers; it stands still and looks at the player."""
+    """Open a villager's offers; the villager stands still and looks at the player."""
     one = world.entities[row]
     entity = int(one["id"])
     if one["age"] < 0 or not world.extras.get(entity, {}).get("offers"):
@@ -74,7 +74,7 @@ def _name(world: WorldState, row: int, slot: int, stack: Stack) -> bool:
 
 
 def _shear(world: WorldState, row: int, slot: int) -> bool:
-    """One to three pieces of wool of the sheep's colour."""
+    """Shear a sheep, which drops one to three pieces of wool of its colour."""
     one = world.entities[row]
     if one["flags"] & SHEARED or one["age"] < 0:
         return False
@@ -108,7 +108,7 @@ def _ignite(world: WorldState, row: int, slot: int) -> bool:
 
 
 def _tame(world: WorldState, row: int, slot: int) -> bool:
-    """One try in three works."""
+    """Try to tame an animal; one try in three succeeds."""
     one = world.entities[row]
     if one["flags"] & ANGRY:
         return False
@@ -123,7 +123,7 @@ def _tame(world: WorldState, row: int, slot: int) -> bool:
 
 
 def _feed(world: WorldState, row: int, slot: int, stack: Stack) -> bool:
-    """Heal the tame, make the grown look for a partner, let the young grow by a tenth of the remaining time."""
+    """Feed an animal: heal a tame one, let a grown one look for a partner, shorten a young one's remaining growth by 10 %."""
     one = world.entities[row]
     name = KINDS[one["kind"]]
     if name in _TAMING:

@@ -1,6 +1,6 @@
 """Clicks and keys on the slots of an open screen; `screens` decides which click happened.
 
-Every function either moves stacks or leaves them: none makes or loses an item, but for crafting, cutting and trading.
+No function creates or loses items, except by crafting, stonecutting and trading.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from blockworld.world_state import WorldState
 
 
 def offers(world: WorldState, screen: Screen) -> list[trades.Offer]:
-    """Trades of a screen's villager: `world.extras[id]["offers"]`."""
+    """Trades of the screen's villager: `world.extras[id]["offers"]`."""
     return world.extras.get(screen.entity, {}).get("offers", [])
 
 
@@ -41,7 +41,7 @@ def result(world: WorldState, screen: Screen) -> Stack | None:
 
 
 def throw(world: WorldState, stack: Stack) -> None:
-    """Throw a stack where the player looks: 0.3 blocks a tick, and up a little; it cannot be picked up for 40 ticks."""
+    """Throw a stack where the player looks, at 0.3 blocks per tick and a little upwards; no pick-up for 40 ticks."""
     player = world.player
     yaw, pitch = math.radians(player.yaw), math.radians(player.pitch)
     flat = math.cos(pitch) * 0.3
@@ -50,7 +50,7 @@ def throw(world: WorldState, stack: Stack) -> None:
 
 
 def give_back(world: WorldState, stack: Stack) -> None:
-    """Put a stack into the player's slots, and throw the rest that does not fit."""
+    """Put a stack into the player's slots, and throw the part that does not fit."""
     left = world.give(stack)
     if left is not None:
         throw(world, left)
@@ -60,7 +60,7 @@ def give_back(world: WorldState, stack: Stack) -> None:
 
 
 def click(world: WorldState, screen: Screen, *, right: bool = False, quick: bool = False) -> None:
-    """Click where the cursor is, with the left button or the right; `quick` moves the whole slot to the other side."""
+    """Click at the cursor with the left or right button; `quick` moves the whole stack to the other side of the screen."""
     player = world.player
     if screen.hovered is None:
         outside = not (0 <= screen.x < screen.panel.width and 0 <= screen.y < screen.panel.height)
@@ -87,7 +87,7 @@ def click(world: WorldState, screen: Screen, *, right: bool = False, quick: bool
 
 
 def store_of(world: WorldState, screen: Screen, place: Place) -> tuple[Slots, int]:
-    """The list of slots a place belongs to, and its number there."""
+    """The list of slots to which a place belongs, and the place's index in it."""
     if place.owner == "player":
         return world.player.slots, place.index
     if place.owner == "craft":
@@ -168,7 +168,7 @@ def _take_result(world: WorldState, screen: Screen) -> None:
 
 
 def _pay(world: WorldState, screen: Screen) -> None:
-    """Use up the cost of one result, and count it. Remainders (buckets) stay in their slot, or go to the player."""
+    """Remove the cost of one result, and count the result. Remainders (buckets) stay in their slot or go to the player."""
     made = result(world, screen)
     assert made is not None  # the callers asked before
     verb = "crafted"
@@ -201,7 +201,7 @@ def cuttings(screen: Screen) -> tuple[Stack, ...]:
 
 
 def _choose(world: WorldState, screen: Screen, option: int) -> None:
-    """Click on an option of a stonecutter, or on an offer, which also lays out its cost."""
+    """Choose an option of a stonecutter, or an offer, whose cost is then also laid out."""
     if screen.kind == "stonecutter":
         source = screen.craft[0]
         if source is not None and option < len(cuttings(screen)):
@@ -222,7 +222,7 @@ def _choose(world: WorldState, screen: Screen, option: int) -> None:
 
 
 def _fetch(world: WorldState, screen: Screen, target: int, item: str) -> None:
-    """Lay all carried pieces of an item, up to a stack, into a place of the trade."""
+    """Move all carried pieces of an item, up to a stack, into a place of the trade."""
     carried = world.player.slots
     for index in inventory.CARRIED:
         stack, there = carried[index], screen.craft[target]
@@ -238,7 +238,7 @@ def _fetch(world: WorldState, screen: Screen, target: int, item: str) -> None:
 
 _MAIN, _HOTBAR = tuple(range(9, 36)), tuple(range(9))
 _BACK = (*reversed(_HOTBAR), *reversed(_MAIN))
-"""The order in which results and the contents of chests come to the player: the hotbar from its right end first."""
+"""Order of the player's slots for results and contents of chests: the hotbar first, from its right end."""
 
 
 def _quick_move(world: WorldState, screen: Screen, place: Place) -> None:
@@ -261,7 +261,7 @@ def _quick_move(world: WorldState, screen: Screen, place: Place) -> None:
 
 
 def _merge(target: Slots, stack: Stack, order: tuple[int, ...]) -> Stack | None:
-    """`inventory.add`, but armour slots take a single piece."""
+    """Do `inventory.add`, but put only a single piece into an armour slot."""
     if len(target) == inventory.NUM_SLOTS and len(order) == 1 and ARMOUR <= order[0] < OFFHAND:
         if target[order[0]] is None:
             target[order[0]] = copied(stack, 1)
@@ -271,7 +271,7 @@ def _merge(target: Slots, stack: Stack, order: tuple[int, ...]) -> Stack | None:
 
 
 def _ways(world: WorldState, screen: Screen, place: Place, stack: Stack) -> list[tuple[Slots, tuple[int, ...]]]:
-    """Targets of a quick-move: lists of slots, and their indices in the order of trial."""
+    """Targets of a quick-move: lists of slots, each with the indices to try in order."""
     carried = world.player.slots
     if place.owner == "container":
         put_in = screen.kind in smelting.COOK_TICKS and place.index != smelting.OUTPUT
@@ -305,7 +305,7 @@ def _ways(world: WorldState, screen: Screen, place: Place, stack: Stack) -> list
 
 
 def _take_all_results(world: WorldState, screen: Screen) -> None:
-    """Make the same thing as often as possible, into the player's slots."""
+    """Take the same result into the player's slots as often as possible."""
     first = made = result(world, screen)
     while made is not None and first is not None and made.same_kind(first):
         if inventory.room_for(world.player.slots, made) < made.count:
@@ -348,7 +348,7 @@ def exchange(world: WorldState, screen: Screen, other: int) -> None:
 
 
 def throw_hovered(world: WorldState, screen: Screen, *, whole: bool) -> None:
-    """Throw one (or all) of the slot under the cursor; of a result one crafting's output."""
+    """Throw one item (or all) of the slot under the cursor; from a result slot, the output of one crafting."""
     if screen.hovered is None:
         return
     place = screen.panel.places[screen.hovered]

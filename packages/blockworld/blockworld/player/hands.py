@@ -1,4 +1,4 @@
-"""Changes to items in a player's hands: used up, exchanged, worn out. Creative players keep their items as they are."""
+"""Changes to items in a player's hands: using up, exchanging, wearing. Creative players' items do not change."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def use_up(world: WorldState, slot: int) -> None:
 
 
 def exchange(world: WorldState, slot: int, item: str) -> None:
-    """Turn one of a slot into something else, as a bucket that is filled; without room it falls to the ground."""
+    """Replace one item of a slot by another, such as a bucket by a full one; without room, the new item falls to the ground."""
     player = world.player
     if player.game_mode == "creative":
         return
@@ -33,7 +33,7 @@ def exchange(world: WorldState, slot: int, item: str) -> None:
 
 
 def wear(world: WorldState, slot: int, uses: int = 1) -> None:
-    """Wear the item in a slot, and count it when it breaks; unbreaking spares it at times."""
+    """Wear the item in a slot, and count it if it breaks; the enchantment unbreaking sometimes prevents the wear."""
     player = world.player
     stack = player.slots[slot]
     if stack is None or player.game_mode == "creative":
@@ -45,10 +45,10 @@ def wear(world: WorldState, slot: int, uses: int = 1) -> None:
 
 
 def notice(player: Player) -> None:
-    """End an action begun with another item in hand: a block half mined, a blow gathered, a meal, a drawn bow.
+    """End an action that was begun with another item in the hand: mining, gathering strength for a blow, eating, drawing a bow.
 
-    Called once a tick, after the keys that change the hand. As in the game, the item counts and not its slot: to select the
-    selected slot again, or another with an equal item, ends nothing.
+    Called once per tick, after the keys that change the hand. As in the game, the item matters and not its slot: selecting the
+    same slot again, or another slot with an equal item, ends no action.
     """
     item = None if player.in_hand is None else player.in_hand.item
     if item == player.wielded:

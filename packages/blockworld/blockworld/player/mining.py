@@ -21,7 +21,7 @@ from blockworld.state import ATTACK_REACH, HALF_WIDTH, REACH, Action, Position, 
 from blockworld.world_state import WorldState
 
 PAUSE_TICKS = 6
-"""Between the end of one block and the start of the next while the key stays down."""
+"""Ticks between the end of mining one block and the start of the next while the key stays down."""
 SWING_TICKS = 6
 CREATIVE_REACH = 5.0
 _EXPERIENCE: dict[str, tuple[int, int]] = {
@@ -34,19 +34,19 @@ _EXPERIENCE: dict[str, tuple[int, int]] = {
     "nether_gold_ore": (0, 1),
     "spawner": (15, 43),
 }
-"""Block -> least and most points of experience for who mines it."""
+"""Block -> least and most points of experience for mining it."""
 _WEAR: dict[str, tuple[int, int]] = {
     **{"sword": (2, 1), "trident": (2, 1), "shears": (1, 0)},
     **dict.fromkeys(("pickaxe", "axe", "shovel", "hoe"), (1, 2)),
 }
-"""Kind of tool -> how much it wears by mining a block, and by a blow (minecraft.wiki, "Durability"); all else by neither."""
+"""Kind of tool -> its wear by mining a block, and by a blow (minecraft.wiki, "Durability"); other items have no wear."""
 
 Target = tuple[int, int, int, int, float, float, float]
 """A block in reach: x, y, z, face, and the point on it."""
 
 
 def target(world: WorldState, *, sources: bool = False) -> Target | None:
-    """The block in reach that the player looks at; None without one, or if it has changed since the player saw it."""
+    """The block in reach that the player looks at; None if there is no block, or if it has changed since the player saw it."""
     player = world.player
     reach = CREATIVE_REACH if player.game_mode == "creative" else REACH
     dx, dy, dz = direction(player)
@@ -62,13 +62,13 @@ def target(world: WorldState, *, sources: bool = False) -> Target | None:
 
 
 def _show(blocks: np.ndarray, states: Mapping[Position, int]) -> None:
-    """Put states in their cells, for a look only: light and the rest stay."""
+    """Put states into cells only for testing a look; light and all else stay unchanged."""
     for (x, y, z), state in states.items():
         blocks[x, z, y] = state
 
 
 def body(entity: np.void) -> tuple[float, float]:
-    """Width and height of an entity, in blocks: the young are half as large, slimes as their size says."""
+    """Width and height of an entity, in blocks: young mobs are half as large; slimes have their own size."""
     kind = int(entity["kind"])
     share = entity["variant"] / 4 if KINDS[kind] == "slime" else 0.5 if entity["age"] < 0 else 1.0
     return float(WIDTHS[kind] * share), float(HEIGHTS[kind] * share)
@@ -86,7 +86,7 @@ def _near(those, x, z):
 
 
 def mob_in_front(world: WorldState, reach: float = ATTACK_REACH) -> int | None:
-    """Row of the nearest mob that the player looks at, if no block is before it; None without one."""
+    """Row of the nearest mob that the player looks at; None without a mob, or if a block hides it."""
     those = world.entities
     bodies = []
     for row in _near(those, world.player.x, world.player.z).tolist():
@@ -98,7 +98,7 @@ def mob_in_front(world: WorldState, reach: float = ATTACK_REACH) -> int | None:
 def _looked_at(
     world: WorldState, bodies: list[tuple[int, float, float, float, float, float]], reach: float
 ) -> tuple[int | None, float]:
-    """The first of some bodies (number, feet, half width, height) along the player's look before any block, and how far."""
+    """The first of some bodies (number, feet, half width, height) that the look hits before any block, and its distance."""
     if not bodies:
         return None, reach
     me, block = world.player, target(world)
@@ -113,7 +113,7 @@ def _looked_at(
 
 
 def player_in_front(world: WorldState) -> int | None:
-    """Seat of the nearest other player that the player looks at, if no block or mob is before it; None without one."""
+    """Seat of the nearest other player that the player looks at; None without one, or if a block or mob is in front."""
     others = [
         (seat, other.x, other.y, other.z, HALF_WIDTH, other.height)
         for seat, other in enumerate(world.players)
@@ -124,10 +124,10 @@ def player_in_front(world: WorldState) -> int | None:
 
 
 def attack(world: WorldState, action: Action) -> None:
-    """One tick of the attack key: called every tick, with the key down or not.
+    """Apply the attack key for one tick; called every tick, with the key down or not.
 
-    A mob in front is hit when the key goes down, not while it stays so. A block is worn down tick by tick, and whole again when
-    the key is let go, the look moves on or another thing is taken into the hand (`hands.notice`).
+    A mob in front is hit when the key goes down, not while it stays down. A block is mined tick by tick; it is whole again when
+    the key is released, the look moves away or another item comes into the hand (`hands.notice`).
     """
     player = world.player
     player.attack_delay = max(0, player.attack_delay - 1)
@@ -152,7 +152,7 @@ def attack(world: WorldState, action: Action) -> None:
 
 
 def _hit(world: WorldState, row: int | None, seat: int | None) -> None:
-    """Hit a mob, or the player of a seat: all of the weapon's damage only if enough time went by since the last blow."""
+    """Hit a mob, or the player in a seat; the weapon does full damage only if enough time has passed since the last blow."""
     player = world.player
     tool = player.in_hand
     item = None if tool is None else item_named(tool.item)
@@ -187,7 +187,7 @@ def _wear(tool: Stack | None) -> tuple[int, int]:
 
 
 def progress(world: WorldState, state: int) -> float:
-    """Share of a block that one tick of mining takes away, with the player's tool and place; 1: at once."""
+    """Share of a block that the player mines in one tick, with the current tool and surroundings; 1 means at once."""
     player, block = world.player, block_of(state)
     if block.hardness is None:
         return 0.0
@@ -211,7 +211,7 @@ def progress(world: WorldState, state: int) -> float:
 
 
 def break_ticks(world: WorldState, state: int) -> int | None:
-    """Ticks that the player would take to mine a block, standing as it does; None if it never would."""
+    """Ticks that the player would need to mine a block from the current place; None if mining is impossible."""
     share = progress(world, state)
     return None if share <= 0 else 1 if share >= 1 else math.ceil(1 / share - 1e-9)
 

@@ -1,7 +1,7 @@
 """A player's movement: one tick of walking, jumping, swimming and climbing, by the formulas of Minecraft 1.16.
 
-Each tick the keys push, the body slides through the blocks, then gravity and drag act on its speed. The results:
-walking 4.317 blocks/s, sprinting 5.612, sneaking 1.295, a jump 1.25 high.
+In each tick the keys push the body, it moves and collides with blocks, then gravity and drag change its speed. The results:
+walking 4.317 blocks/s, sprinting 5.612, sneaking 1.295, jumps 1.25 blocks high.
 
 Differences from the game: no gliding, no crawling under 1.5 high gaps, no flying in creative mode; swimmers keep their height.
 """
@@ -21,7 +21,7 @@ from blockworld.state import HALF_WIDTH, HEIGHT, Action, Player
 from blockworld.world_state import WorldState
 
 _immersion = cast("Callable[..., tuple[float, float, float, float, int]]", physics.immersion)
-"""A kernel, whose floats type checkers take for arrays as well."""
+"""The kernel `physics.immersion`, with the types that type checkers need: they take its floats for arrays."""
 GRAVITY, DRAG = 0.08, 0.98
 _FRICTION = per_block(
     {"ice": 0.98, "packed_ice": 0.98, "frosted_ice": 0.98, "blue_ice": 0.989, "slime_block": 0.8}, 0.6, np.float64
@@ -46,13 +46,13 @@ def look(player: Player, action: Action) -> None:
 
 
 def direction(player: Player) -> tuple[float, float, float]:
-    """The player's look: a vector of length 1."""
+    """Direction of the player's look: a vector of length 1."""
     yaw, pitch = math.radians(player.yaw), math.radians(player.pitch)
     return -math.sin(yaw) * math.cos(pitch), -math.sin(pitch), math.cos(yaw) * math.cos(pitch)
 
 
 def move(world: WorldState, action: Action) -> None:
-    """One tick of looking and moving by the keys of `action`; the dead and the sleeping stay where they are."""
+    """Turn and move the player for one tick by the keys of `action`; dead and sleeping players stay where they are."""
     player, blocks = world.player, world.grid.blocks
     if player.dead:
         return
@@ -101,7 +101,7 @@ def _sneak(world: WorldState, action: Action) -> None:
 
 
 def _sprint(world: WorldState, action: Action, forward: float) -> None:
-    """Start and stop sprinting: it takes the key, a step forward, and food; a wall ends it."""
+    """Start or stop sprinting, which needs the key, a step forward, and food; a wall ends it."""
     player = world.player
     able = forward >= 0.8 and player.food > 6 and "blindness" not in player.effects
     diving = player.in_water and vitals.eyes_in(world) == physics.WATER
@@ -133,13 +133,13 @@ def _jump(world: WorldState, action: Action, water: float, lava: float) -> None:
 
 
 def speed(player: Player) -> float:
-    """The attribute that walking is proportional to: 0.1, changed by sprinting and effects."""
+    """The game's speed attribute, to which walking is proportional: 0.1, changed by sprinting and effects."""
     value = 0.1 * (1.3 if player.sprinting else 1.0) * (1 + 0.2 * vitals.strength(player, "speed"))
     return max(0.0, value * (1 - 0.15 * vitals.strength(player, "slowness")))
 
 
 def _push(player: Player, forward: float, strafe: float, by: float) -> None:
-    """Speed up along the keys, `by` blocks per tick when fully pressed."""
+    """Accelerate in the direction of the keys, by `by` blocks per tick when they are fully pressed."""
     square = forward * forward + strafe * strafe
     if square < 1e-7:
         return
@@ -161,13 +161,13 @@ def _carry(player: Player, fx: float, fy: float, fz: float, cells: int, by: floa
 
 
 def _at(world: WorldState, below: float) -> int:
-    """State of the cell the feet are in, or a bit below them."""
+    """State of the cell `below` blocks under the feet."""
     player = world.player
     return world.grid.get(math.floor(player.x), math.floor(player.y - below), math.floor(player.z))
 
 
 def on_climbable(world: WorldState) -> bool:
-    """Whether the feet are in a ladder, vine or scaffolding, or in an open trapdoor that continues a ladder."""
+    """Whether the feet are in a ladder, vine or scaffolding, or in an open trapdoor above a ladder."""
     state = _at(world, 0.0)
     if _CLIMBABLE[state]:
         return True
@@ -258,7 +258,7 @@ def _wade(world: WorldState, forward: float, strafe: float, depth: float) -> Non
 
 
 def _climb_out(world: WorldState, from_y: float) -> None:
-    """At the edge of a liquid, jump onto the land."""
+    """Let a player at the edge of a liquid jump onto the land."""
     player, blocks = world.player, world.grid.blocks
     if not player.hit_wall:
         return
@@ -271,7 +271,7 @@ def _climb_out(world: WorldState, from_y: float) -> None:
 
 
 def _hold_edge(world: WorldState, dx: float, dz: float) -> tuple[float, float]:
-    """Shorten a sneaking step so that there is still ground under the body (0.6 down at most)."""
+    """Shorten a sneaking player's step so that ground stays under the body, at most 0.6 below."""
     player, blocks = world.player, world.grid.blocks
 
     def over_nothing(x: float, z: float) -> bool:
@@ -292,7 +292,7 @@ def _hold_edge(world: WorldState, dx: float, dz: float) -> tuple[float, float]:
 
 
 def _slide(world: WorldState, action: Action) -> None:
-    """Move by the speed through the blocks; a collision takes the speed along it; landing hurts."""
+    """Move the player by the speed, colliding with blocks; a collision ends the speed along its axis; landing may hurt."""
     player, blocks = world.player, world.grid.blocks
     tall = player.height
     dx, dy, dz = player.vx, player.vy, player.vz
@@ -341,7 +341,7 @@ def _slide(world: WorldState, action: Action) -> None:
 
 
 def _land(world: WorldState, moved_y: float, below: int) -> None:
-    """Count the fall; at its end it hurts: half a heart for each block beyond 3 (minecraft.wiki, "Damage: Fall damage")."""
+    """Count the fall's distance; at its end take half a heart per block beyond 3 (minecraft.wiki, "Damage: Fall damage")."""
     player = world.player
     if moved_y < 0 and not player.on_ground:
         player.fall_distance -= moved_y
@@ -364,7 +364,7 @@ def _land(world: WorldState, moved_y: float, below: int) -> None:
 
 
 def _tire(player: Player, before: tuple[float, float, float]) -> None:
-    """Count the distance, and let sprinting and swimming make hungry."""
+    """Count the distance moved, and let sprinting and swimming make the player hungry."""
     across = math.hypot(player.x - before[0], player.z - before[2])
     if player.in_water:
         vitals.exhaust(player, 0.01 * math.hypot(across, player.y - before[1]))

@@ -1,7 +1,7 @@
 """The use key: use a mob or block in front, use the held item, or place a block.
 
-In the game's order: the mob in front, then the block in front (unless the player sneaks with an item in the hand), then the
-held item; first the main hand, then the other. Held down, the key works every 4 ticks.
+The order is the game's: the mob in front, then the block in front (unless the player sneaks with an item in the hand), then the
+held item; the main hand before the other hand. While held down, the key acts every 4 ticks.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ REPEAT_TICKS = 4
 
 
 def use(world: WorldState, action: Action) -> None:
-    """One tick of the use key: called every tick, with the key down or not."""
+    """Apply the use key for one tick; called every tick, with the key down or not."""
     player = world.player
     player.use_delay = max(0, player.use_delay - 1)
     fresh, player.use_held = action.use and not player.use_held, bool(action.use)
@@ -51,7 +51,7 @@ def use(world: WorldState, action: Action) -> None:
 
 
 def _go_on(world: WorldState, action: Action) -> None:
-    """Keep eating or drawing while the key is down; shoot the arrow when it comes up."""
+    """Continue eating or drawing the bow while the key is down; shoot the arrow when the key is released."""
     player = world.player
     if player.drawing:
         slot = next((slot for slot in (player.hotbar, OFFHAND) if (held := player.slots[slot]) and held.item == "bow"), None)
@@ -95,7 +95,7 @@ def _use_hand(world: WorldState, slot: int, fresh: bool) -> bool:
 
 
 def place(world: WorldState, slot: int, found: mining.Target) -> bool:
-    """Place the block of a slot at the face of another; False, and nothing happens, if it cannot be there."""
+    """Place the block in a slot against a face of another block; if it cannot be there, do nothing and return False."""
     player, stack = world.player, world.player.slots[slot]
     if stack is None:
         return False
@@ -195,7 +195,7 @@ def _new_partner(world: WorldState, x: int, y: int, z: int, state: int) -> tuple
 
 
 def pick_item(world: WorldState) -> None:
-    """Take the looked-at block into the hand: from the hotbar, else from the other slots, in creative from nowhere."""
+    """Take the looked-at block into the hand, from the hotbar or else the other slots; creative players get a new one."""
     player, found = world.player, mining.target(world)
     if found is None:
         return

@@ -1,20 +1,20 @@
-"""Screens: the player's own, and those of blocks and villagers. A cursor moved by the camera clicks on slots.
+"""Screens: the player's own, and those of blocks and villagers. The camera moves a cursor, which clicks on slots.
 
-Coordinates are GUI pixels from the upper left of the screen's panel, which lies in the middle of a frame of 640 x 360 such
+Coordinates are GUI pixels from the upper left of the screen's panel, which lies in the middle of a frame of 640 x 360 GUI
 pixels (`panels.FRAME`; frames of other sizes scale it). Panels and slots lie as in the game: 176 x 166, a chest 176 x 168.
 
 While a screen is open the camera moves the cursor: MineRL turns a camera action into `2400 / 360` mouse pixels per degree, so 1
-degree is 6.67 GUI pixels here, yaw to the right and pitch down. Then, on the tick a key goes down (never while it is held):
+degree is 6.67 GUI pixels here, yaw to the right and pitch down. A key acts in the tick in which it goes down, not while held:
 
 * attack: left click: pick up, put down, swap or add; outside the panel it throws the held stack. With sneak: quick-move.
 * use: right click: pick up the larger half, or put down one.
-* hotbar 1 to 9, swap_hands: exchange the slot under the cursor with that one. drop: throw one of it; with sprint all.
+* hotbar 1 to 9, swap_hands: exchange the slot under the cursor with that slot. drop: throw one item of it; with sprint all.
 * inventory or esc: close. Stacks in the grid or on the cursor go back to the player, or to the ground if there is no room.
 
-`step` returns True when a screen took the action, so that nothing else moves and an esc that closes a screen ends no episode.
+`step` returns True if a screen took the action: then nothing else moves, and an esc that closes a screen ends no episode.
 
-Differences: dragging over several slots and collecting by a double click are left out. Anvils, enchanting tables, brewing
-stands and other blocks that need more than slots have no screen: `open_block` returns False.
+Differences from the game: there is no dragging over several slots and no collecting by a double click. Anvils, enchanting
+tables, brewing stands and other blocks that need more than slots have no screen: `open_block` returns False.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ from blockworld.state import OFFHAND, Action, Position, Stack
 from blockworld.world_state import WorldState
 
 PIXELS_PER_DEGREE = 2400 / 360
-"""Of camera action, as MineRL 1.0 has it."""
+"""Mouse pixels per degree of a camera action, as in MineRL 1.0."""
 REACH = 8.0
-"""Blocks; further from its block a screen closes."""
+"""Distance in blocks from its block or villager at which a screen closes."""
 _NUM_INPUTS = {"inventory": 4, "crafting_table": 9, "stonecutter": 1, "villager": 2}
 
 
 class Turn(NamedTuple):
-    """Degrees of yaw and pitch to add to an action to move the cursor."""
+    """Degrees of yaw and pitch that an action needs to move the cursor."""
 
     yaw: float
     pitch: float
@@ -57,7 +57,7 @@ def slots(screen: Screen) -> tuple[Place, ...]:
 
 
 def find(screen: Screen, owner: str, index: int = 0) -> int:
-    """Number of a place, such as `find(screen, "player", 0)`, the first slot of the hotbar; WorldError without one."""
+    """Return the number of a place; `find(screen, "player", 0)` is the first slot of the hotbar. WorldError without one."""
     for number, place in enumerate(screen.panel.places):
         if (place.owner, place.index) == (owner, index):
             return number
@@ -65,7 +65,7 @@ def find(screen: Screen, owner: str, index: int = 0) -> int:
 
 
 def pointer(screen: Screen, x: float, y: float) -> None:
-    """Put the cursor to a point, GUI pixels from the panel's upper left; kept within the frame."""
+    """Put the cursor at a point in GUI pixels from the panel's upper left, kept within the frame."""
     if not (math.isfinite(x) and math.isfinite(y)):
         raise WorldError(f"the cursor cannot be at {x}, {y}; give GUI pixels")
     left, top = screen.corner
@@ -74,11 +74,11 @@ def pointer(screen: Screen, x: float, y: float) -> None:
 
 
 def turn_within(screen: Screen, turn: Turn, shown: tuple[float, float]) -> Turn:
-    """The turn that moves the cursor as far over a magnified picture as `turn` does over the whole frame, and not out of it.
+    """Scale a turn for a magnified picture, so that the cursor moves the same share of it as of a whole frame, and stays in it.
 
     Args:
-        turn: Of the mouse.
-        shown: GUI pixels, (width, height), that the picture shows around the panel; see `hud.shown`.
+        turn: The turn as the mouse gives it.
+        shown: (width, height) in GUI pixels of the part that the picture shows around the panel; see `hud.shown`.
     """
     share = shown[0] / FRAME[0]
     to = [0.0, 0.0]
@@ -91,10 +91,10 @@ def turn_within(screen: Screen, turn: Turn, shown: tuple[float, float]) -> Turn:
 
 
 def path_to(screen: Screen, slot: int) -> Turn:
-    """The turn that moves the cursor to the middle of a place; may be split over several actions.
+    """Return the turn that moves the cursor to the middle of a place; it may be split over several actions.
 
     Args:
-        slot: Number of the place in `slots`, as `find` gives it.
+        slot: Number of the place, as `find` returns it.
 
     Raises:
         WorldError: If there is no such place.
@@ -107,7 +107,7 @@ def path_to(screen: Screen, slot: int) -> Turn:
 
 
 def stack_in(world: WorldState, screen: Screen, slot: int) -> Stack | None:
-    """Displayed stack of a place: its own, the output, or an option's; None if it is empty."""
+    """The stack that a place shows: that of the slot, the output, or the option; None if it is empty."""
     place = screen.panel.places[slot]
     if place.owner == "result":
         return clicks.result(world, screen)
@@ -129,12 +129,12 @@ def stack_in(world: WorldState, screen: Screen, slot: int) -> Stack | None:
 
 
 def screen_of_block(name: str) -> str | None:
-    """The kind of screen that using a block opens; None if it has none."""
+    """The kind of screen that using a block opens; None if it opens none."""
     return name if name in ("crafting_table", "stonecutter") else kind_of_block(name)
 
 
 def open_block(world: WorldState, position: Position) -> bool:
-    """Open the screen of the block at a position; False, and nothing happens, if it has none."""
+    """Open the screen of the block at a position; if it has none, do nothing and return False."""
     kind = screen_of_block(name_of(world.grid.get(*position)))
     if kind is not None:
         open(world, kind, position)
@@ -142,18 +142,18 @@ def open_block(world: WorldState, position: Position) -> bool:
 
 
 def open(world: WorldState, kind: str, position: Position | None = None, *, entity: int = -1) -> Screen:
-    """Open a screen; an open one is closed first.
+    """Open a screen; if another one is open, close that first.
 
     The keys of the action that opened it count as held, so that they do not click too.
 
     Args:
-        kind: One of `KINDS`; a chest becomes `large_chest` by itself.
-        position: Of its block.
-        entity: Id of a villager.
+        kind: One of `KINDS`; for a large chest, `chest` becomes `large_chest`.
+        position: Position of the screen's block.
+        entity: Id of the screen's villager.
 
     Raises:
         UnknownNameError: If there is no such kind of screen.
-        WorldError: If its block or villager is missing.
+        WorldError: If the block or villager is missing.
     """
     if kind not in KINDS:
         raise unknown_name("screen", kind[:100], KINDS)
@@ -181,7 +181,7 @@ def open(world: WorldState, kind: str, position: Position | None = None, *, enti
 
 
 def close(world: WorldState) -> None:
-    """Close the open screen, if there is one; loose stacks go to the player, else to the ground."""
+    """Close the open screen, if there is one; loose stacks go to the player, or to the ground if there is no room."""
     screen = world.screen
     if screen is None:
         return
@@ -201,8 +201,9 @@ def keys_down(action: Action) -> list[str]:
 
 
 def step(world: WorldState, action: Action) -> bool:
-    """Apply an action to the open screen; return whether there was one: then nothing else of the action counts, also in the
-    tick that closes the screen.
+    """Apply an action to the open screen; return whether a screen was open.
+
+    If so, the action has no other effect, also in the tick that closes the screen.
     """
     screen = world.screen
     if screen is None:
@@ -235,7 +236,7 @@ def step(world: WorldState, action: Action) -> bool:
 
 
 def _still_there(world: WorldState, screen: Screen) -> bool:
-    """Whether the player lives, and the block or villager is where it was, in reach."""
+    """Whether the player is alive and the screen's block or villager is still there and in reach."""
     player = world.player
     if player.dead:
         return False

@@ -1,4 +1,4 @@
-"""Use of blocks: doors open, beds are slept in, chests open their screens.
+"""Using blocks: opening doors, sleeping in beds, opening the screens of chests.
 
 Rules of Minecraft 1.16. Redstone is not simulated: levers and buttons only change their own state.
 """
@@ -17,7 +17,7 @@ from blockworld.state import Container, Stack
 from blockworld.world_state import WorldState
 
 NIGHT = range(12542, 23460)
-"""Times of day at which one can sleep."""
+"""Times of day at which players can sleep."""
 _WITHOUT_SCREEN = frozenset(
     [
         "anvil", "chipped_anvil", "damaged_anvil", "enchanting_table", "loom", "grindstone", "cartography_table",
@@ -47,7 +47,7 @@ def compost_chance(item: str) -> float:
 
 
 def touch(world: WorldState, x: int, y: int, z: int, slot: int) -> bool:
-    """Use a block with the hand in `slot`; False if it does nothing, so that the held item may be used on it instead."""
+    """Use a block with the hand in `slot`; return False if the block does nothing: the held item may then be used on it."""
     state = world.grid.get(x, y, z)
     name, values = name_of(state), properties_of(state)
     stack = world.player.slots[slot]
@@ -112,7 +112,7 @@ def _open(world: WorldState, x: int, y: int, z: int, state: int) -> bool:
 
 
 def _sleep(world: WorldState, x: int, y: int, z: int, state: int) -> bool:
-    """Remember the bed; sleep in it at night."""
+    """Remember the bed as the player's, and let the player sleep in it at night."""
     player = world.player
     player.bed = (x, y, z)
     if world.time % 24000 in NIGHT or world.weather == "thunder":

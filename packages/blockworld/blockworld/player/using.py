@@ -1,6 +1,6 @@
-"""Use of held items: buckets, hoes, seeds of fire, bone meal, food, bows, eggs.
+"""Using held items: buckets, hoes, lighters, bone meal, food, bows, eggs.
 
-Rules of Minecraft 1.16; each function returns whether it did anything.
+Rules of Minecraft 1.16. Functions that use an item return whether it did anything.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from blockworld.world_state import WorldState
 EAT_TICKS = 32
 DRAW_TICKS = 20
 ARROW_SPEED = 3.0
-"""Blocks per tick of an arrow from a fully drawn bow; 1.5 of what is thrown by hand."""
+"""Speed of an arrow from a fully drawn bow, in blocks per tick; things thrown by hand have 1.5."""
 _THROWN = {"snowball": "snowball", "egg": "egg", "ender_pearl": "ender_pearl"}
 _DRUNK = {"milk_bucket": "bucket", "honey_bottle": "glass_bottle", "potion": "glass_bottle"}
 _ALWAYS_EATEN = frozenset({"golden_apple", "enchanted_golden_apple", "chorus_fruit", "honey_bottle", "milk_bucket", "potion"})
@@ -49,7 +49,7 @@ _FOOD_EFFECTS: dict[str, tuple[float, tuple[tuple[str, int, int], ...]]] = {
 
 
 def on_block(world: WorldState, slot: int, found: mining.Target) -> bool:
-    """Use a held item on a block, other than by placing it."""
+    """Use a held item on a block, except for placing it."""
     stack = world.player.slots[slot]
     if stack is None:
         return False
@@ -95,7 +95,7 @@ def on_block(world: WorldState, slot: int, found: mining.Target) -> bool:
 
 
 def in_air(world: WorldState, slot: int, fresh: bool) -> bool:
-    """Use a held item whatever the player looks at; `fresh` in the tick in which the key went down."""
+    """Use a held item independently of the look; `fresh` is true in the tick in which the key went down."""
     player, stack = world.player, world.player.slots[slot]
     if stack is None:
         return False
@@ -232,7 +232,7 @@ def _bucket(world: WorldState, slot: int) -> bool:
 
 
 def pour(world: WorldState, x: int, y: int, z: int, liquid: str) -> bool:
-    """Put a source of water or lava into a cell, washing away blocks that are not solid; False if there is no room."""
+    """Put a source of water or lava into a cell, washing away blocks that are not solid; return False if there is no room."""
     if not world.grid.inside(x, y, z):
         return False
     state = world.grid.get(x, y, z)
@@ -295,7 +295,7 @@ def _hatch(world: WorldState, slot: int, mob: str, found: mining.Target) -> bool
 
 
 def place_tall(world: WorldState, x: int, y: int, z: int, lower: int) -> bool:
-    """Put both halves of a tall plant or door; False if there is no room above."""
+    """Place both halves of a tall plant or door; return False if there is no room above."""
     if not world.grid.inside(x, y + 1, z) or not is_replaceable(world.grid.get(x, y + 1, z)):
         return False
     # The upper half goes straight into the grid, so that nothing sees the lower one alone.
@@ -315,6 +315,6 @@ def place_bed(world: WorldState, x: int, y: int, z: int, foot: int) -> None:
 
 
 def power(drawn_ticks: int) -> float:
-    """Share of its full speed that an arrow gets from a bow drawn for `drawn_ticks`."""
+    """Speed of an arrow from a bow drawn for `drawn_ticks`, as a share of its full speed."""
     pulled = min(drawn_ticks, DRAW_TICKS) / DRAW_TICKS
     return min(1.0, (pulled * pulled + 2 * pulled) / 3)

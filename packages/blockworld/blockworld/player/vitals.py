@@ -19,7 +19,7 @@ from blockworld.world_state import WorldState
 
 AIR_TICKS = 300
 SAFE_TICKS = 10
-"""After a blow, until the next one hurts."""
+"""Ticks after a blow in which further blows do not hurt."""
 _FIRE, _LAVA, _CACTUS, _BERRIES, _CAMPFIRE, _SOUL_FIRE = 1, 2, 4, 8, 16, 32
 _HARM = per_block(
     {
@@ -38,7 +38,7 @@ _SMOTHERS: np.ndarray = (
     OPAQUE & (NUM_BOXES == 1) & (BOXES[BOX_START.clip(max=len(BOXES) - 1)] == (0, 0, 0, 1, 1, 1)).all(axis=1)
 )
 _PAST_ARMOUR = frozenset({"fall", "drown", "starve", "void", "suffocation", "fire", "magic", "wither"})
-"""Causes that armour does not help against, and that do not make hungry."""
+"""Causes of damage against which armour does not help; they do not make the player hungry either."""
 _AT_ONCE = frozenset({"instant_health", "instant_damage", "saturation"})
 
 
@@ -48,7 +48,7 @@ def strength(player: Player, effect: str) -> int:
 
 
 def exhaust(player: Player, amount: float) -> None:
-    """Make hungry by `amount`; 4 cost one point of saturation or food."""
+    """Increase exhaustion by `amount`; 4 units of exhaustion cost one point of saturation or food."""
     if player.game_mode in ("survival", "adventure"):
         player.exhaustion = min(40.0, player.exhaustion + amount)
 
@@ -68,7 +68,7 @@ def eyes_in(world: WorldState) -> int:
 
 
 def tick(world: WorldState) -> None:
-    """One tick of everything about health; nothing happens to the dead."""
+    """Advance the player's health by one tick; nothing happens to dead players."""
     player = world.player
     if player.dead:
         return
@@ -85,12 +85,13 @@ def tick(world: WorldState) -> None:
 
 
 def hurt(world: WorldState, amount: float, cause: str, *, knock_x: float = 0.0, knock_z: float = 0.0) -> None:
-    """Take half hearts, reduced by armour and resistance; within `SAFE_TICKS` of a blow only a stronger one hurts, by the
-    difference.
+    """Take half hearts from the player, reduced by armour and resistance.
+
+    Within `SAFE_TICKS` after a blow only a stronger blow hurts, by the difference.
 
     Args:
         cause: `fall`, `drown`, `starve`, `fire`, `lava`, `cactus`, `magma`, `berries`, `void`, `suffocation`, `magic`, `mob`,
-            `arrow`, `explosion`, ...; `void` hurts everybody at all times.
+            `arrow`, `explosion`, ...; `void` always hurts, in every game mode.
         knock_x, knock_z: Direction of a push of 0.4 blocks per tick.
     """
     player = world.player
@@ -127,7 +128,7 @@ def hurt(world: WorldState, amount: float, cause: str, *, knock_x: float = 0.0, 
 
 
 def die(world: WorldState) -> None:
-    """Death: the carried items fall to the ground, unless the rule keepInventory is true."""
+    """Let the player die: the carried items fall to the ground, unless the rule keepInventory is true."""
     player = world.player
     if world.screen is not None:
         screens.close(world)  # what lies on the cursor and in the grid is carried again, and dropped with the rest
@@ -148,7 +149,7 @@ def die(world: WorldState) -> None:
 
 
 def _effects(world: WorldState) -> None:
-    """Let effects act and run out; names as in the game, without `minecraft:`."""
+    """Let the player's effects act, and remove those that have run out."""
     player = world.player
     for name in list(player.effects):
         left, amplifier = player.effects[name]
@@ -178,7 +179,7 @@ def _effects(world: WorldState) -> None:
 
 
 def _surroundings(world: WorldState) -> None:
-    """Fire, lava, thorns, hot ground, walls and the void."""
+    """Apply damage by fire, lava, thorns, hot ground, walls and the void."""
     player, blocks = world.player, world.grid.blocks
     if player.y < -64:
         hurt(world, 4.0, "void")
@@ -216,7 +217,7 @@ def _surroundings(world: WorldState) -> None:
 
 
 def _breathe(world: WorldState) -> None:
-    """300 ticks under water, then two half hearts a second; back four times as fast."""
+    """Use up air under water: it lasts 300 ticks, then drowning takes two half hearts a second. Air returns 4 times as fast."""
     player = world.player
     if eyes_in(world) != physics.WATER or "water_breathing" in player.effects or "conduit_power" in player.effects:
         player.air = min(AIR_TICKS, player.air + 4)
@@ -228,7 +229,7 @@ def _breathe(world: WorldState) -> None:
 
 
 def _hunger(world: WorldState) -> None:
-    """Exhaustion eats saturation, then food; a full player heals, an empty one starves."""
+    """Let exhaustion use up saturation, then food; well-fed players heal, those without food starve."""
     player, difficulty = world.player, world.difficulty
     if player.exhaustion > 4:
         player.exhaustion -= 4
@@ -265,7 +266,7 @@ def _hunger(world: WorldState) -> None:
 
 
 def _sleep(world: WorldState) -> None:
-    """After 100 ticks in bed it is morning, unless the rule doDaylightCycle is false."""
+    """Make it morning after 100 ticks in bed, unless the rule doDaylightCycle is false."""
     player = world.player
     player.sleeping += 1
     if player.sleeping > 100:

@@ -1,8 +1,8 @@
 """Blocks and their states, by Minecraft 1.16.2's names and numbers.
 
 A cell of the world holds a *state*: a number from 0 to 17,111 that stands for a block with all its properties, such as
-`oak_stairs[facing=north,half=bottom,shape=straight,waterlogged=false]`. Facts of a state that the rules and the renderer need
-many times a second are NumPy arrays with an entry per state.
+`oak_stairs[facing=north,half=bottom,shape=straight,waterlogged=false]`. Facts that the rules and the renderer need many times a
+second are NumPy arrays with an entry per state.
 
 >>> state = parse("oak_stairs[facing=north]")
 >>> name_of(state), properties_of(state)["half"]
@@ -29,13 +29,13 @@ class Block:
     """One block and the facts of all its states.
 
     Attributes:
-        name: Without `minecraft:`.
-        first: Its first state; the others, `num_states` in all, follow.
+        name: The name without `minecraft:`.
+        first: Number of its first state; it has `num_states` consecutive states.
         properties: Name -> values, in the order that numbers the states: the last one changes fastest.
-        hardness: Of mining, seconds per 1.5; None if it cannot be mined.
-        resistance: Against explosions.
-        material: Such as `rock`, says which tools are fast on it, as the table has it (`tools` corrects it); None for by hand.
-        tools: Items without which it drops nothing; empty if anything will do.
+        hardness: The time of mining it, in units of 1.5 s; None if it cannot be mined.
+        resistance: Resistance against explosions.
+        material: Class such as `rock`, which says what tools are fast on it (`tools` corrects mistakes); None for the hand.
+        tools: Items of which one is needed to make it drop anything; empty if none is needed.
     """
 
     name: str
@@ -81,7 +81,7 @@ BLOCK_OF: np.ndarray = np.repeat(np.arange(len(BLOCKS), dtype=np.uint16), [block
 
 
 def per_block(values: Mapping[str, float], default: float, dtype: type) -> np.ndarray:
-    """An array with an entry per state, from values by block name."""
+    """Make an array with an entry per state from values by block name."""
     return np.array([values.get(block.name, default) for block in BLOCKS], dtype)[BLOCK_OF]
 
 
@@ -119,7 +119,7 @@ def name_of(state: int) -> str:
 
 
 def block_named(name: str) -> Block:
-    """A block by name, with or without `minecraft:`; UnknownNameError with the nearest name."""
+    """Return the block of a name, with or without `minecraft:`; UnknownNameError offers the nearest name."""
     short = name.removeprefix("minecraft:")
     if short not in BY_NAME:
         raise unknown_name("block", short[:100], BY_NAME)
@@ -128,7 +128,7 @@ def block_named(name: str) -> Block:
 
 @cache
 def state_of(name: str, **properties: str) -> int:
-    """The state of a block with some properties given, the others as by default.
+    """Return the state of a block with some properties given; other properties have their defaults.
 
     Raises:
         UnknownNameError: If there is no such block.
@@ -140,7 +140,7 @@ def state_of(name: str, **properties: str) -> int:
 
 @cache
 def properties_of(state: int) -> Mapping[str, str]:
-    """Name -> value of every property of a state; do not change it."""
+    """Map each property of a state to its value; do not change the mapping."""
     block = block_of(state)
     rest = state - block.first
     found: dict[str, str] = {}
@@ -152,7 +152,7 @@ def properties_of(state: int) -> Mapping[str, str]:
 
 @cache
 def change(state: int, **properties: str) -> int:
-    """The same block with other properties; WorldError if it has no such property or value."""
+    """Return the state of the same block with other properties; WorldError if it has no such property or value."""
     block = block_of(state)
     values = {**properties_of(state)}
     for name, value in properties.items():
@@ -171,11 +171,11 @@ _TEXT = re.compile(r"(?P<name>[a-z0-9_.:/-]+)(?:\[(?P<properties>[^\]]*)\])?")
 
 
 def parse(text: str) -> int:
-    """The state that a text such as `minecraft:oak_log[axis=x]` names.
+    """Return the state that a text such as `minecraft:oak_log[axis=x]` names.
 
     Raises:
         UnknownNameError: If there is no such block.
-        WorldError: If it cannot be read, or names no property or value of the block.
+        WorldError: If the text cannot be read, or the block has no such property or value.
     """
     match = _TEXT.fullmatch(text)
     if match is None:
@@ -190,6 +190,6 @@ def parse(text: str) -> int:
 
 
 def text_of(state: int) -> str:
-    """A state as commands write it, every property named; the inverse of `parse`."""
+    """Return the text of a state as in commands, with all properties; the inverse of `parse`."""
     properties = ",".join(f"{name}={value}" for name, value in properties_of(state).items())
     return name_of(state) + (f"[{properties}]" if properties else "")

@@ -1,4 +1,4 @@
-"""Blocks that hold items: their numbers of slots, and the two halves of a large chest."""
+"""Blocks that hold items, and their numbers of slots."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ NUM_SLOTS_OF: Mapping[str, int] = {
     "blast_furnace": 3,
     "smoker": 3,
 }
-"""Kind of container -> slots."""
+"""Kind of container -> number of slots."""
 
 
 def kind_of_block(name: str) -> str | None:
-    """The kind of container a block is; None if it holds nothing."""
+    """The kind of container of a block; None if such blocks hold no items."""
     if name.endswith("shulker_box"):
         return "shulker_box"
     alike = {"trapped_chest": "chest", "dropper": "dispenser"}
@@ -30,7 +30,7 @@ def kind_of_block(name: str) -> str | None:
 
 
 def new(kind: str) -> Container:
-    """An empty container; UnknownNameError if there is no such kind."""
+    """Make an empty container; UnknownNameError if there is no such kind."""
     if kind not in NUM_SLOTS_OF:
         raise unknown_name("container", kind[:100], NUM_SLOTS_OF)
     return Container(kind, [None] * NUM_SLOTS_OF[kind])

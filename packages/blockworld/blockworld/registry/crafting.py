@@ -1,15 +1,15 @@
-"""Crafting: the 1,198 recipes of Minecraft 1.16.2's table, and the special ones people use.
+"""Crafting: the 1,198 recipes of Minecraft 1.16.2's table, and the most used special recipes.
 
-The table lists a recipe once for every wood or stone that will do; recipes of one shape and result are joined here, so that
-a chest may be made of mixed planks, as in the game. Shaped recipes match anywhere in the grid and mirrored.
+The table lists a recipe once for each possible wood or stone. Recipes of the same shape and result are joined here, so that a
+chest may be made of mixed planks, as in the game. Shaped recipes match anywhere in the grid, also mirrored.
 
 >>> match(["oak_planks", "birch_planks", "oak_planks", "oak_planks"], 2).stack
 Stack(item='crafting_table', count=1, damage=0, tag=None)
 >>> match([None, None, "coal", None, None, "stick"] + 3 * [None], 3).stack.count
 4
 
-Differences: cloning maps and written books, extending maps, firework stars, tipped arrows, dyeing leather, painting shields and
-banners are not made.
+Differences from the game: there are no recipes for cloning maps and written books, extending maps, firework stars, tipped
+arrows, dyeing leather, or painting shields and banners.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from blockworld.state import Stack
 
 Names = tuple[str | None, ...]
 Choice = frozenset[str]
-"""Items of which any will do in one place."""
+"""Items of which any fits in one place of a recipe."""
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,8 @@ class Recipe:
     """A recipe for a crafting grid, which gives `count` of `item`.
 
     Attributes:
-        height, width: Of the shape, in slots; 0 of a shapeless recipe.
-        cells: Ingredients row by row, None for an empty slot; of a shapeless recipe in any order.
+        height, width: Size of the shape, in slots; 0 for a shapeless recipe.
+        cells: Ingredients row by row, None for an empty slot; for a shapeless recipe in any order.
     """
 
     item: str
@@ -46,7 +46,7 @@ class Recipe:
 
     @property
     def shaped(self) -> bool:
-        """Whether places matter."""
+        """Whether the places of the ingredients matter."""
         return self.height > 0
 
     @property
@@ -54,7 +54,7 @@ class Recipe:
         return tuple(cell for cell in self.cells if cell is not None)
 
     def grid(self, width: int = 3) -> list[Choice | None]:
-        """The recipe laid out from the upper left of a grid `width` slots wide and high; WorldError if it does not fit."""
+        """Lay the recipe out from the upper left of a grid `width` slots wide and high; WorldError if it does not fit."""
         if (self.shaped and max(self.height, self.width) > width) or len(self.ingredients) > width * width:
             raise WorldError(f"{self.item} does not fit a {width} x {width} grid; use a crafting table")
         laid: list[Choice | None] = [None] * (width * width)
@@ -66,12 +66,12 @@ class Recipe:
 
 @dataclass(frozen=True)
 class Craft:
-    """Result of a filled grid.
+    """Result of crafting from a filled grid.
 
     Attributes:
         stack: The output.
         remainders: An entry per slot of the grid: the item that stays behind when one piece is used up, such as a bucket.
-        recipe: None for special recipes.
+        recipe: The recipe of the table; None for special recipes.
     """
 
     stack: Stack
@@ -80,7 +80,7 @@ class Craft:
 
 
 def _read() -> tuple[Recipe, ...]:
-    """The table, with recipes joined that differ only in which of several items will do."""
+    """Read the table, joining recipes that differ only in one of several possible items."""
     shaped: dict[tuple[str, int, int, int, tuple[bool, ...]], list[Names]] = {}
     shapeless: list[Recipe] = []
     for row in table("recipes"):
@@ -107,7 +107,7 @@ Cells = tuple[Choice | None, ...]
 
 @cache
 def _shaped() -> dict[tuple[int, int, str], tuple[tuple[Cells, Recipe], ...]]:
-    """(height, width, first item) -> shaped recipes with their cells, each also as its mirror image."""
+    """Map (height, width, first item) to shaped recipes with their cells; each is also listed as its mirror image."""
     index: dict[tuple[int, int, str], list[tuple[Cells, Recipe]]] = {}
     for recipe in filter(lambda recipe: recipe.shaped, RECIPES):
         rows = [recipe.cells[at : at + recipe.width] for at in range(0, len(recipe.cells), recipe.width)]
@@ -120,7 +120,7 @@ def _shaped() -> dict[tuple[int, int, str], tuple[tuple[Cells, Recipe], ...]]:
 
 @cache
 def _shapeless() -> dict[tuple[str, ...], Recipe]:
-    """Sorted items -> shapeless recipe."""
+    """Map sorted items to their shapeless recipe."""
     return {
         tuple(sorted(names)): recipe
         for recipe in RECIPES
@@ -131,7 +131,7 @@ def _shapeless() -> dict[tuple[str, ...], Recipe]:
 
 @lru_cache(maxsize=4096)
 def find(names: Names, width: int) -> Recipe | None:
-    """The recipe of the table that a grid fills: an item or None per slot, row by row, `width` in a row."""
+    """Find the table's recipe that a grid matches. `names` has an item or None per slot, row by row, `width` in a row."""
     rows = [names[at : at + width] for at in range(0, len(names), width)]
     filled_rows = [at for at, row in enumerate(rows) if any(row)]
     if not filled_rows:
@@ -147,11 +147,11 @@ def find(names: Names, width: int) -> Recipe | None:
 
 
 def match(grid: Sequence[Stack | str | None], width: int) -> Craft | None:
-    """Result of the items in a grid; None if they fill no recipe.
+    """Find the result of the items in a grid; None if they match no recipe.
 
     Args:
         grid: An entry per slot, row by row: a stack, a name, or None. Mending tools needs stacks, for their damage.
-        width: Slots in a row: 2 of the player's own grid, 3 at a crafting table.
+        width: Slots in a row: 2 for the player's own grid, 3 for a crafting table.
 
     Raises:
         WorldError: If the grid is not square.
@@ -168,7 +168,7 @@ def match(grid: Sequence[Stack | str | None], width: int) -> Craft | None:
 
 
 def _special(inside: list[Stack]) -> Stack | None:
-    """Recipes whose result depends on more than names: mending, shulker boxes, rockets, stew with a flower."""
+    """Find the result of recipes that depend on more than names: mending, shulker boxes, rockets, stew with a flower."""
     names = sorted(stack.item for stack in inside)
     if len(inside) == 2 and names[0] == names[1]:
         return _mended(*inside)
@@ -187,7 +187,7 @@ def _special(inside: list[Stack]) -> Stack | None:
 
 
 def _mended(one: Stack, other: Stack) -> Stack | None:
-    """Two worn tools of a kind become one: their uses add up, and a twentieth of a new one's more; enchantments go."""
+    """Mend two worn tools of a kind into one: remaining uses add up, plus 5 % of a new tool's; enchantments are lost."""
     durability = BY_NAME[one.item].durability if one.item in BY_NAME else 0
     if not durability or one.count != 1 or other.count != 1:
         return None
@@ -204,15 +204,15 @@ def _by_result() -> dict[str, tuple[Recipe, ...]]:
 
 
 def recipes_for(name: str) -> tuple[Recipe, ...]:
-    """All recipes whose result is an item, if any; UnknownNameError if there is no such item."""
+    """Return all recipes for an item, perhaps none; UnknownNameError if there is no such item."""
     return _by_result().get(item_named(name).name, ())
 
 
 def plan(recipe: Recipe, slots: Sequence[Stack | None], width: int = 3) -> list[str | None] | None:
-    """The carried item to lay into each slot of a grid; None if something lacks.
+    """Plan which carried item to lay into each slot of a grid; None if an ingredient is missing.
 
-    Items that fit few places of the recipe are given out first to the places with the least choice, so a plan is found whenever
-    each place's items are the same set or apart from another's, as in all recipes of the table.
+    Places with the fewest possible items get theirs first. This finds a plan whenever one exists, if any two places accept
+    either the same items or no common item, which is true for all recipes of the table.
     """
     try:
         laid = recipe.grid(width)
@@ -234,7 +234,7 @@ def plan(recipe: Recipe, slots: Sequence[Stack | None], width: int = 3) -> list[
 
 
 def can_make(name: str, slots: Sequence[Stack | None], width: int = 3) -> Recipe | None:
-    """The first recipe for an item that the carried items fill; None if they fill no such recipe.
+    """Return the first recipe for an item for which the carried items suffice; None if there is no such recipe.
 
     Args:
         width: 2 for the player's own grid, 3 for a crafting table.
@@ -248,4 +248,4 @@ def can_make(name: str, slots: Sequence[Stack | None], width: int = 3) -> Recipe
 STONECUTTING: dict[str, tuple[Stack, ...]] = {
     source: tuple(Stack(name, count) for name, count in made) for source, made in table("stonecutting").items()
 }
-"""Stone -> what a stonecutter can make of one (minecraft.wiki, "Stonecutter", Java Edition 1.16), in the table's order."""
+"""Stone -> results of cutting one in a stonecutter (minecraft.wiki, "Stonecutter", Java Edition 1.16), in table order."""

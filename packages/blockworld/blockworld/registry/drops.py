@@ -13,7 +13,7 @@ from blockworld.registry.tools import can_harvest, enchantment
 from blockworld.state import Stack
 
 GROWTH = 0.5714286
-"""Chance of each of three more seeds of a ripe crop."""
+"""Chance of each of the three extra seeds that a ripe crop may drop."""
 
 # Without silk touch: item, least, most. With it, the block.
 _INSTEAD: Mapping[str, tuple[str, int, int]] = {
@@ -55,9 +55,9 @@ _FLOWER_OF_POT = {"potted_bamboo": "bamboo"}
 
 
 def drops(state: int, tool: Stack | None, rng: np.random.Generator) -> list[Stack]:
-    """Drops of one block mined with a tool; None for a hand.
+    """Drops of one block mined with a tool; None stands for the hand.
 
-    A door, bed or tall plant is one block here: either half gives the whole.
+    A door, bed or tall plant counts as one block: either half gives all drops.
     """
     block, values = block_of(state), properties_of(state)
     name = block.name

@@ -1,7 +1,7 @@
-"""Mobs and things: names, sizes and strengths of Minecraft 1.16, as arrays that the kernels read.
+"""Kinds of mobs and things: names, sizes and strengths of Minecraft 1.16, as arrays that the kernels read.
 
-`ENTITY.kind` is an index into `KINDS`: things first (`NUM_THINGS` of them), then mobs. Meanings of a row's fields beyond their
-names:
+`ENTITY.kind` is an index into `KINDS`: things first (`NUM_THINGS` of them), then mobs. Fields of a row have further meanings
+that depend on the kind:
 
 | field | of a mob | of a thing |
 | --- | --- | --- |
@@ -28,7 +28,7 @@ NUM_THINGS = len(THINGS)
 ITEM, ARROW, SNOWBALL, EGG, XP_ORB, ENDER_PEARL = range(NUM_THINGS)
 
 PASSIVE, NEUTRAL, HOSTILE, GOLEM, PERSON = range(5)
-"""What a mob is to others: villagers are persons."""
+"""A mob's attitude to others; villagers are persons."""
 
 
 @dataclass(frozen=True)
@@ -36,15 +36,15 @@ class Mob:
     """Facts about all mobs of a kind (minecraft.wiki, Java Edition 1.16; normal difficulty).
 
     Attributes:
-        temper: `PASSIVE` and so on.
-        health: Half hearts.
-        speed: The game's attribute: it walks `speed**2 / 0.454` blocks per tick.
-        wander, flee, lured: Factors on `speed` while doing that.
-        attack: Half hearts of a blow; of a slime per size.
-        steadiness: Share of a push that it withstands.
-        sight: Blocks within which it picks its targets.
-        step: Height of an edge that it walks up without jumping.
-        lures: Items in the hand that it follows.
+        temper: Its attitude: `PASSIVE`, `NEUTRAL`, `HOSTILE`, `GOLEM` or `PERSON`.
+        health: In half hearts.
+        speed: The game's speed attribute: the mob walks `speed**2 / 0.454` blocks per tick.
+        wander, flee, lured: Factors on `speed` while the mob strolls, flees or follows a lure.
+        attack: Half hearts of a blow; for a slime, per size.
+        steadiness: Share of a push that has no effect on the mob.
+        sight: Distance in blocks within which it chooses targets.
+        step: Height of an edge that it climbs without jumping.
+        lures: Items in a player's hand that it follows.
         foods: Items that make it look for a partner.
         experience: Points it leaves when the player kills it.
     """
@@ -97,14 +97,14 @@ MOBS: Mapping[str, Mob] = {
 }
 
 KINDS: tuple[str, ...] = (*THINGS, *MOBS)
-"""Names, in the order of `ENTITY.kind`."""
+"""Names of all kinds, in the order of `ENTITY.kind`."""
 KIND: Mapping[str, int] = {name: index for index, name in enumerate(KINDS)}
 
 PROFESSIONS = (
     *("none", "armorer", "butcher", "cartographer", "cleric", "farmer", "fisherman", "fletcher", "leatherworker", "librarian"),
     *("mason", "nitwit", "shepherd", "toolsmith", "weaponsmith"),
 )
-"""Of villagers, in the order of their `variant`."""
+"""Professions of villagers, in the order of their `variant`."""
 
 FLAGS: Mapping[str, int] = {
     name: 1 << bit
@@ -115,19 +115,19 @@ FLAGS: Mapping[str, int] = {
         )
     )
 }
-"""Bits of `ENTITY.flags`. `angry`: a neutral one that fights the player. `player_hit`: the player gave the last blow.
-`critical`: a fully drawn arrow. `tagged`: an item with damage or a tag in `WorldState.extras`, which merges with no other."""
+"""Bits of `ENTITY.flags`. `angry`: a neutral mob fights the player. `player_hit`: the player gave the last blow. `critical`:
+an arrow from a fully drawn bow. `tagged`: an item with damage or a tag in `WorldState.extras`, which never merges."""
 NO_AI, SILENT, PERSISTENT, TAMED, SHEARED, SITTING, ANGRY, IGNITED, INVULNERABLE, PLAYER_HIT, CRITICAL, TAGGED = FLAGS.values()
 
 GROWS_TICKS = 24_000
-"""How long an animal is young."""
+"""Ticks for which an animal is young."""
 LOVE_TICKS = 600
 REST_TICKS = 6_000
-"""After a birth, until the parents can have another."""
+"""Ticks after a birth until the parents can have another young."""
 SAFE_TICKS = 10
-"""After a blow, until the next one hurts."""
+"""Ticks after a blow in which further blows do not hurt."""
 FUSE_TICKS = 30
-"""From a creeper's first hiss to its end."""
+"""Ticks from a creeper's first hiss to its explosion."""
 
 
 def _sizes() -> tuple[np.ndarray, np.ndarray]:
@@ -137,7 +137,7 @@ def _sizes() -> tuple[np.ndarray, np.ndarray]:
 
 
 WIDTHS, HEIGHTS = _sizes()
-"""float64, one per kind: blocks, of the grown; of a slime of size 4."""
+"""Two arrays, float64, one entry per kind: width and height of a grown mob, in blocks; for slimes, those of size 4."""
 
 
 def _of_mobs(field: str) -> np.ndarray:
@@ -159,4 +159,4 @@ def _lure_masks() -> dict[str, int]:
 
 
 LURES: Mapping[str, int] = _lure_masks()
-"""Item -> bits of the kinds that follow who holds it."""
+"""Item -> bits of the kinds that follow a player who holds it."""

@@ -1,4 +1,4 @@
-"""The tables that the world runs on, of Minecraft 1.16.2 and our own, read once (`data/README.md` has the source of each)."""
+"""Reading the tables of the world, those of Minecraft 1.16.2 and our own (`data/README.md` has the source of each)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from blockworld.errors import WorldError
 
 @cache
 def table(name: str) -> Any:
-    """A table of `blockworld/data` by its file's name: `blocks`, `items`, `recipes`, ...; WorldError if it cannot be read."""
+    """Read a table of `blockworld/data` by its file's name: `blocks`, `items`, `recipes`, ...; WorldError if that fails."""
     file = resources.files("blockworld") / "data" / f"{name}.json"
     try:
         return json.loads(file.read_text(encoding="utf-8"))

@@ -8,7 +8,7 @@ from blockworld.registry.blocks import BLOCKS, per_block
 
 
 def _odds() -> dict[str, tuple[int, int]]:
-    """Block -> odds to catch fire, odds to be burnt."""
+    """Map each flammable block to its odds of catching fire and its odds of burning away."""
     odds: dict[str, tuple[int, int]] = {
         **{"bookshelf": (30, 20), "tnt": (15, 100), "vine": (15, 100), "coal_block": (5, 5), "hay_block": (60, 20)},
         **{"lectern": (30, 20), "bamboo": (60, 60), "scaffolding": (60, 60), "sweet_berry_bush": (60, 100)},
@@ -37,6 +37,6 @@ def _odds() -> dict[str, tuple[int, int]]:
 
 _ODDS = _odds()
 CATCHES: np.ndarray = per_block({name: catches for name, (catches, _) in _ODDS.items()}, 0, np.uint8)
-"""uint8, shape (NUM_STATES,): odds to catch fire from beside."""
+"""uint8, shape (NUM_STATES,): odds of catching fire from a neighbour."""
 BURNS: np.ndarray = per_block({name: burns for name, (_, burns) in _ODDS.items()}, 0, np.uint8)
-"""uint8, shape (NUM_STATES,): odds to be burnt away."""
+"""uint8, shape (NUM_STATES,): odds of burning away."""

@@ -21,14 +21,14 @@ from blockworld.registry.facts import table
 from blockworld.state import ARMOUR, Stack
 
 TIERS = ("wooden", "golden", "stone", "iron", "diamond", "netherite")
-"""By what they can mine; gold mines what wood does."""
+"""Materials of tools, in the order of the blocks that they can mine; gold mines the same blocks as wood."""
 TOOL_KINDS = ("sword", "shovel", "pickaxe", "axe", "hoe")
 ARMOUR_KINDS = ("boots", "leggings", "chestplate", "helmet")
-"""In the order of a player's armour slots."""
+"""Kinds of armour, in the order of a player's armour slots."""
 
 WOODS = ("oak", "spruce", "birch", "jungle", "acacia", "dark_oak", "crimson", "warped")
 BURNING_WOODS = WOODS[:6]
-"""Crimson and warped wood does not burn."""
+"""Woods that burn: all except crimson and warped wood."""
 COLOURS = (
     "white",
     "orange",
@@ -174,7 +174,7 @@ TAGS: Mapping[str, frozenset[str]] = _tags()
 
 
 def _fuels() -> dict[str, int]:
-    """Ticks that one burns in a furnace (minecraft.wiki, "Smelting", Java Edition 1.16)."""
+    """Map each fuel to the ticks that one piece burns in a furnace (minecraft.wiki, "Smelting", Java Edition 1.16)."""
 
     def burning(tag: str) -> set[str]:
         return {name for name in TAGS[tag] if not name.startswith(("crimson_", "warped_"))}
@@ -212,18 +212,18 @@ class Item:
     """One kind of item.
 
     Attributes:
-        name: Without `minecraft:`.
-        index: Its place in `ITEMS`; the number an entity on the ground carries.
-        stack: How many share a slot.
-        durability: Uses until it breaks; 0 if it does not wear.
+        name: The name without `minecraft:`.
+        index: Its index in `ITEMS`, which entities on the ground store.
+        stack: Largest number of such items in a slot.
+        durability: Uses until it breaks; 0 if it does not wear out.
         kind: `sword`, `shovel`, `pickaxe`, `axe`, `hoe`, `shears`, `helmet`, `chestplate`, `leggings`, `boots`, or None.
         tier: `wooden`, `golden`, `stone`, `iron`, `diamond`, `netherite` of a tool; the material of armour; None for others.
-        attack_damage: Half hearts of a full blow with it in hand.
+        attack_damage: Half hearts of a full blow with it in the hand.
         attack_speed: Full blows per second.
-        armour, toughness: Points when worn.
-        food, saturation: Points of eating it; 0 if it cannot be eaten.
-        fuel: Ticks it burns in a furnace; 0 if it does not.
-        remains: Item that stays in the grid or furnace when it is used up, such as the bucket of its water.
+        armour, toughness: Points that it gives when worn.
+        food, saturation: Points that it gives when eaten; 0 if it cannot be eaten.
+        fuel: Ticks that it burns in a furnace; 0 if it is no fuel.
+        remains: Item that stays in the grid or furnace when it is used up, such as the empty bucket of a water bucket.
     """
 
     name: str
@@ -243,7 +243,7 @@ class Item:
 
     @property
     def armour_slot(self) -> int | None:
-        """The slot of a player in which it is worn; None if it is not."""
+        """The slot of a player in which the item is worn; None if it is no armour."""
         if self.kind in ARMOUR_KINDS:
             return ARMOUR + ARMOUR_KINDS.index(self.kind)
         if self.name == "elytra":
@@ -285,7 +285,7 @@ BY_NAME: Mapping[str, Item] = {item.name: item for item in ITEMS}
 
 
 def item_named(name: str) -> Item:
-    """An item by name, with or without `minecraft:`; UnknownNameError with the nearest name."""
+    """Return the item of a name, with or without `minecraft:`; UnknownNameError offers the nearest name."""
     short = name.removeprefix("minecraft:")
     if short not in BY_NAME:
         raise unknown_name("item", short[:100], BY_NAME)
@@ -293,7 +293,7 @@ def item_named(name: str) -> Item:
 
 
 def stacks(name: str, count: int) -> list[Stack]:
-    """Any number of one item, in stacks that fit slots, full ones first.
+    """Split any number of one item into stacks that fit slots, full stacks first.
 
     Raises:
         UnknownNameError: If there is no such item.
@@ -308,7 +308,7 @@ def stacks(name: str, count: int) -> list[Stack]:
 
 @cache
 def item_of_block(name: str) -> str | None:
-    """The item that picks a block, or None (water, fire, portals ...); UnknownNameError if there is no such block."""
+    """The item that stands for a block, or None (water, fire, portals ...); UnknownNameError if there is no such block."""
     name = block_named(name).name
     if name in _ITEM_OF_BLOCK:
         return _ITEM_OF_BLOCK[name]

@@ -1,7 +1,7 @@
 """Smelting: outputs and fuel of furnaces.
 
-A furnace takes 200 ticks for an item; a blast furnace (ores, metal) and a smoker (food) take 100. A piece of fuel burns for its
-ticks in the items table, in the two fast ones for half of them: a coal always smelts eight.
+A furnace takes 200 ticks for an item; a blast furnace (ores, metal) and a smoker (food) take 100. The items table has the ticks
+that a piece of fuel burns; in the two fast furnaces it burns half as long. So one coal always smelts eight items.
 
 >>> smelted("furnace", "iron_ore"), smelted("smoker", "iron_ore")
 ('iron_ingot', None)
@@ -14,9 +14,9 @@ from collections.abc import Mapping
 from blockworld.registry.items import COLOURS, TAGS, item_named
 
 INPUT, FUEL, OUTPUT = range(3)
-"""Slots of a furnace."""
+"""Indices of a furnace's slots."""
 COOK_TICKS: Mapping[str, int] = {"furnace": 200, "blast_furnace": 100, "smoker": 100}
-"""Kinds of furnace, and ticks per item (minecraft.wiki, "Smelting")."""
+"""Kind of furnace -> ticks per item (minecraft.wiki, "Smelting")."""
 
 
 def _tables() -> dict[str, dict[str, str]]:
@@ -67,10 +67,10 @@ SMELTING: Mapping[str, Mapping[str, str]] = _tables()
 
 
 def smelted(kind: str, item: str) -> str | None:
-    """Item that a kind of furnace makes of an item; None if it cannot."""
+    """Item that a kind of furnace makes from an item; None if it cannot smelt it."""
     return SMELTING[kind].get(item)
 
 
 def fuel_ticks(kind: str, item: str) -> int:
-    """Ticks that a piece of fuel burns in a kind of furnace, or 0; UnknownNameError if there is no such item."""
+    """Ticks that an item burns in a kind of furnace, 0 if it is no fuel; UnknownNameError if there is no such item."""
     return item_named(item).fuel * COOK_TICKS[kind] // 200

@@ -1,7 +1,7 @@
-"""Fast tools for each block, and the time of mining: the formula and tables of Minecraft 1.16.
+"""The fast tools for each block, and the time of mining, by the formula and tables of Minecraft 1.16.
 
-One tick of mining takes away `speed / hardness / 30` of a block that the tool can harvest, `speed / hardness / 100` of one it
-cannot (minecraft.wiki, "Breaking", section "Calculation"). The speed is the tool's where it is effective, 1 elsewhere.
+One tick of mining removes `speed / hardness / 30` of a block that the tool can harvest, and `speed / hardness / 100` of other
+blocks (minecraft.wiki, "Breaking", section "Calculation"). The speed is the tool's if it is effective on the block, else 1.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ _WITH_DIAMOND = frozenset(["obsidian", "crying_obsidian", "netherite_block", "an
 def best_tool(name: str) -> str | None:
     """The kind of tool that is fast on a block: `pickaxe`, `axe`, `shovel`, `hoe`, `shears`, or None.
 
-    Corrects the `material` of the table, which takes wooden slabs for stone, coarse dirt for a plant, and so on.
+    This corrects the `material` of the table, which says that wooden slabs are stone, coarse dirt is a plant, and so on.
     """
     block = BY_NAME[name]
     if name in _SHOVEL:
@@ -97,7 +97,7 @@ def best_tool(name: str) -> str | None:
 
 @cache
 def needs_tool(name: str) -> bool:
-    """Whether a block drops nothing without its tool."""
+    """Whether a block drops items only if mined with the right tool."""
     if name in ("snow", "snow_block", "cobweb"):
         return True
     return best_tool(name) == "pickaxe" and name not in _PICKAXE_OR_HAND and not name.endswith("shulker_box")
@@ -119,7 +119,7 @@ def can_harvest(block: Block, tool: Stack | None) -> bool:
 
 
 def speed_on(block: Block, tool: Stack | None) -> float:
-    """How many times faster than a hand a tool is on a block, enchantments left out."""
+    """Factor by which a tool is faster than a hand on a block, without enchantments."""
     item = None if tool is None else item_named(tool.item)
     if item is None or item.kind is None:
         return 1.0
@@ -135,7 +135,7 @@ def speed_on(block: Block, tool: Stack | None) -> float:
 
 
 def enchantment(stack: Stack | None, name: str) -> int:
-    """Level of an enchantment, as the game writes it in a tag: `{"Enchantments": [{"id": "silk_touch", "lvl": 1}]}`."""
+    """Level of an enchantment in a stack's tag, `{"Enchantments": [{"id": "silk_touch", "lvl": 1}]}`; 0 without it."""
     if stack is None or not stack.tag:
         return 0
     for entry in stack.tag.get("Enchantments", ()):

@@ -1,7 +1,7 @@
 """Trades of villagers.
 
-An offer is a dict of JSON values: `buy` and perhaps `buy2` are the price, `sell` the goods, as [item, count];
-`uses` counts up to `max_uses` (16 if not said), then the offer is closed. A sold item's tag, if any, is in `tag`.
+An offer is a dict of JSON values: `buy` and perhaps `buy2` are the price, `sell` the goods, each [item, count]; `uses` counts
+to `max_uses` (16 by default); then the offer is closed. If the sold item has a tag, it is in `tag`.
 
 >>> bread = offer(("emerald", 1), ("bread", 6))
 >>> sold(met([bread], -1, [Stack("emerald", 3), None])).count
@@ -20,12 +20,12 @@ from blockworld.state import Stack
 
 Offer = dict[str, Any]
 Laid = Sequence[Stack | None]
-"""The two places into which the player lays what the villager wants."""
+"""Contents of the two places into which the player lays the price."""
 _NOTHING = (None, 0)
 
 
 def offer(buy: tuple[str, int], sell: tuple[str, int], *, buy2: tuple[str, int] | None = None, max_uses: int = 16) -> Offer:
-    """An offer, checked; UnknownNameError if there is no such item, WorldError if a count does not fit a slot."""
+    """Make an offer; UnknownNameError if there is no such item, WorldError if a count does not fit a slot."""
     for name, number in (buy, sell, *([buy2] if buy2 else [])):
         if not 1 <= number <= item_named(name).stack:
             raise WorldError(f"an offer has 1 to {item_named(name).stack} of {name}, got {number}")
@@ -41,7 +41,7 @@ def is_open(offer: Offer) -> bool:
 
 
 def met(offers: Sequence[Offer], choice: int, laid: Laid) -> Offer | None:
-    """The open offer whose price is laid out: the chosen one if its is, else the first; None without one."""
+    """The open offer whose price is laid out: the chosen one if possible, else the first such offer; None without one."""
     chosen = offers[choice : choice + 1] if choice >= 0 else []
     for one in (*chosen, *offers):
         first, second = one["buy"], one.get("buy2") or _NOTHING
@@ -51,7 +51,7 @@ def met(offers: Sequence[Offer], choice: int, laid: Laid) -> Offer | None:
 
 
 def costs(offer: Offer, laid: Laid) -> tuple[tuple[str, int], tuple[str, int]]:
-    """(item, count) to take from each of the two places, count 0 for nothing: they may lie in either order."""
+    """(item, count) to take from each of the two places, count 0 for nothing; the price may lie in either order."""
     first, second = offer["buy"], offer.get("buy2") or _NOTHING
     if not _covers(laid, first, second):
         first, second = second, first
@@ -59,7 +59,7 @@ def costs(offer: Offer, laid: Laid) -> tuple[tuple[str, int], tuple[str, int]]:
 
 
 def _covers(laid: Laid, first: Sequence[Any], second: Sequence[Any]) -> bool:
-    """Whether the two places hold at least these two costs, and nothing where nothing is asked."""
+    """Whether the two places hold at least these two costs, and a place without a cost is empty."""
     return all(
         (stack is not None and stack.item == item and stack.count >= number) if number else stack is None
         for stack, (item, number) in zip(laid, (first, second), strict=True)

@@ -1,4 +1,4 @@
-"""Pictures of the world as a player sees it."""
+"""Pictures of the world as a player sees it; the kernels in `raycaster/` compute the colour of each pixel of the land."""
 
 from blockworld.render import figures, hud
 from blockworld.render.camera import Camera

@@ -1,7 +1,7 @@
-"""Bodies of mobs: boxes, and the pixels on their faces, of `data/bodies.json` and `data/bodies.png`.
+"""Bodies of mobs: boxes from `data/bodies.json` and the pixels on their faces from `data/bodies.png`.
 
-A body is a list of `Part`s, measured in pixels of a sixteenth of a block. In its own frame a mob looks along +z, its left is +x
-and its feet stand at y = 0. A face has one texel per pixel.
+A body is a list of `Part`s, measured in pixels of 1/16 block. In its own coordinates a mob looks along +z, its left is +x and
+its feet stand at y = 0. A face has one texel per pixel.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from blockworld.registry.facts import table
 from blockworld.render import sheets
 
 RIGHT, LEFT, BACK, FRONT, TOP, BOTTOM = range(6)
-"""Faces of a part: -x, +x, -z, +z, +y, -y. Pictures of them are as seen by who stands before the face; the last row of the
-top face, and the first one of the bottom face, touch the front."""
+"""Faces of a part: -x, +x, -z, +z, +y, -y. The picture of a face shows it as seen from outside. The last row of the top face
+and the first row of the bottom face touch the front."""
 PLAIN, MARKED, CROSS = "plain", "marked", "cross"
-"""Marks: a sheep that is shorn, a wolf or cat that is tame; a wolf that is angry."""
+"""Marks of a body. `MARKED`: a shorn sheep, a tame wolf or cat. `CROSS`: an angry wolf."""
 
 
 @dataclass
@@ -28,14 +28,14 @@ class Part:
     """One box of a body.
 
     Attributes:
-        box: x0, y0, z0, x1, y1, z1, from the pivot.
-        pivot: The point it turns about.
+        box: x0, y0, z0, x1, y1, z1, measured from the pivot.
+        pivot: The point about which the part turns.
         turn: Degrees about x (positive tips the front down), y (positive turns to the right, as yaw), z.
-        swing: Degrees that walking swings it about x, and the point of a step (0 to 1) where that begins.
+        swing: Degrees by which walking swings it about x, and the phase of a step (0 to 1) at which the swing begins.
         lift: The same about z, for legs that stand out to the side.
-        head: Turns with the head.
-        glow: Shines in the dark.
-        flutter: Degrees it beats about z when off the ground.
+        head: Whether it turns with the head.
+        glow: Whether it shines in the dark.
+        flutter: Degrees by which it beats about z when the mob is off the ground.
         faces: The six pictures, uint8, shape (rows, columns, 4).
     """
 
@@ -52,7 +52,7 @@ class Part:
 
 @dataclass
 class Body:
-    """All parts of a mob, and the `scale` of the whole."""
+    """All parts of a mob, and the `scale` of the whole body."""
 
     parts: list[Part]
     scale: float = 1.0
@@ -67,7 +67,7 @@ def _rows() -> dict[str, list[dict[str, Any]]]:
 
 
 def num_variants(name: str) -> int:
-    """Number of a body's variants.
+    """Return the number of variants of a body.
 
     >>> num_variants("sheep"), num_variants("cow")
     (16, 1)
@@ -76,7 +76,7 @@ def num_variants(name: str) -> int:
 
 
 def body(name: str, variant: int = 0, mark: str = PLAIN) -> Body:
-    """A mob, a player by the seat, an `arrow`, the bare `arm`, or the player in the inventory's `portrait`.
+    """Return the body of a mob, of a player (`variant` is the seat), an `arrow`, a bare `arm`, or the inventory's `portrait`.
 
     Raises:
         UnknownNameError: If there is no such body.
@@ -90,7 +90,7 @@ def body(name: str, variant: int = 0, mark: str = PLAIN) -> Body:
 
 
 def _part(row: dict[str, Any], x: int, y: int) -> Part:
-    """A part of a body whose pictures begin at x, y: its faces lie around the front as if the box was unfolded."""
+    """Make a part whose pictures begin at x, y: its faces lie around the front face as if the box was unfolded."""
     values: dict[str, Any] = {
         key: tuple(value) if isinstance(value, list) else value for key, value in row.items() if key != "picture"
     }

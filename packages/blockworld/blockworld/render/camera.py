@@ -15,9 +15,9 @@ class Camera:
     """Place, direction and size of a picture, for the renderer and code that draws over its pictures.
 
     Attributes:
-        x, y, z: Of the eye.
-        yaw, pitch: Degrees, as in `state`: yaw 0 looks south, 90 west; pitch is positive looking down.
-        fov: Degrees from the lowest to the highest pixel.
+        x, y, z: Position of the eye.
+        yaw, pitch: Degrees, as in `state`: yaw 0 looks south, 90 west; pitch is positive when looking down.
+        fov: Vertical angle of view, in degrees.
         size: (width, height) in pixels.
     """
 
@@ -31,7 +31,7 @@ class Camera:
 
     @property
     def axes(self) -> np.ndarray:
-        """float64, shape (3, 3): unit vectors to the right, up and forward, in world coordinates."""
+        """Unit vectors to the right, up and forward, in world coordinates: float64, shape (3, 3)."""
         yaw, pitch = math.radians(self.yaw), math.radians(self.pitch)
         cy, sy, cp, sp = exact.cos(yaw), exact.sin(yaw), exact.cos(pitch), exact.sin(pitch)
         return np.array([[-cy, 0.0, -sy], [-sy * sp, cp, cy * sp], [-sy * cp, -sp, cy * cp]])

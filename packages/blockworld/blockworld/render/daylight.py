@@ -1,4 +1,4 @@
-"""Brightness of the land by the time of day, the weather and the light of a cell."""
+"""Brightness of the land, which depends on the time of day, the weather and the light of a cell."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import numpy as np
 from blockworld.render import exact
 
 _STEEP = np.array([float((Decimal(level) / 15) ** Decimal("1.7")) for level in range(16)])
-"""Light levels as shares of the highest, to the power 1.7; decimals, because libraries of powers round differently."""
+"""Each light level as a share of the highest, to the power 1.7; `Decimal`, because math libraries round powers differently."""
 
 
 def smooth(value: float, low: float, high: float) -> float:
-    """0 below `low`, 1 above `high`, and an even bend between."""
+    """Return 0 below `low`, 1 above `high`, and a smooth rise between (smoothstep)."""
     part = min(1.0, max(0.0, (value - low) / (high - low)))
     return part * part * (3 - 2 * part)
 
 
 def of_sky(time: int, weather: str = "clear") -> float:
-    """Brightness of the open sky, 0 at night to 1 by day; time 0 is 6:00 and 6000 noon.
+    """Return the brightness of the open sky, 0 at night to 1 by day; time 0 is 6:00, 6000 is noon.
 
     >>> of_sky(6000), of_sky(18000)
     (1.0, 0.0)
@@ -30,12 +30,12 @@ def of_sky(time: int, weather: str = "clear") -> float:
 
 
 def brightness(day: float, gamma: float = 0.0) -> np.ndarray:
-    """Colour that a light value (sky times 16, plus block) gives to white: float32, shape (256, 3).
+    """Return the colour of a white surface for each light value (sky times 16, plus block): float32, shape (256, 3).
 
     Args:
-        day: As `of_sky` gives it.
-        gamma: How far the dark is raised towards 1 - (1 - colour)^4, as Minecraft 1.16 does it; 0 leaves it, the game's
-            own setting ends at 1, and MineRL plays at 2.
+        day: Brightness of the sky, from `of_sky`.
+        gamma: How far dark colours are raised towards 1 - (1 - colour)^4, as in Minecraft 1.16: 0 not at all; the game's
+            own setting ends at 1, and MineRL uses 2.
     """
     level = np.arange(16) / 15
     curve, root = 0.04 + 0.96 * _STEEP, np.sqrt(level)

@@ -1,24 +1,24 @@
-"""Display over the picture of the world, as a list of operations: bars, moods of the eyes, screens with slots, the cursor.
+"""Display over the picture of the world, as a list of operations: bars, colours over the view, screens with slots, the cursor.
 
-The list is plain values that turn into JSON. `hud.paint` draws it on pictures, `scene/display.js` on a canvas in the browser.
+The list is plain values that can become JSON. `hud.paint` draws it on pictures, `web/display.js` on a canvas in the browser.
 Numbers are GUI pixels as in the game (a hotbar of 182 x 22, panels 176 x 166), x to the right and y down from a point that an
 earlier operation has set. Sprites are those of `pieces`.
 
 | operation | does |
 | --- | --- |
-| `veil, red, green, blue, share` | mixes a colour into everything: `share` of 256 |
-| `flames, ticks` | fire licking up from the lower edge |
-| `title, sprite` | a line of text, twice as large, a third from the top |
+| `veil, red, green, blue, share` | mixes a colour into the whole picture: `share` of 256 |
+| `flames, ticks` | draws fire that rises from the lower edge |
+| `title, sprite` | draws a line of text, twice as large, a third from the top |
 | `crosshair` | inverts a cross in the middle |
 | `bars` | later operations count from the middle of the lower edge |
-| `panel, sprite` | draws it in the middle; later operations count from its upper left and have its scale, at which it fits |
+| `panel, sprite` | draws a panel in the middle, at a scale that fits; later operations count from its upper left in its scale |
 | `cursor, x, y` | later operations count from this point of the panel; comes last |
-| `sprite, sprite, x, y` | draws one |
-| `fill, x, y, width, height, red, green, blue` | a rectangle |
-| `lighten, x, y, width, height` | takes a rectangle a third of the way to white |
-| `portrait, x, y, pose` | the player, a row of `figures` seen by `PORTRAIT_EYE`, in a window of `PORTRAIT` |
-| `tooltip, sprite, x, y` | a line of text in a dark frame, kept within the picture |
-| `pointer` | the cursor's arrow |
+| `sprite, sprite, x, y` | draws a sprite |
+| `fill, x, y, width, height, red, green, blue` | draws a rectangle |
+| `lighten, x, y, width, height` | makes a rectangle lighter, by a third of the way to white |
+| `portrait, x, y, pose` | draws the player, a row of `figures` seen from `PORTRAIT_EYE`, in a window of size `PORTRAIT` |
+| `tooltip, sprite, x, y` | draws a line of text in a dark frame, kept within the picture |
+| `pointer` | draws the cursor's arrow |
 """
 
 from __future__ import annotations
@@ -46,21 +46,21 @@ _WITH_SPRITES = ("sprite", "panel", "title", "tooltip", "pointer")
 SWING_TICKS = 6
 HAND_FOV = 70.0
 PORTRAIT = (49, 70)
-"""Width and height of the player's portrait."""
+"""Width and height of the player's portrait, in GUI pixels."""
 PORTRAIT_EYE, PORTRAIT_FOV = (0.0, 1.0, 0.0), 17.0
-"""Where the portrait is seen from, looking along +z, and how many degrees it is high."""
+"""Point from which the portrait is seen, looking along +z, and its vertical angle of view in degrees."""
 CHOSEN: Colour = (250, 240, 214)
 
 
 # ---------------------------------------------------------------- models
 def hand(world: WorldState, gamma: float = 0.0) -> np.ndarray | None:
-    """The thing in the hand, or the bare arm, which lies over the world and under the display.
+    """Return the pose of the held item, or of the bare arm; it is drawn over the world and under the display.
 
     Args:
-        gamma: Of the light on it, as `daylight.brightness` has it.
+        gamma: Gamma of the light on it, as in `daylight.brightness`.
     Returns:
-        A pose, float64, shape (figures.POSE,), for an eye at the origin that looks along +z, `HAND_FOV` degrees high; None if
-        no hand is seen.
+        A pose, float64, shape (figures.POSE,), for an eye at the origin that looks along +z with a vertical angle of view of
+        `HAND_FOV` degrees; None if no hand is visible.
     """
     player = world.player
     if player.game_mode == "spectator" or player.sleeping or player.dead:
@@ -123,7 +123,7 @@ def text(words: str, colour: Colour = (255, 255, 255)) -> str:
 
 
 def label(stack: Stack) -> str:
-    """The name of a stack as a person reads it.
+    """Return the name of a stack as it is shown to people.
 
     >>> label(Stack("oak_planks", 3))
     'Oak Planks'
@@ -144,7 +144,7 @@ def _edge(x: int, y: int, width: int, height: int, colour: Colour) -> Iterator[O
 
 
 def _stack(stack: Stack | None, x: int, y: int) -> Iterator[Operation]:
-    """An item with its count and wear; its 16 x 16 pixels have their upper left at x, y."""
+    """Yield operations for an item with its count and wear; the upper left of its 16 x 16 pixels is at x, y."""
     if stack is None or stack.count <= 0 or stack.item not in BY_NAME:
         return
     yield "sprite", f"icon:{stack.item}", x, y
@@ -161,7 +161,7 @@ def _stack(stack: Stack | None, x: int, y: int) -> Iterator[Operation]:
 
 # ---------------------------------------------------------------- the parts of the display
 def _moods(world: WorldState) -> Iterator[Operation]:
-    """Water over the eyes, a blow, fire, sleep and death, as colours over everything."""
+    """Yield operations for water over the eyes, a blow, fire, sleep and death: mostly colours over the whole picture."""
     player = world.player
     x, z = math.floor(player.x), math.floor(player.z)
     y = math.floor(player.eye_y)
@@ -183,7 +183,7 @@ def _moods(world: WorldState) -> Iterator[Operation]:
 
 
 def _bars(player: Player) -> Iterator[Operation]:
-    """The hotbar, and above it hearts, food, armour, air and experience."""
+    """Yield operations for the hotbar, and above it hearts, food, armour, air and experience."""
     yield ("bars",)
     yield "sprite", "hotbar", -91, -22
     yield "sprite", "chosen", player.hotbar * 20 - 92, -23
@@ -214,7 +214,7 @@ def _bars(player: Player) -> Iterator[Operation]:
 
 @lru_cache(256)
 def _row(name: str, halves: int, x: int, y: int, step: int) -> tuple[Operation, ...]:
-    """Ten marks, of which `halves` half ones are full; `step` is negative to fill from the right."""
+    """Return operations for ten marks, filled up to `halves` half marks; a negative `step` fills from the right."""
     marks: list[Operation] = []
     for index in range(10):
         filled = halves - 2 * index
@@ -238,7 +238,7 @@ def _cooking(world: WorldState, screen: Screen) -> Iterator[Operation]:
 
 
 def _offers(world: WorldState, screen: Screen) -> Iterator[Operation]:
-    """A villager's list: the price, an arrow, the goods."""
+    """Yield operations for a villager's list of offers: price, arrow, goods."""
     shown = clicks.offers(world, screen)[screen.scroll :]
     for place in screen.panel.places:
         if place.owner != "option" or place.index >= len(shown):
@@ -285,7 +285,7 @@ def _screen(world: WorldState, screen: Screen) -> Iterator[Operation]:
 
 # ---------------------------------------------------------------- all of it
 def operations(world: WorldState) -> list[Operation]:
-    """Everything to be drawn over the world and the hand, in order, for the world's `player`.
+    """Return all operations to be drawn over the world and the hand, in order, for the world's `player`.
 
     >>> from blockworld import World
     >>> operations(World(1, "flat", inhabited=False))[:3]
@@ -309,7 +309,7 @@ def _all(world: WorldState) -> Iterator[Operation]:
 
 
 def sprites(shown: Iterable[Operation]) -> set[str]:
-    """The keys of all sprites that some operations draw.
+    """Return the keys of all sprites that these operations draw.
 
     >>> sorted(sprites([("bars",), ("sprite", "hotbar", -91, -22), ("pointer",)]))
     ['hotbar', 'pointer']

@@ -1,9 +1,9 @@
-"""Sine, exponential and the like for pictures: the same bits on every machine.
+"""Sine, exponential and similar functions for pictures, with the same bits on every machine.
 
-Python, NumPy and Numba take them from the C library or from SIMD code chosen when the program starts, and these round
-differently from processor to processor. Here they are sums, products and roots, which IEEE 754 fixes to the last bit: Taylor
-series on a small range, within some 1e-15. Kernels and Python call the same compiled functions. The rules of the world
-(`player.movement`, `entities.mob_kernel`) keep the C library's, because episodes recorded with it must play again.
+Python, NumPy and Numba take these functions from the C library or from SIMD code chosen when the program starts, which round
+differently from processor to processor. Here they consist of sums, products and roots, which IEEE 754 fixes to the last bit:
+Taylor series on a small range, with errors of about 1e-15. Kernels and Python call the same compiled functions. The rules of
+the world (`player.movement`, `entities.mob_kernel`) use the C library, because episodes recorded with it must replay equally.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _ARC = tuple((-1) ** k / (2 * k + 1) for k in range(1, 13))
 
 @njit(cache=True)
 def _series(terms, x):
-    """terms[0] * x + terms[1] * x**2 + ..., from the last term on."""
+    """Compute terms[0] * x + terms[1] * x**2 + ..., beginning with the last term."""
     total = 0.0
     for k in range(len(terms) - 1, -1, -1):
         total = (total + terms[k]) * x
@@ -35,7 +35,7 @@ def _series(terms, x):
 
 @njit(cache=True)
 def _sine(x, quarters):
-    """The sine of x plus `quarters` quarters of a turn."""
+    """Sine of x plus `quarters` quarters of a turn."""
     n = math.floor(x * (2.0 / math.pi) + 0.5)
     rest = x - n * _A - n * _B - n * _C
     place = (int(n) + quarters) & 3
@@ -77,7 +77,7 @@ def exp(x):
 
 @njit(cache=True)
 def atan2(y, x):
-    """The angle of (x, y) in radians, from -pi to pi; 0 for (0, 0).
+    """Angle of (x, y) in radians, from -pi to pi; 0 for (0, 0).
 
     >>> [round(atan2(y, x), 6) for x, y in ((1.0, 1.0), (-1.0, 0.0), (0.0, -2.0), (0.0, 0.0))]
     [0.785398, 3.141593, -1.570796, 0.0]
@@ -101,7 +101,7 @@ def tan(x: float) -> float:
 
 
 def each(function: Callable[..., float], *values: Any) -> np.ndarray:
-    """`function` of each entry of some arrays, which are broadcast: float64.
+    """Apply `function` to each entry of some arrays, which are broadcast; return float64.
 
     >>> each(sin, np.array([0.0, -2.0])).round(6).tolist()
     [0.0, -0.909297]

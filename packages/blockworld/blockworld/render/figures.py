@@ -1,7 +1,7 @@
-"""Draws mobs, items on the ground and other entities into a picture of the blocks.
+"""Drawing mobs, items on the ground and other entities into a picture of the blocks.
 
-Every figure is a handful of boxes, each with its own place and turn. A box is drawn by casting a ray through each pixel of its
-bounds on the screen, in the box's own frame, where it is a slab test; the picture's depth decides what is in front.
+Every figure consists of a few boxes, each with its own position and rotation. To draw a box, a ray through each pixel of its
+bounds on the screen is tested in the box's own coordinates (a slab test). The picture's depth decides what is in front.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from blockworld.state import ENTITY, MAX_ENTITIES
 from blockworld.world_state import WorldState
 
 REACH = 64.0
-"""How far figures are drawn, in blocks."""
+"""Distance within which figures are drawn, in blocks."""
 _WET = per_block({"water": True, "seagrass": True, "tall_seagrass": True, "kelp": True, "kelp_plant": True}, False, np.bool_)
 
 
@@ -52,9 +52,9 @@ POSE = 19
 LIGHT, LIT_RED, MANNER, BORN = range(19, 23)
 ROW = 23
 PLAIN, SPINS, FACES, PULSES = range(4)
-"""How a figure moves by itself: not at all; items spin and bob; pictures face the camera; orbs do, and brighten and darken."""
+"""How a figure moves by itself: not at all; spin and bob (items); face the camera (pictures); face it and pulsate (orbs)."""
 FIRST_PLAYER = 1 << 31
-"""The id of the player of seat 0, among those of `standing`."""
+"""The id of the player in seat 0 among the ids of `standing`; the next seats follow."""
 # Columns of an array of parts.
 PIVOT, BOX, TURN, SWING, LIFT, BEAT, HEAD, GLOW, SPRITE = 0, 3, 9, 12, 14, 16, 17, 18, 19
 PART = 20
@@ -63,7 +63,7 @@ NEAR = 0.02
 
 @njit(cache=True, error_model="numpy")
 def _turned(ax, ay, az, out):
-    """Rotation about z, then x, then y (the sense of yaw and pitch), as rows of `out` (3, 3): local to outer."""
+    """Write the rotation about z, then x, then y (signs as of yaw and pitch) into `out` (3, 3): local to outer coordinates."""
     cx, sx, cy, sy, cz, sz = exact.cos(ax), exact.sin(ax), exact.cos(ay), exact.sin(ay), exact.cos(az), exact.sin(az)
     m10, m11, m12 = cx * sz, cx * cz, -sx
     m20, m21, m22 = sx * sz, sx * cz, cx
@@ -81,8 +81,9 @@ def _times(a, b, out):
 
 @njit(cache=True, error_model="numpy")
 def _bounds(turn, at, box, view, corners):
-    """Left, right, top and bottom on the screen, -1 to 1 within it, of a box's corners and where its edges pass the near plane;
-    and how far the nearest corner is. `corners`, (8, 3), is filled.
+    """Bounds of a box on the screen (left, right, top, bottom; the screen is -1 to 1), and how far its nearest corner is.
+
+    Edges are cut at the near plane. `corners`, (8, 3), is filled.
     """
     tall, wide = view[12], view[13]
     left, right, top, bottom = 1e9, -1e9, 1e9, -1e9
@@ -116,14 +117,14 @@ def _bounds(turn, at, box, view, corners):
 
 @njit(cache=True, error_model="numpy")
 def _between(low, high, start, step):
-    """Where a ray enters and leaves the space between two planes, in steps."""
+    """Distances at which a ray enters and leaves the space between two planes, in lengths of the ray's direction."""
     t0, t1 = (low - start) * step, (high - start) * step
     return (t1, t0) if t0 > t1 else (t0, t1)
 
 
 @njit(cache=True, error_model="numpy")
 def _entered(box, ox, oy, oz, dx, dy, dz):
-    """How far along a ray it enters and leaves a box, and through which face; face -1: not at all."""
+    """Distances at which a ray enters and leaves a box, and the entered face. A miss: face -1, or leaving before entering."""
     ix, iy, iz = 1.0 / dx, 1.0 / dy, 1.0 / dz
     near, far, face = 0.0, 1e9, -1
     t0, t1 = _between(box[0], box[3], ox, ix)
@@ -142,7 +143,7 @@ def _entered(box, ox, oy, oz, dx, dy, dz):
 
 @njit(cache=True, error_model="numpy")
 def _texel_inside(faces, skin, hx, hy, gx, gy):
-    """The first solid texel of a picture with thickness on a ray's way through it, and after how many steps; -1 without one."""
+    """First solid texel on a ray's way through a picture with thickness, and the number of steps to it; -1 without one."""
     columns, rows, start = faces[3, 1], faces[3, 2], faces[3, 0]
     num = int(2.0 * max(abs(gx) * columns, abs(gy) * rows)) + 1
     for step in range(num + 1):
@@ -156,7 +157,7 @@ def _texel_inside(faces, skin, hx, hy, gx, gy):
 
 @njit(cache=True, error_model="numpy")
 def _texel_on(faces, face, hx, hy, hz):
-    """The texel of a face at a place of the box, 0 to 1 along each side."""
+    """Texel of a face at a point of the box, given as 0 to 1 along each side."""
     if face == 0:
         tu, tv = hz, 1.0 - hy
     elif face == 1:
@@ -176,7 +177,7 @@ def _texel_on(faces, face, hx, hy, hz):
 
 @njit(cache=True, error_model="numpy")
 def _box(turn, at, box, view, faces, sprite, shades, tint, skin, frame, depth, corners):
-    """Draw one box: `turn` (3, 3) and `at` (3,) take its frame to the world, `box` are its corners there."""
+    """Draw one box: `turn` (3, 3) and `at` (3,) map its own coordinates to the world; `box` has its corners in its own."""
     height, width = depth.shape
     tall, wide = view[12], view[13]
     left, right, top, bottom, nearest = _bounds(turn, at, box, view, corners)
@@ -256,7 +257,7 @@ def _box(turn, at, box, view, faces, sprite, shades, tint, skin, frame, depth, c
 
 @njit(cache=True, error_model="numpy")
 def _figures(poses, models, parts, faces, skin, view, frame, depth):
-    """Draw figures in the order of `poses`, float64 (N, POSE), seen from `view`, as `basis` gives it."""
+    """Draw figures in the order of `poses`, float64 (N, POSE), seen from `view`, which `basis` returns."""
     whole, head, own, turn, both = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
     at, box, shades, tint, corners = np.empty(3), np.empty(6), np.empty(6), np.empty(5), np.empty((8, 3))
     for n in range(poses.shape[0]):
@@ -298,7 +299,7 @@ def _figures(poses, models, parts, faces, skin, view, frame, depth):
 
 # ---------------------------------------------------------------- what there is to draw
 class Wardrobe:
-    """All bodies drawn so far, laid out for the kernel; each is made when it is first seen.
+    """All bodies drawn so far, in arrays for the kernel; a body is added when it is first seen.
 
     Attributes:
         models: int32, shape (M, 2): first part and number of parts.
@@ -316,7 +317,7 @@ class Wardrobe:
         self._lock = threading.RLock()
 
     def _model(self, key: Any, make: Callable[[], Body], *, sprite: bool = False) -> int:
-        """The number of a body, made when it is first asked for, in any thread."""
+        """Return the number of a body, which `make` makes if it is new; safe in any thread."""
         if key not in self._known:
             with self._lock:
                 if key not in self._known:
@@ -350,16 +351,16 @@ class Wardrobe:
         return len(self.models) - 1
 
     def mob(self, name: str, variant: int = 0, flags: int = 0) -> int:
-        """The model of a mob with these bits of `ENTITY.flags`."""
+        """Return the model of a mob with these bits of `ENTITY.flags`."""
         variant %= bodies.num_variants(name)
         mark = bodies.MARKED if flags & (SHEARED | TAMED) else bodies.CROSS if flags & ANGRY else bodies.PLAIN
         return self._model((name, variant, mark), lambda: bodies.body(name, variant, mark))
 
     def definitions(self, models: Sequence[int]) -> tuple[list[dict[str, int]], dict[str, np.ndarray]]:
-        """Some models as a browser draws them, one after another; IndexError if there is no model of a number.
+        """Return the definitions of some models for a browser; IndexError for an unknown number.
 
         Returns:
-            For each model its number, and how many `parts` and `texels` it has; and the arrays `model_parts`, float32, shape
+            For each model its number, and its numbers of `parts` and `texels`; and the arrays `model_parts`, float32, shape
             (P, PART), `model_faces`, int32, shape (P, 6, 3), with the first texel counted from the model's first one, and
             `model_skin`, uint8, shape (T, 4).
         """
@@ -389,7 +390,7 @@ class Wardrobe:
         }
 
     def sprite(self, key: str, picture: np.ndarray, size: float) -> int:
-        """The model of a flat picture (16, 16, 4), `size` pixels high and wide, one sixteenth of that thick."""
+        """Return the model of a flat picture (16, 16, 4), `size` pixels high and wide, with a thickness of 1/16 of that."""
 
         def make() -> Body:
             half = size / 2
@@ -400,7 +401,7 @@ class Wardrobe:
         return self._model(("sprite", key, size), make, sprite=True)
 
     def block(self, name: str, size: float) -> int:
-        """The model of a block, from the boxes it is made of, `size` pixels wide."""
+        """Return the model of a block, made of the block's boxes, `size` pixels wide."""
 
         def make() -> Body:
             parts = []
@@ -423,7 +424,7 @@ class Wardrobe:
 
 
 def _cut(picture: np.ndarray | None, low: np.ndarray, high: np.ndarray, face: int) -> np.ndarray:
-    """The part of a picture of a cell's side that a box from `low` to `high`, in sixteenths, shows."""
+    """Cut out the part of a picture of a cell's side that a box from `low` to `high`, in sixteenths, shows."""
     if picture is None:
         return np.zeros((1, 1, 4), np.uint8)
 
@@ -441,14 +442,14 @@ WARDROBE = Wardrobe()
 
 
 def basis(view: Camera) -> np.ndarray:
-    """Place, forward, right and up of a camera, and half the height and width of its screen one block away: float64 (14,)."""
+    """Numbers of a camera for the kernel: position, forward, right, up, half height and width of its screen: float64 (14,)."""
     right, up, forward = view.axes
     tall = exact.tan(math.radians(view.fov) / 2)
     return np.array([view.x, view.y, view.z, *forward, *right, *up, tall, tall * view.size[0] / view.size[1]])
 
 
 def brightness(light: np.ndarray | int, time: int, weather: str = "clear", gamma: float = 0.0) -> np.ndarray:
-    """Colour that cells with this light (sky times 16, plus block) give to white at this time: float64, shape (..., 3)."""
+    """Colour of a white surface in cells with this light (sky times 16, plus block) at this time: float64, shape (..., 3)."""
     return _brightness(daylight.of_sky(time, weather), gamma)[np.asarray(light)]
 
 
@@ -460,7 +461,7 @@ def _brightness(day: float, gamma: float) -> np.ndarray:
 
 
 _PLAYER = len(KINDS)
-"""Stands for a kind: players are no entities."""
+"""Number used as the kind of players, who are no entities."""
 _CREEPER, _SLIME = KIND["creeper"], KIND["slime"]
 _MARKS = SHEARED | TAMED | ANGRY
 _F32_DEGREE = np.float32(np.pi) / np.float32(180)
@@ -468,9 +469,9 @@ _F32_DEGREE = np.float32(np.pi) / np.float32(180)
 
 @njit(cache=True, error_model="numpy")
 def _stand(entities, x, y, z, reach, rows, ids, looks, found):
-    """Write those within reach of a point into rows of `ROW` columns from row `found` on, and the facts of their models.
+    """Write entities within reach of a point into `rows`, `ids` and `looks` from row `found` on; return the new number of rows.
 
-    Their light, models, and the scales of items are left to `_standing`. Returns the number of rows written so far.
+    `_standing` adds light, models, and the scales of items.
     """
     for i in range(entities.shape[0]):
         e = entities[i]
@@ -526,7 +527,7 @@ def _stand(entities, x, y, z, reach, rows, ids, looks, found):
 
 @njit(cache=True, error_model="numpy")
 def _dress(rows, worn, blocks, light, wet):
-    """Write models, scales and light into rows that `_stand` has written."""
+    """Add models, scales and light to rows that `_stand` has written."""
     sx, sz, sy = blocks.shape
     for i in range(rows.shape[0]):
         row = rows[i]
@@ -545,7 +546,7 @@ def _dress(rows, worn, blocks, light, wet):
 
 
 def _standing(world: WorldState, eye: tuple[float, float, float] | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """`standing` in float64, with BORN counted from now, and the kinds: int32, shape (N,)."""
+    """Return `standing` in float64, with BORN counted from now, and the kinds: int32, shape (N,)."""
     point = (0.0, 0.0, 0.0, math.inf) if eye is None else (*eye, REACH)
     most = MAX_ENTITIES + len(world.players)
     rows, ids, looks = np.empty((most, ROW)), np.empty(most, np.uint32), np.empty((most, 4), np.int32)
@@ -561,14 +562,14 @@ def _standing(world: WorldState, eye: tuple[float, float, float] | None) -> tupl
 
 
 def standing(world: WorldState, eye: tuple[float, float, float] | None) -> tuple[np.ndarray, np.ndarray]:
-    """Figures that can be seen from a point, in any direction: the ids of those within `REACH`, and how they stand.
+    """Return the ids and poses of all figures within `REACH` of a point, in any direction.
 
-    Without a point it is every figure, with the player whose turn it is. A row changes only when the figure does: not with the
-    time of day, nor with the age of an item on the ground.
+    Without a point: every figure, also the player whose turn it is. A row changes only when the figure does, not with the time
+    of day or the age of an item on the ground.
 
     Returns:
         uint32, shape (N,): ids of entities, and `FIRST_PLAYER` plus the seat for players; and
-        float32, shape (N, ROW): the columns of poses, and those after them.
+        float32, shape (N, ROW): the columns of poses, and the columns after these.
     """
     ids, rows, _ = _standing(world, eye)
     rows[:, BORN] += world.ticks
@@ -576,7 +577,7 @@ def standing(world: WorldState, eye: tuple[float, float, float] | None) -> tuple
 
 
 def poses(world: WorldState, view: Camera, gamma: float = 0.0) -> np.ndarray:
-    """Where every figure within reach stands, near ones first, those with see-through skins last: float64, shape (N, POSE)."""
+    """Return the poses of all figures within reach, float64, shape (N, POSE): near ones first, see-through ones last."""
     ids, rows, kinds = _standing(world, (view.x, view.y, view.z))
     if not len(rows):
         return np.zeros((0, POSE))
@@ -608,7 +609,7 @@ def poses(world: WorldState, view: Camera, gamma: float = 0.0) -> np.ndarray:
 
 
 def _players(world: WorldState, but: int | None) -> np.ndarray:
-    """The visible players, but for the one in this seat, as rows of `ENTITY`; `variant` is the seat."""
+    """Return the visible players, without the one in seat `but`, as rows of `ENTITY`; `variant` is the seat."""
     seen = [
         (seat, one) for seat, one in enumerate(world.players) if seat != but and not one.dead and one.game_mode != "spectator"
     ]
@@ -623,11 +624,11 @@ def _players(world: WorldState, but: int | None) -> np.ndarray:
 
 
 _WORN: dict[tuple[int, int, int, int], tuple[float, float]] = {}
-"""Kind, variant, flags that can be seen, and item -> model, and a factor on its scale."""
+"""(kind, variant, visible flags, item) -> (model, factor on its scale)."""
 
 
 def _wear(look: tuple[int, int, int, int]) -> tuple[float, float]:
-    """Choose a figure's model; the next one alike finds it in `_WORN`."""
+    """Choose a figure's model and store it in `_WORN` for the next figure with the same look."""
     kind, variant, flags, item = look
     name, scale = KINDS[kind] if kind < _PLAYER else "player", 1.0
     if kind >= NUM_THINGS or kind == ARROW:
@@ -650,7 +651,7 @@ def draw(world: WorldState, camera: Camera, frame: np.ndarray, depth: np.ndarray
     Args:
         frame: uint8, shape (H, W, 3); changed in place.
         depth: float32, shape (H, W): blocks along the ray to the drawn surface; changed in place.
-        gamma: As `daylight.brightness` has it.
+        gamma: As in `daylight.brightness`.
     """
     found = poses(world, camera, gamma)
     if len(found):
@@ -658,7 +659,7 @@ def draw(world: WorldState, camera: Camera, frame: np.ndarray, depth: np.ndarray
 
 
 def paint(found: np.ndarray, view: np.ndarray, frame: np.ndarray, depth: np.ndarray) -> None:
-    """Draw poses as `poses` returns them, from a view of `basis`."""
+    """Draw figures from the result of `poses`, seen from a view of `basis`."""
     _figures(found, WARDROBE.models, WARDROBE.parts, WARDROBE.faces, WARDROBE.skin, view, frame, depth)
 
 

@@ -1,4 +1,4 @@
-"""A font of our own (`data/font.png`): letters five pixels wide, seven high (nine with tails), as narrow as they are drawn."""
+"""A font of our own (`data/font.png`): letters seven pixels high (nine with tails), up to five wide, as wide as drawn."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from blockworld.registry.facts import table
 from blockworld.render import sheets
 
 HEIGHT = 9
-"""Rows of a line of text: seven above the line that letters stand on, two below."""
+"""Rows of a line of text: seven above the baseline, two below."""
 _CELL = (6, 10)
-"""Pixels from a letter of the file to the next one, and from a row to the next."""
+"""Pixels from one letter of the file to the next, and from one row to the next."""
 
 
 @cache
 def glyphs() -> Mapping[str, np.ndarray]:
-    """Letter -> its pixels: bool, shape (HEIGHT, width)."""
+    """Map each letter to its pixels: bool, shape (HEIGHT, width)."""
     found, drawn = {" ": np.zeros((HEIGHT, 3), np.bool_)}, sheets.picture("font")[..., 3] > 0
     for row, letters in enumerate(table("font")):
         for column, letter in enumerate(letters):
@@ -32,7 +32,7 @@ def glyphs() -> Mapping[str, np.ndarray]:
 
 @cache
 def written(text: str) -> np.ndarray:
-    """A line of text: bool, shape (HEIGHT, width); one free column between letters. Unknown letters become `?`."""
+    """Draw a line of text: bool, shape (HEIGHT, width), one free column between letters. Unknown letters become `?`."""
     letters = [glyphs().get(letter, glyphs()["?"]) for letter in text]
     if not letters:
         return np.zeros((HEIGHT, 0), np.bool_)

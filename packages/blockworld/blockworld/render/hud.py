@@ -1,6 +1,6 @@
-"""Puts the display on pictures: the hand, and the operations of `display` over it.
+"""Drawing the display on pictures: the hand, and over it the operations of `display`.
 
-Sizes are GUI pixels as in the game, each `natural_scale` pixels of the picture.
+Sizes are GUI pixels as in the game; a GUI pixel is `natural_scale` pixels of the picture.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from blockworld.slots.screen import Screen
 from blockworld.world_state import WorldState
 
 MIN_HEIGHT = 240
-"""GUI pixels that fit above each other at least; smaller pictures are drawn larger first and shrunk after."""
+"""Least height of a picture in GUI pixels; the display of a smaller picture is drawn on a larger one, which is then shrunk."""
 
 
 class Scales(NamedTuple):
     """Sizes of the display over a picture.
 
     Attributes:
-        times: The display is drawn on a picture `times` as large, which is shrunk after.
-        gui: Pixels of that larger picture per GUI pixel.
-        panel: The same of the open screen's panel, which is smaller where it would not fit.
+        times: Factor by which the picture is enlarged before the display is drawn; afterwards it is shrunk.
+        gui: Pixels of the enlarged picture per GUI pixel.
+        panel: The same for the open screen's panel, which is smaller where it would not fit.
     """
 
     times: int
@@ -41,17 +41,17 @@ class Scales(NamedTuple):
 
 
 def natural_scale(width: int, height: int) -> int:
-    """Pixels per GUI pixel in a picture of this size, as agents see it."""
+    """Pixels per GUI pixel in a picture of this size, for agents."""
     return max(1, min(height // MIN_HEIGHT, width // 320))
 
 
 def scales(size: tuple[int, int], gui_scale: Fraction | None, screen: Screen | None) -> Scales:
-    """Sizes of the display over a picture.
+    """Return the sizes of the display over a picture.
 
     Args:
         size: (width, height) of the picture.
-        gui_scale: Pixels of it per GUI pixel; None for the natural scale.
-        screen: The open one: a panel that does not fit at `gui_scale` gets the largest scale at which it does.
+        gui_scale: Pixels of the picture per GUI pixel; None for the natural scale.
+        screen: The open screen; if its panel does not fit at `gui_scale`, it gets the largest scale at which it fits.
 
     >>> scales((640, 360), Fraction(2), None), scales((480, 270), Fraction(3, 2), None)
     (Scales(times=1, gui=2, panel=2), Scales(times=2, gui=3, panel=3))
@@ -69,14 +69,14 @@ def scales(size: tuple[int, int], gui_scale: Fraction | None, screen: Screen | N
 
 
 def shown(size: tuple[int, int], gui_scale: Fraction | None, screen: Screen) -> tuple[float, float]:
-    """GUI pixels, (width, height), that a picture shows around an open screen."""
+    """Return (width, height) in GUI pixels of the part that a picture shows around an open screen."""
     times, _, panel = scales(size, gui_scale, screen)
     return size[0] * times / panel, size[1] * times / panel
 
 
 # ---------------------------------------------------------------- pieces of a picture
 class Sprite(NamedTuple):
-    """A picture ready to be put on another.
+    """A picture in a form that is quickly drawn on another picture.
 
     Attributes:
         colour: uint8, shape (H, W, 3).
@@ -90,7 +90,7 @@ class Sprite(NamedTuple):
 
 
 def ready(picture: np.ndarray, scale: int = 1) -> Sprite:
-    """A picture (H, W, 4), enlarged, as a sprite."""
+    """Make a sprite of a picture (H, W, 4), enlarged `scale` times."""
     if scale > 1:
         picture = np.repeat(np.repeat(picture, scale, 0), scale, 1)
     alpha = picture[..., 3:]
@@ -143,7 +143,7 @@ def _enlarge(frame, times, canvas):
 
 @njit(cache=True)
 def _shrink(canvas, times, frame):
-    """The mean of every square, rounded down."""
+    """Write the mean of every square of `times` x `times` pixels into `frame`, rounded down."""
     count = times * times
     for j in range(frame.shape[0]):
         for i in range(frame.shape[1]):
@@ -190,7 +190,7 @@ _of_thread = threading.local()
 
 
 def _scratch(shape: tuple[int, int]) -> np.ndarray:
-    """Depths to draw with, float32, kept for the next picture of this thread."""
+    """Return a scratch array of depths, float32; each thread keeps its array for the next picture."""
     kept: dict[tuple[int, int], np.ndarray] | None = getattr(_of_thread, "depths", None)
     if kept is None:
         kept = _of_thread.depths = {}
@@ -229,8 +229,8 @@ def paint(frame: np.ndarray, operations: Sequence[display.Operation], gui: int, 
 
     Args:
         frame: uint8, shape (H, W, 3), changed in place.
-        gui: Its pixels per GUI pixel.
-        panel: The same of the open screen.
+        gui: Pixels of the picture per GUI pixel.
+        panel: The same for the open screen.
     """
     height, width = frame.shape[:2]
     g, left, top = gui, 0, 0
@@ -275,10 +275,10 @@ def draw(world: WorldState, frame: np.ndarray, gui_scale: Fraction | None = None
     """Draw the hand, bars and screens over a picture of the world.
 
     Args:
-        frame: uint8, shape (H, W, 3), any size; changed in place. Below 240 rows or 320 columns the display is made on an
+        frame: uint8, shape (H, W, 3), any size; changed in place. Below 240 rows or 320 columns the display is drawn on an
             enlarged copy, so that it fits, and shrunk with the picture.
-        gui_scale: Pixels of the picture per GUI pixel, for people; None as agents see it.
-        gamma: Of the light on the hand, as `daylight.brightness` has it.
+        gui_scale: Pixels of the picture per GUI pixel, for people; None for the scale that agents see.
+        gamma: Gamma of the light on the hand, as in `daylight.brightness`.
     """
     height, width = frame.shape[:2]
     times, gui, panel = scales((width, height), gui_scale, world.screen)

@@ -1,4 +1,4 @@
-"""A picture of every item: blocks as small cubes seen from above, all others as flat pictures of `data/icons.png`.
+"""A picture of every item: blocks as small cubes seen from above, all others as flat pictures from `data/icons.png`.
 
 >>> icon("oak_planks").shape, icon("iron_pickaxe").dtype
 ((16, 16, 4), dtype('uint8'))
@@ -17,7 +17,7 @@ from blockworld.render import models, sheets, textures
 from blockworld.render.sheets import SIDE
 
 ZOOM = 10.0
-"""Pixels per block of a cube seen from its corner: it is then 14 wide and 16 high."""
+"""Pixels per block for a cube seen from its corner, which is then 14 pixels wide and 16 high."""
 SHADES = (0.66, 0.66, 0.84, 0.84, 1.0, 0.5)
 """Brightness of the faces west, east, north, south, up, down."""
 
@@ -38,7 +38,7 @@ _SHOWN = {
     "sea_pickle": {"waterlogged": "false"},
     "turtle_egg": {"eggs": "3"},
 }
-"""End of a name -> properties of the state that stands for the block."""
+"""End of a block's name -> properties of the state that its icon shows."""
 _FLAT = frozenset(
     (
         "ladder",
@@ -98,11 +98,11 @@ def is_boxes(name: str) -> bool:
 
 @cache
 def boxes(name: str) -> Boxes:
-    """The boxes of an item that is drawn as a block: one of a cube, more of stairs.
+    """Return the boxes of an item that is drawn as a block: one for a cube, more for stairs.
 
     Returns:
-        Of each, x0, y0, z0, x1, y1, z1 in blocks, and pictures (16, 16, 4) of the cell's sides west, east, north, south, top
-        and bottom; None where nothing shows.
+        For each box x0, y0, z0, x1, y1, z1 in blocks, and pictures (16, 16, 4) of the cell's sides west, east, north, south,
+        top and bottom; None for a side that does not show.
     """
     look, state = models.models(), _state(name)
     if is_cube(name):
@@ -116,7 +116,7 @@ def boxes(name: str) -> Boxes:
 
 # ---------------------------------------------------------------- blocks from their corner
 def _rays(samples: int) -> tuple[np.ndarray, np.ndarray]:
-    """Starts of a picture's rays, float64 (n, n, 3), and their direction, (3,): from north-west, 30 degrees down."""
+    """Return the starts of a picture's rays, float64 (n, n, 3), and their direction (3,): from north-west, 30 degrees down."""
     half = np.sqrt(0.5)
     right, up = np.array([-half, 0, half]), np.array([0.5 * half, np.sqrt(0.75), 0.5 * half])
     forward = np.array([np.sqrt(0.75) * half, -0.5, np.sqrt(0.75) * half])
@@ -125,7 +125,7 @@ def _rays(samples: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _cast(seen_boxes: Boxes, samples: int, zoom: float, centre: np.ndarray) -> np.ndarray:
-    """Picture of boxes with textures from their corner: float64, shape (n, n, 4), by the nearest solid texel."""
+    """Draw textured boxes seen from a corner, by the nearest solid texel: float64, shape (n, n, 4)."""
     start, forward = _rays(samples)
     origin = centre + start / zoom
     out = np.zeros((*start.shape[:2], 4))
@@ -172,7 +172,7 @@ def _isometric(name: str, scale: int) -> np.ndarray:
 
 
 def _settled(seen: np.ndarray, by: int) -> np.ndarray:
-    """Average `by` x `by` samples: a pixel is there if most of them are."""
+    """Average `by` x `by` samples into a pixel, which is solid if most of the samples are."""
     side = seen.shape[0] // by
     samples = seen.reshape(side, by, side, by, 4).transpose(0, 2, 1, 3, 4).reshape(side, side, by * by, 4)
     there = samples[..., 3] > 0
@@ -190,10 +190,10 @@ def _flat(name: str) -> np.ndarray:
 
 @cache
 def icon(name: str, scale: int = 1) -> np.ndarray:
-    """The picture of an item, uint8, shape (16 * scale, 16 * scale, 4), alpha 0 where it is empty; do not change it.
+    """Return the picture of an item, uint8, shape (16 * scale, 16 * scale, 4), alpha 0 where empty; do not change it.
 
     Args:
-        scale: Pixels per texel: flat pictures are enlarged, blocks drawn finer.
+        scale: Pixels per texel; flat pictures are enlarged, blocks are drawn in more detail.
     Raises:
         UnknownNameError: If there is no such item.
 

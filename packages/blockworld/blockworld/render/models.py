@@ -1,6 +1,6 @@
-"""Look of each of the 17,112 states: a kind, textures, and the boxes of states that are no cubes (`data/models.json`).
+"""The look of each of the 17,112 states: a kind, textures, and boxes for states that are no cubes (`data/models.json`).
 
-Boxes are given in sixteenths of a block while they are put together, facing north, and turned from there. The faces of a
+Boxes are first made facing north, in sixteenths of a block, and then turned. The faces of a
 box, and of a cube, are in the order west (-x), east (+x), north (-z), south (+z), top (+y), bottom (-y). A texture lies on
 a face as if it covered the whole side of the cell, so that a box shows the part of it that it covers.
 
@@ -52,11 +52,11 @@ class Models:
 
     Attributes:
         kind: uint8, shape (N,): one of the ray-caster's kinds, `AIR` to `LAVA`.
-        faces: int32, shape (N, 6): textures of a cube's faces; a cross has the same one in each; in boxes the first that shows.
-        box_start, num_boxes: int32, shape (N,): the rows of `boxes` that make the state.
+        faces: int32, shape (N, 6): textures of a cube's faces; for a cross all are the same; for boxes the first visible ones.
+        box_start, num_boxes: int32, shape (N,): the rows of `boxes` that form the state.
         boxes: float32, shape (M, 6): x0, y0, z0, x1, y1, z1 in blocks, within the cell.
         box_faces: int32, shape (M, 6): textures; -1 where there is no face.
-        height: float32, shape (N,): how high its water or lava stands if it has air above; 0 without.
+        height: float32, shape (N,): height of its water or lava under air; 0 without liquid.
         wet: uint8, shape (N,): 1 if it stands in water.
         flags: uint8, shape (N,): the ray-caster's flags, `TINTED` to `SMOOTH`.
         glow: float32, shape (N,): brightness of its own, 0 to 1.
@@ -94,7 +94,7 @@ _QUARTERS = {"north": 0, "east": 1, "south": 2, "west": 3}
 
 
 def _spin_faces(faces: Faces, quarters: int, tops: bool) -> Faces:
-    """Faces after clockwise quarter turns about the vertical; `tops` turns the pictures above and below too."""
+    """Return faces after clockwise quarter turns about the vertical; `tops` also turns the pictures on top and bottom."""
     w, e, n, s, u, d = faces
     for _ in range(quarters):
         w, n, e, s = s, w, n, e
@@ -102,7 +102,7 @@ def _spin_faces(faces: Faces, quarters: int, tops: bool) -> Faces:
 
 
 def _spin(boxes: Iterable[Box], facing: str, tops: bool = False) -> list[Box]:
-    """Boxes made facing north, turned to face elsewhere."""
+    """Turn boxes that were made facing north to another direction."""
     quarters = _QUARTERS[facing]
     turned = []
     for x0, y0, z0, x1, y1, z1, faces in boxes:
@@ -113,7 +113,7 @@ def _spin(boxes: Iterable[Box], facing: str, tops: bool = False) -> list[Box]:
 
 
 def _tilt(boxes: Iterable[Box], facing: str) -> list[Box]:
-    """Boxes made facing up, turned to any of six directions."""
+    """Turn boxes that were made facing up to any of the six directions."""
     boxes = list(boxes)
     if facing == "up":
         return boxes
@@ -178,7 +178,7 @@ _CUTOUTS = {"glass", "spawner", "ice", "frosted_ice", "slime_block"}
 
 @cache
 def _rows() -> tuple[dict[str, dict[str, Any]], list[tuple[str, str, dict[str, Any]]]]:
-    """The rows of `data/models.json` (see its README) by name; and start and end of the names of families."""
+    """Return the rows of `data/models.json` (see its README) by name, and the start and end of each name with a star."""
     alone, families = {}, []
     for row in table("models"):
         for name in [row["name"]] if isinstance(row["name"], str) else row["name"]:
@@ -192,7 +192,7 @@ def _rows() -> tuple[dict[str, dict[str, Any]], list[tuple[str, str, dict[str, A
 
 @cache
 def _row(name: str) -> tuple[dict[str, Any] | None, str]:
-    """The row of a block, and the text that the star in its name stands for."""
+    """Return the row of a block, and the text for which the star in the row's name stands."""
     alone, families = _rows()
     if name in alone:
         return alone[name], ""
@@ -208,7 +208,7 @@ def _surface(name: str) -> Faces:
 
 
 def _look(name: str, p: Properties, state: int) -> tuple[str, list[Box]]:
-    """Kind of a state (`cube`, `cross` or `boxes`), and its boxes; of cubes and crosses only the faces matter."""
+    """Return the kind of a state (`cube`, `cross` or `boxes`) and its boxes; for cubes and crosses only the faces matter."""
     row, stem = _row(name)
     if row is None:
         return "cube", [_box(name)]
@@ -248,7 +248,7 @@ _IGNORED = {"distance", "persistent", "note", "instrument", "conditional", "trig
 
 @cache
 def models() -> Models:
-    """The look of every state, made at the first call (about half a second)."""
+    """Return the look of every state; the first call makes it in about half a second."""
     number = blocks.NUM_STATES
     kind = np.zeros(number, np.uint8)
     faces = np.zeros((number, 6), np.int32)
@@ -325,7 +325,7 @@ def _values(block: blocks.Block, state: int) -> dict[str, str]:
 
 
 def _height(p: Properties) -> float:
-    """How high a liquid stands: a source 14/16, then an eighth less a level; a falling one fills its cell."""
+    """Height of a liquid in its cell: a source 14/16, an eighth of that less per level; a falling one fills its cell."""
     level = int(p["level"])
     return 1.0 if level >= 8 else (14 - 1.75 * level) / 16
 

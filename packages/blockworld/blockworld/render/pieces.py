@@ -1,4 +1,4 @@
-"""The small pictures of which the display is made, by key: panels, hearts, the cursor, items and lines of text.
+"""Sprites, the small pictures of the display, by key: panels, hearts, the cursor, items and lines of text.
 
 All but items and text are in `data/display.png`.
 
@@ -26,7 +26,7 @@ from blockworld.render import font, icons, sheets
 from blockworld.render.sheets import Colour
 
 DETAIL = 4
-"""Pixels per GUI pixel of a finely drawn item, if not told otherwise."""
+"""Default number of pixels per GUI pixel for items that are drawn in more detail."""
 
 
 def _text(text: str, colour: Colour) -> np.ndarray:
@@ -39,14 +39,14 @@ def _text(text: str, colour: Colour) -> np.ndarray:
 
 @cache
 def sprite(key: str, detail: int = DETAIL) -> tuple[np.ndarray, int]:
-    """One of the small pictures by its key; do not change it.
+    """Return the sprite of a key; do not change it.
 
     Args:
-        detail: Pixels per GUI pixel of items that are drawn finer than the GUI: blocks.
+        detail: Pixels per GUI pixel of items that are drawn in more detail than the GUI: blocks.
     Returns:
         uint8, shape (H, W, 4), and its pixels per GUI pixel: `detail` or 1.
     Raises:
-        UnknownNameError: If it is of an item that does not exist.
+        UnknownNameError: If the key names an item that does not exist.
         WorldError: If there is no other sprite of this key.
 
     >>> sprite("icon:stone")[0].shape, sprite("mark:heart")[0].shape
@@ -74,7 +74,7 @@ def sprite(key: str, detail: int = DETAIL) -> tuple[np.ndarray, int]:
 
 
 def sheet(keys: Iterable[str]) -> tuple[list[tuple[str, int, int, int]], np.ndarray]:
-    """Sprites for a browser: key, width, height and pixels per GUI pixel of each; and uint8, the RGBA of all in a row."""
+    """Return sprites for a browser: (key, width, height, pixels per GUI pixel) for each, and the RGBA bytes of all in a row."""
     named = [(key, *sprite(key)) for key in keys]
     rows = [(key, picture.shape[1], picture.shape[0], pixels) for key, picture, pixels in named]
     return rows, np.concatenate([np.zeros(0, np.uint8), *(picture.reshape(-1) for _, picture, _ in named)])

@@ -44,9 +44,9 @@ MOST_GAMMA = 8
 
 
 def pyramid(pictures: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Textures (uint8, shape (N, 16, 16, 4)) at all levels: uint32 pixels one after another, and int32 where each level begins.
+    """Make all mip levels of textures (uint8, shape (N, 16, 16, 4)): uint32 pixels in a row, int32 starts of the levels.
 
-    In textures with holes, each level keeps the share of visible pixels; leaves close from the third level on.
+    In textures with holes, each level keeps the share of visible pixels; leaves have no holes from the third level on.
     """
     number, now = len(pictures), pictures.astype(np.float64)
     binary = cast(np.ndarray, ~((now[..., 3] > 0) & (now[..., 3] < 255)).any((1, 2)))
@@ -75,7 +75,7 @@ def pyramid(pictures: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _tiling(rng: np.random.Generator, side: int, cells: int) -> np.ndarray:
-    """Smooth noise from -1 to 1 that tiles: float64, shape (side, side)."""
+    """Make smooth noise from -1 to 1 that tiles: float64, shape (side, side)."""
     at = np.arange(side) * cells / side
     low = at.astype(int)
     part = at - low
@@ -113,17 +113,17 @@ def tables() -> Looks:
 
 
 class Renderer:
-    """Takes pictures of a world.
+    """Renderer of pictures of a world.
 
     Args:
-        size: (width, height) in pixels, of the picture.
-        fov: Degrees from the lowest to the highest pixel.
-        distance: Blocks one can see; fog hides those beyond.
-        gamma: How far the dark is raised, see `daylight.brightness`; MineRL plays at 2.
+        size: (width, height) of the picture, in pixels.
+        fov: Vertical angle of view, in degrees.
+        distance: Distance in blocks up to which blocks are visible; fog hides all beyond.
+        gamma: How much dark places are brightened, see `daylight.brightness`; MineRL uses 2.
 
     Attributes:
-        depth: float32, shape (H, W): blocks from the eye to the surface in each pixel of the last picture;
-            `distance` where that is sky.
+        depth: float32, shape (H, W): blocks from the eye to the surface in each pixel of the last picture; `distance` for
+            pixels of the sky.
 
     Raises:
         WorldError: If a number is out of its range.
@@ -151,12 +151,12 @@ class Renderer:
         return Camera(player.x, player.eye_y, player.z, player.yaw, player.pitch, self.fov, self.size)
 
     def frame(self, world: WorldState, gui_scale: Fraction | None = None) -> np.ndarray:
-        """View of the player whose turn it is, with mobs, hand and screens: uint8, shape (H, W, 3).
+        """Draw the view of the player whose turn it is, with mobs, hand and screens: uint8, shape (H, W, 3).
 
         For another seat: `with world.acting(seat): picture = renderer.frame(world)`.
 
         Args:
-            gui_scale: Of the bars and screens, see `hud.draw`.
+            gui_scale: Scale of the bars and screens, see `hud.draw`.
         """
         camera = self.camera(world)
         looked_at = mining.target(world)
@@ -186,15 +186,15 @@ class Renderer:
         selected: tuple[int, int, int] | None = None,
         crack: tuple[int, int, int, int] | None = None,
     ) -> np.ndarray:
-        """The blocks alone, from anywhere: uint8, shape (H, W, 3); `depth` has the distances.
+        """Draw only the blocks, seen from any camera: uint8, shape (H, W, 3); `depth` then has the distances.
 
         Args:
-            camera: Of this renderer's size.
-            time: Of day, 0 to 23999.
-            ticks: Of the world: they move clouds and ripples.
+            camera: The camera; its size must be that of this renderer.
+            time: Time of day, 0 to 23,999.
+            ticks: Ticks of the world, which move clouds and ripples.
             weather: `clear`, `rain` or `thunder`.
             selected: A block to outline.
-            crack: A block being broken, and the stage, 0 to 9.
+            crack: A block being mined, and the stage of its cracks, 0 to 9.
         """
         width, height = self.size
         out = np.empty((height, width, 3), np.uint8)
@@ -215,7 +215,7 @@ class Renderer:
         return out
 
     def numbers(self, grid: Grid, camera: Camera, time: int, ticks: int, weather: str, bright: np.ndarray) -> np.ndarray:
-        """A `View` as float32, shape (NUM_NUMBERS,), for one picture; `bright` is of `daylight.brightness`."""
+        """Return a `View` for one picture as float32, shape (NUM_NUMBERS,); `bright` comes from `daylight.brightness`."""
         tan = exact.tan(math.radians(camera.fov) / 2)
         angle = time / 24000 * 2 * math.pi
         height = exact.sin(angle)

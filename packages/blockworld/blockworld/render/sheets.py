@@ -1,6 +1,6 @@
-"""The pictures that the world is drawn with: PNG files in `world/data`, each with a JSON file of the places of its pictures.
+"""Pictures for drawing the world: PNG files in `blockworld/data`, each with a JSON file that says where its pictures are.
 
-`data/README.md` has the files. They are read when first used and can be changed with any picture editor.
+`data/README.md` lists the files. They are read when first used, and any picture editor can change them.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from blockworld.registry.facts import table
 Colour = tuple[int, int, int]
 """Red, green and blue, 0 to 255."""
 SIDE = 16
-"""Pixels across textures and items."""
+"""Width and height of textures and items, in pixels."""
 _RGBA = (8, 6, 0)
-"""Bits, colour type and interlacing in the header of a PNG."""
+"""Bits, colour type and interlacing that the header of a PNG must have."""
 
 
 @njit(cache=True)
 def _unfilter(rows, out):
-    """Undo the filters of PNG (W3C, "Portable Network Graphics", section 9): bytes of rows after their filter's number."""
+    """Undo the filters of PNG rows (W3C, "Portable Network Graphics", section 9); a row is its filter's number, then bytes."""
     for y in range(out.shape[0]):
         kind = rows[y, 0]
         for x in range(out.shape[1]):
@@ -70,10 +70,10 @@ def _decoded(data: bytes) -> np.ndarray:
 
 @cache
 def picture(name: str) -> np.ndarray:
-    """A file of `world/data`, by its name without `.png`: uint8, shape (H, W, 4), red, green, blue, alpha; not writeable.
+    """Read a file of `blockworld/data`, named without `.png`: uint8, shape (H, W, 4), RGBA; the array is not writeable.
 
     Raises:
-        WorldError: If it cannot be read.
+        WorldError: If the file cannot be read.
     """
     file = resources.files("blockworld") / "data" / f"{name}.png"
     try:
@@ -89,7 +89,7 @@ def picture(name: str) -> np.ndarray:
 
 @cache
 def tiles(name: str) -> Mapping[str, np.ndarray]:
-    """The pictures of a file with equal ones: name -> uint8, shape (16, 16, 4). Its JSON file has a row of names per row.
+    """Map the names of a file's pictures of 16 x 16 pixels to uint8, shape (16, 16, 4); its JSON has a row of names per row.
 
     Raises:
         WorldError: If the files cannot be read, or do not fit together.
@@ -110,7 +110,7 @@ def tiles(name: str) -> Mapping[str, np.ndarray]:
 
 @cache
 def pieces(name: str) -> Mapping[str, np.ndarray]:
-    """The pictures of a file with all sizes: name -> uint8, shape (H, W, 4). Its JSON file has x, y, width and height of each.
+    """Map the names of a file's pictures of any size to uint8, shape (H, W, 4); its JSON has x, y, width, height of each.
 
     Raises:
         WorldError: If the files cannot be read, or do not fit together.

@@ -1,7 +1,7 @@
-"""Textures of all blocks: 16 x 16 pixels each, of `data/textures.png`.
+"""Textures of all blocks, 16 x 16 pixels each, from `data/textures.png`.
 
-A texture has a name, mostly that of its block (`oak_planks`) or of a part of it (`oak_log_top`, `oak_door_bottom`); a
-turned one has `@90`, `@180`, `@270` (quarter turns clockwise) or `@flip` (mirrored) after it.
+A texture has a name, mostly that of its block (`oak_planks`) or of a part of the block (`oak_log_top`, `oak_door_bottom`). The
+name of a turned texture ends in `@90`, `@180` or `@270` (quarter turns clockwise), of a mirrored one in `@flip`.
 
 >>> index = texture("glass")
 >>> atlas()[index].shape
@@ -37,7 +37,7 @@ _MATERIALS = {
 
 
 def material(name: str) -> str:
-    """The texture of the material of a cut block: `oak_planks` for `oak_stairs`, `bricks` for `brick_wall`.
+    """Return the texture of a block's material: `oak_planks` for `oak_stairs`, `bricks` for `brick_wall`.
 
     >>> material("spruce_fence_gate"), material("stone_brick_slab"), material("granite")
     ('spruce_planks', 'stone_bricks', 'granite')
@@ -56,7 +56,7 @@ _LOCK = threading.Lock()
 
 
 def texture(name: str) -> int:
-    """Index of a texture in the atlas, assigned at the first call; see the module for how names are made.
+    """Return the index of a texture in the atlas, assigned at the first call; the module's text explains the names.
 
     Raises:
         UnknownNameError: If there is no such texture.
@@ -76,7 +76,7 @@ def texture(name: str) -> int:
 
 
 def atlas() -> np.ndarray:
-    """All textures used so far: uint8, shape (N, 16, 16, 4), RGBA; row 0 is the top. Indices never change."""
+    """Return all textures used so far: uint8, shape (N, 16, 16, 4), RGBA; row 0 is the top. Indices never change."""
     if not _ATLAS or len(_ATLAS[0]) != len(_PICTURES):
         _ATLAS[:] = [np.array(_PICTURES, np.uint8).reshape(-1, sheets.SIDE, sheets.SIDE, 4)]
     return _ATLAS[0]

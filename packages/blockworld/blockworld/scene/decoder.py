@@ -1,4 +1,4 @@
-"""The browser's copy of a scene, for tests and measurements."""
+"""Decoding scene and land frames as a browser does, for tests and measurements."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ SCENE_FRAME, LAND_FRAME = 4, 5
 
 
 class SceneDecoder:
-    """A client's knowledge.
+    """A client's copy of the world, built from the frames that it has received.
 
     Attributes:
         document: The newest value of each key of scene frames.
         blocks, light, known: uint16, uint8 and bool, shape (SX, SZ, SY): states, light, and which cells were sent.
         figures: Id -> row of `figures.standing`.
-        models, sprites: Defined numbers of models and keys of sprites.
-        numbers, bright: As last sent.
-        left: Land frames still to come, as last said.
-        num_unknown: Frames that changed cells which were not sent: 0 unless the encoder is wrong.
+        models, sprites: Numbers of the models and keys of the sprites defined so far.
+        numbers, bright: The newest values received.
+        left: Number of land frames still to come, from the newest frame that said it.
+        num_unknown: Number of frames that changed cells not sent before: 0 unless the encoder has an error.
     """
 
     def __init__(self) -> None:
@@ -42,7 +42,7 @@ class SceneDecoder:
         self._generated: tuple[np.ndarray, np.ndarray] | None = None
 
     def apply(self, kind: int, payload: bytes) -> None:
-        """Take the payload of a frame; WorldError for other bytes."""
+        """Apply the payload of a frame; WorldError if the bytes are no payload."""
         document, arrays = packing.unpack(packing.inflate(payload))
         if kind == SCENE_FRAME:
             self._scene(document, arrays)
@@ -72,7 +72,7 @@ class SceneDecoder:
         self.numbers, self.bright = arrays.get("numbers", self.numbers), arrays.get("bright", self.bright)
 
     def _again(self) -> None:
-        """Forget all but the land as generated, and the definitions."""
+        """Forget everything except the land as generated, and the definitions."""
         if self._generated is None:
             self._generated = self.blocks.copy(), self.light.copy()
         self.blocks[:], self.light[:] = self._generated

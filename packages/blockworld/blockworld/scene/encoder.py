@@ -1,4 +1,4 @@
-"""One browser's updates of the world, as the payloads of scene and land frames (docs/protocol.md)."""
+"""Updates of the world for one browser, as the payloads of scene and land frames (docs/protocol.md)."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from blockworld.state import DAY_TICKS
 from blockworld.world_state import WorldState
 
 SKY_TICKS = 20
-"""So often the colours of the sky are sent while the time goes on as it does."""
+"""Ticks after which the colours of the sky are sent again while the time of day advances normally."""
 SECTIONS_A_FRAME = 32
-"""Of a land frame where land is hidden."""
+"""Largest number of sections in a land frame when unseen land is hidden."""
 
 
 class SceneEncoder:
-    """Remembers what one client knows.
+    """Encoder for one client, which remembers what has been sent to it.
 
     Args:
-        world: That the client draws.
-        seat: Whose eyes it draws for.
-        gamma, fov: As `Renderer` has them.
-        hide_land: Whether only sections are sent that the player could have seen.
-        has_land: Whether the client has the land as it was generated (`generated_land`), and may know all the rest: a replay.
+        world: The world that the client draws.
+        seat: Seat of the player whose view the client draws.
+        gamma, fov: As in `Renderer`.
+        hide_land: Whether to send only sections that the player could have seen.
+        has_land: Whether the client already has the land as generated (`generated_land`) and may know everything: a replay.
 
     Raises:
-        WorldError: If nobody sits there, or a number is out of its range.
+        WorldError: If the seat is empty, or a number is out of its range.
     """
 
     def __init__(
@@ -73,11 +73,11 @@ class SceneEncoder:
     # The scene
 
     def scene(self, fresh: bool = False, turned: bool = False) -> bytes:
-        """The news since the last call: the payload of a scene frame, deflated.
+        """Return all changes since the last call: the payload of a scene frame, deflated.
 
         Args:
-            fresh: Tell everything, to a client that forgets its copy. That also happens when there was too much to keep;
-                the document then has `size`, or `again` where the client keeps the land as generated.
+            fresh: Whether to send everything again, to a client that forgets its copy. This also happens if there were too
+                many changes to keep. The document then has `size`, or `again` if the client keeps the land as generated.
             turned: Whether the world, and not the player, turned the view since the last call.
         """
         world = self.world
@@ -108,7 +108,7 @@ class SceneEncoder:
         return packing.deflate(packing.pack(document, arrays))
 
     def _tell(self, document: dict[str, Any], key: str, value: Any) -> bool:
-        """Send a value if it is new; return whether it is."""
+        """Send a value if it has changed; return whether it has."""
         if key in self._told and self._told[key] == value:
             return False
         self._told[key] = document[key] = value
@@ -136,7 +136,7 @@ class SceneEncoder:
         return None if begun is None else [*map(int, begun[:3]), min(9, int(begun[3] * 10))]
 
     def _tell_sky(self, arrays: dict[str, np.ndarray]) -> None:
-        """Send the ray-caster's numbers and the brightness of light when the time has moved or changed."""
+        """Send the ray-caster's numbers and the brightness of light if `SKY_TICKS` have passed, or time or weather was set."""
         world = self.world
         if self._sky is not None:
             ticks, time, weather = self._sky
@@ -151,7 +151,7 @@ class SceneEncoder:
         arrays["bright"] = np.asarray(bright, np.float32)
 
     def _tell_figures(self, document: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-        """Send rows of figures that changed, ids that went out of sight, and models that the client has not seen."""
+        """Send rows of changed figures and ids of figures out of reach, and note the models that these rows need."""
         world, me = self.world, self.world.player
         ids, rows = figures.standing(world, None if self._has_land else (me.x, me.eye_y, me.z))
         data, size = rows.tobytes(), figures.ROW * rows.itemsize
@@ -166,7 +166,7 @@ class SceneEncoder:
             arrays["gone"] = np.array(gone, np.uint32)
 
     def _tell_display(self, document: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-        """Send operations and the hand when they changed, and sprites and models that the client has not seen."""
+        """Send operations and the hand if they have changed, and the needed sprites and models that the client lacks."""
         operations = display.operations(self.world)
         names: list[str] = []
         if self._tell(document, "display", operations):
@@ -201,7 +201,7 @@ class SceneEncoder:
     # The land
 
     def land_parts(self, num_parts: int) -> list[bytes]:
-        """The nearest `num_parts` land frames' payloads that the client lacks, each deflated; fewer when no more are left."""
+        """Return the payloads of up to `num_parts` land frames that the client lacks, nearest land first, each deflated."""
         if not self._told:
             return []  # it has not been told of a land
         self._shared.gather()  # what is sent now must be what the next changes are against
@@ -248,7 +248,7 @@ class SceneEncoder:
 
 
 def generated_land(world: WorldState) -> Iterator[bytes]:
-    """The payloads of all land frames of a land as it was generated, each deflated; the first says its `size`."""
+    """Yield the payloads of all land frames of a land as generated, each deflated; the first one has the land's `size`."""
     size = world.first.size
     parts = land.parts_of(size)
     heads: list[dict[str, Any]] = [{"tick": 0, "left": left} for left in reversed(range(len(parts)))]

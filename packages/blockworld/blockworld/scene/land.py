@@ -1,6 +1,6 @@
-"""The land for a browser, in sections of 16 x 16 x 16 cells: squares of 32 x 32 columns, or sections alone where it is hidden.
+"""The land for a browser, in sections of 16 x 16 x 16 cells, sent in parts of 32 x 32 columns, or singly if land is hidden.
 
-Sections still as generated are compressed once in a process, for as long as there is a world of that land.
+Parts that are still as generated are compressed once per process and kept as long as a world of that land exists.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from blockworld.world_state import WorldState
 
 SECTION = 16
 PART = 32
-"""Columns a side of a part."""
+"""Columns along each side of a part."""
 Section = tuple[int, int, int]
-"""Its corner / 16: x, y, z."""
+"""A section, given by its low corner / 16: x, y, z."""
 Part = tuple[int, int]
-"""Its corner / 32: x, z."""
+"""A part, given by its low corner / 32: x, z."""
 
 _KEPT: WeakKeyDictionary[Grid, dict[Part, packing.Body]] = WeakKeyDictionary()
-"""Parts of lands as generated, by their grids, which all worlds of a land share; `Body.data` is deflated."""
+"""Cache of parts as generated, by the land's grid, which all worlds of that land share; `Body.data` is deflated."""
 
 
 def away(part: Part, x: float, z: float) -> tuple[float, Part]:
-    """Distance of a part from a column, blocks; the part itself orders equal distances."""
+    """Key for sorting parts: the distance in blocks from a column, then the part itself."""
     off = [max(corner * PART - at, at - corner * PART - PART, 0.0) for corner, at in zip(part, (x, z), strict=True)]
     return math.hypot(*off), part
 
@@ -39,7 +39,7 @@ def parts_of(size: tuple[int, int, int]) -> list[Part]:
 
 
 def sections_of(size: tuple[int, int, int], part: Part) -> list[Section]:
-    """The sections of a part, of which each has 4 at every height."""
+    """Return the sections of a part: 4 at every height."""
     ends = [math.ceil(side / SECTION) for side in size]
     step = PART // SECTION
     return [
@@ -51,7 +51,7 @@ def sections_of(size: tuple[int, int, int], part: Part) -> list[Section]:
 
 
 def sections(grid: Grid, wanted: Iterable[Section]) -> packing.Body:
-    """A land frame of these sections, with the arrays deflated; docs/protocol.md has the fields."""
+    """Make the body of a land frame with these sections, deflated; docs/protocol.md has the fields."""
     wanted = list(wanted)
     blocks = np.empty((len(wanted), SECTION, SECTION, SECTION), np.uint16)
     lights = np.empty(blocks.shape, np.uint8)
@@ -74,7 +74,7 @@ def part(world: WorldState, which: Part) -> packing.Body:
 
 
 def generated(world: WorldState, which: Part) -> packing.Body:
-    """The sections of a part as generated, from the cache."""
+    """Return the sections of a part as generated, from the cache if possible."""
     first = world.first
     kept = _KEPT.setdefault(first, {})
     if which not in kept:

@@ -1,8 +1,8 @@
-"""One message of a scene: a JSON document and arrays, as bytes that a browser reads without copying.
+"""Packing one message of a scene, a JSON document and arrays, into bytes that a browser reads without copying.
 
-A u32 (all numbers little-endian) says how long the head is; the head is JSON, with spaces up to a multiple of 4: the document,
-and `arrays`: name -> [dtype, shape, offset]. The arrays follow in C order, each at a multiple of 4 bytes from the end of the
-head. On the wire a message is compressed by itself as raw deflate (RFC 1951). `scene/packing.js` reads the same in JavaScript.
+A message begins with the length of the head as u32 (all numbers are little-endian). The head is JSON, filled with spaces to a
+multiple of 4 bytes: the document, and `arrays`: name -> [dtype, shape, offset]. The arrays follow in C order, each at a
+multiple of 4 bytes from the end of the head. Each message is sent as raw deflate (RFC 1951); `web/packing.js` reads it.
 
 >>> document, arrays = unpack(pack({"tick": 3}, {"at": np.array([[1, 2, 3]], np.uint8)}))
 >>> document, arrays["at"].tolist()
@@ -25,7 +25,7 @@ from blockworld.errors import WorldError
 DTYPES = {name: np.dtype(name).newbyteorder("<") for name in ("uint8", "int16", "uint16", "int32", "uint32", "float32")}
 MOST_AXES = 8
 MOST_BYTES = 2**26
-"""Of one message; `inflate` makes no more of what it is given."""
+"""Largest number of bytes in one message; `inflate` refuses to make more."""
 _RAW_DEFLATE = -15
 
 
@@ -37,7 +37,7 @@ class Body(NamedTuple):
 
 
 def body(arrays: Mapping[str, np.ndarray]) -> Body:
-    """Arrays one after another, each of one of the `DTYPES`; else WorldError."""
+    """Put arrays one after another; WorldError if a dtype is not one of the `DTYPES`."""
     places, parts, offset = {}, [], 0
     for name, array in arrays.items():
         dtype = _name(array.dtype)
@@ -52,16 +52,16 @@ def body(arrays: Mapping[str, np.ndarray]) -> Body:
 
 @cache
 def _name(dtype: np.dtype) -> str:
-    """Its name, cached because NumPy builds it at every access."""
+    """Name of a dtype, cached because NumPy builds it at every access."""
     return dtype.name
 
 
 def head(document: Mapping[str, Any], places: Mapping[str, Any]) -> bytes:
-    """The head of a message; WorldError if the document has a key `arrays`.
+    """Make the head of a message; WorldError if the document has a key `arrays`.
 
     Args:
         document: Plain values; numbers that are not finite become null.
-        places: Of `body`.
+        places: The `places` of the message's `Body`.
     """
     if "arrays" in document:
         raise WorldError("the key 'arrays' of a packed document says where its arrays are: choose another name")
@@ -76,10 +76,10 @@ def pack(document: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> bytes
 
 
 def unpack(data: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """The document and the arrays of a message; the arrays look into the bytes and cannot be changed.
+    """Return the document and the arrays of a message; the arrays are read-only views of the bytes.
 
     Raises:
-        WorldError: If these are not the bytes of a message.
+        WorldError: If the bytes are no message.
     """
     size = int.from_bytes(data[:4], "little")
     start = 4 + size
@@ -117,13 +117,13 @@ def deflate(data: bytes, level: int = 6) -> bytes:
 
 
 def deflate_before(head: bytes, deflated: bytes) -> bytes:
-    """A head and a deflated body as one deflated message: one compressed body serves under many heads."""
+    """Join a head and a deflated body into one deflated message, so that many messages can use one compressed body."""
     stream = zlib.compressobj(6, zlib.DEFLATED, _RAW_DEFLATE)
     return stream.compress(head) + stream.flush(zlib.Z_SYNC_FLUSH) + deflated
 
 
 def inflate(data: bytes) -> bytes:
-    """The inverse of `deflate`; WorldError if the message is not whole, or longer than `MOST_BYTES`."""
+    """Undo `deflate`; WorldError if the message is incomplete or longer than `MOST_BYTES`."""
     stream = zlib.decompressobj(_RAW_DEFLATE)
     try:
         found = stream.decompress(data, MOST_BYTES)

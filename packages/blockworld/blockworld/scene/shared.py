@@ -1,4 +1,4 @@
-"""Changed cells of a world, found once for all seats."""
+"""Changed cells of a world, found once for the clients of all seats."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from blockworld.grid.changes import NOTHING, Changes, News
 from blockworld.world_state import WorldState
 
 MOST_PENDING = 2**17
-"""Cells and lights that are kept for a client that does not ask; one with more to learn begins again."""
+"""Largest number of changed cells and lights kept for a client; a client with more changes must start again."""
 
 
 class Pending:
-    """Changes that one client has not been sent yet.
+    """Changes that have not been sent to one client yet.
 
     Attributes:
-        is_lost: Whether there was too much of it, and the client must forget everything.
+        is_lost: Whether there were too many changes, so that the client must forget everything.
     """
 
     def __init__(self) -> None:
@@ -35,7 +35,7 @@ class Pending:
             self._size = 0
 
     def take(self) -> News:
-        """All of it, each cell once, as it is now; nothing is left."""
+        """Return and remove all changes; each cell appears once, with its newest value."""
         news, self._news, self._size, self.is_lost = self._news, [], 0, False
         if len(news) == 1:
             return news[0]
@@ -47,13 +47,13 @@ class Pending:
 
 
 def _last(numbers: list[np.ndarray], values: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Each number once, ascending, with its last value."""
+    """Return each number once, in ascending order, with its last value."""
     found, first = np.unique(np.concatenate(numbers)[::-1], return_index=True)
     return found, np.concatenate(values)[::-1][first]
 
 
 class Shared:
-    """Changes of one world that somebody's browser draws; see `of`."""
+    """Changes of one world, shared by all browsers that draw it; get it with `of`."""
 
     _OF: ClassVar[WeakValueDictionary[int, Shared]] = WeakValueDictionary()
 
@@ -64,20 +64,20 @@ class Shared:
 
     @classmethod
     def of(cls, world: WorldState) -> Shared:
-        """The one of this world, as long as somebody holds it."""
+        """Return the `Shared` of this world; it exists as long as somebody holds it."""
         found = cls._OF.get(id(world))
         if found is None or found._changes.grid is not world.grid:
             found = cls._OF[id(world)] = Shared(world)
         return found
 
     def join(self) -> Pending:
-        """Changes for a new client, from now on."""
+        """Add a client; return its pending changes, which begin now."""
         pending = Pending()
         self._all.add(pending)
         return pending
 
     def gather(self) -> None:
-        """Note for every client the changes since the last call."""
+        """Add the changes since the last call to the pending changes of every client."""
         news = self._changes.take()
         if len(news.cells) or len(news.lit):
             for pending in self._all:

@@ -1,4 +1,4 @@
-"""Sections of the land that a player could have seen: a net of rays from the eye, another one in every tick."""
+"""Finding the sections of the land that a player could have seen: every tick, a new set of rays is cast from the eye."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from blockworld.grid.grid import Grid
 from blockworld.render.models import CUBE, LAVA, models
 
 NUM_RAYS = 256
-"""Of a tick; every second one goes where the player looks."""
+"""Rays per tick; every second ray goes in a direction near the look."""
 LEAST_RAYS = 96
-"""Of a tick when the last ticks have found nothing: the rays become half as many each time."""
+"""Least number of rays per tick: while nothing new is found, the number is halved in each tick, down to this."""
 MORE_RAYS = 512
-"""Of another batch, as long as the last one found something."""
+"""Rays of each further batch in a tick; there is one if the last batch has found something."""
 MOST_BATCHES = 3
-"""Of a tick."""
+"""Largest number of batches per tick."""
 FIRST_RAYS = 24_576
-"""Of the first batch for who begins to look."""
+"""Rays of the very first batch for a new viewer."""
 REACH = 112.0
-"""Blocks; one sees 96."""
+"""Length of a ray in blocks; the player sees 96 blocks far."""
 AT_ONCE = 32
-"""Rays that go on in turns. What they meet is read for all of them before anything depends on it, so that they wait for the
-memory together."""
+"""Number of rays that advance together. The cells of all these rays are read before any is used, so that the memory accesses
+overlap."""
 
 
 @cache
 def _opaque() -> np.ndarray:
-    """Whether nothing is seen through a state: bool, shape (NUM_STATES,)."""
+    """Whether a state blocks the sight completely: bool, shape (NUM_STATES,)."""
     kind = models().kind
     return (kind == CUBE) | (kind == LAVA)
 
@@ -38,12 +38,12 @@ def _opaque() -> np.ndarray:
 def look(
     grid: Grid, eye: tuple[float, float, float], axis: tuple[float, float, float], seen: np.ndarray, first: int, number: int
 ) -> int:
-    """Mark the sections that rays from an eye pass through or end in; return how many are new.
+    """Mark the sections that rays from an eye pass through or end in; return the number of newly marked ones.
 
     Args:
-        axis: Where the eye looks, of length 1.
+        axis: Direction of the look, of length 1.
         seen: bool, shape (SX / 16, SY / 16, SZ / 16); changed in place.
-        first, number: Which rays of an endless row, in which any stretch covers all directions evenly.
+        first, number: First ray and number of rays in an endless series; any range of it covers all directions evenly.
     """
     return _look(grid.blocks, grid.skip, _opaque(), *eye, *axis, seen, first, number)
 
@@ -110,7 +110,7 @@ def _look(blocks, skip, opaque, ex, ey, ez, ax, ay, az, seen, first, number):
 
 @njit(cache=True, error_model="numpy", nogil=True, inline="always")
 def _last_unseen(seen, ex, ey, ez, dx, dy, dz):
-    """How far along a ray, at most `REACH`, the last section ends that is not marked; 0 if all are."""
+    """Distance along a ray, at most `REACH`, at which the last unmarked section ends; 0 if all sections are marked."""
     x, y, z = math.floor(ex / 16.0), math.floor(ey / 16.0), math.floor(ez / 16.0)
     step_x, step_y, step_z = 1 if dx > 0.0 else -1, 1 if dy > 0.0 else -1, 1 if dz > 0.0 else -1
     each_x, each_y, each_z = abs(16.0 / dx), abs(16.0 / dy), abs(16.0 / dz)

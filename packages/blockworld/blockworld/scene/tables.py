@@ -1,4 +1,4 @@
-"""States, textures and tiling pictures for a browser: one file that never changes within a release."""
+"""Tables for a browser (states, textures, tiling pictures) in one file, which never changes within a release."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ NUM_CRACKS = 10
 
 
 class StaticTables(NamedTuple):
-    """A file to be served.
+    """The file with the tables.
 
     Attributes:
-        digest: The first 16 hexadecimal digits of the SHA-256 of `data`: its name.
-        data: A packed message, deflated.
+        digest: The file's name: the first 16 hexadecimal digits of the SHA-256 of `data`.
+        data: The content: a packed message, deflated.
     """
 
     digest: str
@@ -30,7 +30,7 @@ class StaticTables(NamedTuple):
 
 @cache
 def static_tables() -> StaticTables:
-    """The tables, made at the first call of a process (about a second); docs/protocol.md has the fields."""
+    """Return the tables, which the first call in a process makes in about a second; docs/protocol.md has the fields."""
     info, faces, ranges, boxes, box_faces, height, glow, _, _ = renderer.tables()
     ranges, boxes = ranges.view(np.int32).reshape(-1, 2), boxes.view(np.float32).reshape(-1, 6)
     cracks = np.array([texture(f"crack_{stage}") for stage in range(NUM_CRACKS)], np.int32)
@@ -64,7 +64,7 @@ def static_tables() -> StaticTables:
 
 
 def _from_larger(pages: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """Smaller textures as their differences, modulo 256, from the means of four pixels of the larger: a third of the bytes."""
+    """Replace smaller textures by their differences, modulo 256, from means of four pixels of the larger: 1/3 of the bytes."""
     levels = [level.copy() for level in np.split(pages, starts[1:])]
     for number in range(LEVELS - 1, 0, -1):
         side = 16 >> number
@@ -74,5 +74,5 @@ def _from_larger(pages: np.ndarray, starts: np.ndarray) -> np.ndarray:
 
 
 def _from_neighbours(values: np.ndarray) -> np.ndarray:
-    """Each value as its difference, modulo 256, from the one before it on both first axes: smooth pictures become small."""
+    """Replace values by differences, modulo 256, from the previous value on each of the first two axes: better to compress."""
     return np.diff(np.diff(values, axis=0, prepend=np.uint8(0)), axis=1, prepend=np.uint8(0))

@@ -1,1 +1,1 @@
-"""Slots, their stacks, and their places on screens."""
+"""Operations on slots and their stacks, and the places of slots on screens."""

@@ -1,7 +1,7 @@
-"""Pure operations on lists of stacks, the same for a player, a chest and a furnace.
+"""Operations on lists of stacks, the same for a player, a chest and a furnace.
 
-A slot is a `Stack` or None. Every operation either does all it says or raises and leaves the slots as they were; none makes or
-loses an item.
+A slot is a `Stack` or None. An operation either succeeds completely, or raises an error and changes nothing. No operation
+creates or loses items.
 
 >>> slots = [Stack("dirt", 60), None]
 >>> add(slots, Stack("dirt", 10))
@@ -25,20 +25,20 @@ CARRIED = range(36)
 
 
 def filled_by_pickup(slots: Sequence[Stack | None]) -> Sequence[int]:
-    """The slots that `add` fills: hotbar then main of a player (never armour), all of a container."""
+    """The slots that `add` fills: a player's hotbar and then main slots (never armour); all slots of a container."""
     return CARRIED if len(slots) == NUM_SLOTS else range(len(slots))
 
 
 def add(slots: Slots, stack: Stack, *, places: Iterable[int] | None = None, selected: int | None = None) -> Stack | None:
-    """Put a stack away as picking it up does: onto stacks of the same first, then into the first empty slots.
+    """Add a stack to slots as when it is picked up: first onto stacks of the same item, then into the first empty slots.
 
     Args:
-        slots: Changed in place.
-        stack: Left as it is.
-        places: Indices of slots, in order; `filled_by_pickup` if None.
-        selected: A player's selected slot, and after it the other hand, are topped up before others.
+        slots: The slots, changed in place.
+        stack: The stack to add; it is not changed.
+        places: Indices of the slots to fill, in order; `filled_by_pickup` if None.
+        selected: A player's selected slot; it, and then the other hand, are filled up before other slots.
     Returns:
-        The rest that did not fit; None if all did.
+        The part that did not fit; None if all did.
     """
     order = list(filled_by_pickup(slots) if places is None else places)
     most = item_named(stack.item).stack
@@ -59,7 +59,7 @@ def add(slots: Slots, stack: Stack, *, places: Iterable[int] | None = None, sele
 
 
 def room_for(slots: Sequence[Stack | None], stack: Stack) -> int:
-    """How many like this stack could still be added, whatever its own count."""
+    """Number of items like those in this stack that could still be added."""
     most = item_named(stack.item).stack
     room = 0
     for index in filled_by_pickup(slots):
@@ -80,7 +80,7 @@ def contents(slots: Sequence[Stack | None]) -> dict[str, int]:
 
 
 def take(slots: Slots, index: int, number: int | None = None) -> Stack:
-    """Take up to `number` (all if None) out of one slot; WorldError if there is no such slot, or it is empty."""
+    """Take up to `number` items (all if None) out of a slot; WorldError if there is no such slot, or it is empty."""
     slot = _slot(slots, index)
     if slot is None:
         raise WorldError(f"slot {index} is empty; nothing to take")
@@ -93,14 +93,14 @@ def take(slots: Slots, index: int, number: int | None = None) -> Stack:
 
 
 def accepts(slots: Sequence[Stack | None], index: int, stack: Stack) -> bool:
-    """Whether a slot may hold such a stack: armour slots of a player take their own piece only."""
+    """Whether a slot may hold such a stack: a player's armour slots take only the matching piece of armour."""
     if len(slots) == NUM_SLOTS and ARMOUR <= index < OFFHAND:
         return item_named(stack.item).armour_slot == index
     return True
 
 
 def swap(slots: Slots, a: int, b: int) -> None:
-    """Exchange two slots; WorldError if there is no such slot, or an armour slot would get something else."""
+    """Exchange two slots; WorldError if there is no such slot, or an armour slot would get a wrong item."""
     for source, target in ((a, b), (b, a)):
         stack = _slot(slots, source)
         if stack is not None and not accepts(slots, target, stack):
@@ -111,21 +111,21 @@ def swap(slots: Slots, a: int, b: int) -> None:
 
 
 def select(player: Player, slot: int) -> None:
-    """Choose the slot in hand, 0 to 8; else WorldError."""
+    """Select a player's slot of the hotbar, 0 to 8; WorldError for another number."""
     if not 0 <= slot <= 8:
         raise WorldError(f"the hotbar has slots 0 to 8, got {slot}")
     player.hotbar = slot
 
 
 def drop(slots: Slots, index: int, *, whole: bool = False) -> Stack | None:
-    """Take one (or all) out of a slot to be thrown, or None if it is empty; WorldError if there is no such slot."""
+    """Take one item (or all) out of a slot, to be thrown; None if it is empty, WorldError if there is no such slot."""
     if _slot(slots, index) is None:
         return None
     return take(slots, index, None if whole else 1)
 
 
 def wear(slots: Slots, index: int, uses: int = 1) -> bool:
-    """Wear the tool or armour in a slot; True if it broke and is gone. Items that do not wear stay as they are.
+    """Wear the tool or armour in a slot; return True if it broke and is gone. Other items do not change.
 
     Raises:
         WorldError: If there is no such slot.
@@ -147,19 +147,19 @@ def armour_points(slots: Sequence[Stack | None]) -> tuple[int, int]:
 
 
 def _slot(slots: Sequence[Stack | None], index: int) -> Stack | None:
-    """A slot by a number that is checked: a negative one would silently count from the end."""
+    """Return a slot after checking its number, because a negative number would silently count from the end."""
     if not 0 <= index < len(slots):
         raise WorldError(f"there is no slot {index}; slots are 0 to {len(slots) - 1}")
     return slots[index]
 
 
 def dump(slots: Sequence[Stack | None]) -> list[list[object] | None]:
-    """Slots as JSON values: [item, count, damage, tag] each, or None."""
+    """Convert slots to JSON values: each is [item, count, damage, tag] or None."""
     return [None if slot is None else [slot.item, slot.count, slot.damage, copy.deepcopy(slot.tag)] for slot in slots]
 
 
 def load(rows: Sequence[Sequence[Any] | None]) -> Slots:
-    """The inverse of `dump`; WorldError if a row is no stack, UnknownNameError if there is no such item."""
+    """Convert the values of `dump` back to slots; WorldError if a row is no stack, UnknownNameError for an unknown item."""
     slots: Slots = []
     for row in rows:
         if row is not None and (len(row) != 4 or not isinstance(row[1], int) or row[1] < 1):

@@ -1,4 +1,4 @@
-"""Layout of the screens: sizes and places in GUI pixels, as in the game's 1.16."""
+"""Layout of the screens: sizes and places in GUI pixels, as in Minecraft 1.16."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from blockworld.errors import unknown_name
 from blockworld.state import ARMOUR, OFFHAND
 
 FRAME = (640, 360)
-"""GUI pixels of the whole frame."""
+"""Width and height of the whole frame, in GUI pixels."""
 NUM_OFFERS_SHOWN = 7
 GRID_WIDTH: Mapping[str, int] = {"inventory": 2, "crafting_table": 3}
-"""Of screens at which things are crafted."""
+"""Width of the crafting grid, for screens that have one."""
 
 KINDS = (
     "inventory",
@@ -38,11 +38,11 @@ class Place:
     """A clickable part of a panel.
 
     Attributes:
-        x, y: Upper left, in GUI pixels from the panel's.
-        owner: `player` (index: slot of the player), `container` (slot of the block), `craft` (input of a grid, a
-            stonecutter or a trade), `result` (output of one), `option` (an output of a stonecutter, a villager's
-            offer), `scroll` (0 up, 1 down a list of offers).
-        width, height: Without the border of one pixel that belongs to a slot too.
+        x, y: Upper left corner, in GUI pixels from the panel's upper left.
+        owner: Its meaning, and that of `index`: `player` (a slot of the player), `container` (a slot of the block), `craft`
+            (an input of a grid, stonecutter or trade), `result` (their output), `option` (a stonecutter's output or a
+            villager's offer), `scroll` (0 up, 1 down a list of offers).
+        width, height: Size without the slot's border of one pixel.
     """
 
     x: int
@@ -54,7 +54,7 @@ class Place:
 
 
 class Panel(NamedTuple):
-    """Size of a kind of screen in GUI pixels, and its places."""
+    """A kind of screen: its size in GUI pixels, and its places."""
 
     width: int
     height: int
@@ -102,6 +102,6 @@ def panel(kind: str) -> Panel:
 
 
 def _carried(x: int, y: int) -> list[Place]:
-    """Main slots and, 4 pixels below, the hotbar."""
+    """Places of the player's main slots and, 4 pixels below, of the hotbar."""
     main = [Place(x + 18 * (i % 9), y + 18 * (i // 9), "player", 9 + i) for i in range(27)]
     return main + [Place(x + 18 * i, y + 58, "player", i) for i in range(9)]

@@ -1,4 +1,4 @@
-"""An open screen: its owner, its cursor, and the loose stacks in it."""
+"""The state of an open screen: its block or villager, its cursor, and the loose stacks in it."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ class Screen:
 
     Attributes:
         kind: One of `KINDS`.
-        position: Of its block; None of the player's own and of a villager.
+        position: Position of its block; None for the player's own screen and that of a villager.
         entity: Id of the villager; -1 without.
-        blocks: All blocks whose slots are shown: two of a large chest.
-        x, y: The cursor, GUI pixels from the upper left of the panel.
-        craft: Input of the grid, the stonecutter or the trade.
-        choice: The chosen option of a stonecutter, or offer; -1 without.
-        chosen_for: The stone that lay in the stonecutter then; with another one the choice is void.
+        blocks: All blocks whose slots are shown: two for a large chest.
+        x, y: The cursor, in GUI pixels from the upper left of the panel.
+        craft: Stacks in the input of the grid, the stonecutter or the trade.
+        choice: The chosen option of a stonecutter, or the chosen offer; -1 without.
+        chosen_for: The stone in the stonecutter when the choice was made; with another stone the choice is void.
         scroll: The first offer shown.
         before: Keys that were down in the last tick.
     """
@@ -48,7 +48,7 @@ class Screen:
 
     @property
     def corner(self) -> tuple[int, int]:
-        """Where the panel's upper left lies in the frame, GUI pixels."""
+        """Position of the panel's upper left corner in the frame, in GUI pixels."""
         return (FRAME[0] - self.panel.width) // 2, (FRAME[1] - self.panel.height) // 2
 
     @property
@@ -56,12 +56,12 @@ class Screen:
         return slot_at(self, self.x, self.y)
 
     def state(self) -> dict[str, Any]:
-        """JSON values from which `load` makes the screen again."""
+        """Return JSON values from which `load` makes the screen again."""
         return asdict(self) | {"craft": inventory.dump(self.craft)}
 
     @classmethod
     def load(cls, state: Mapping[str, Any]) -> Screen:
-        """The inverse of `state`; UnknownNameError if there is no such kind of screen, WorldError for other states."""
+        """Make a screen from the values of `state`; UnknownNameError for an unknown kind, WorldError for other wrong values."""
         if state.get("kind") not in KINDS:
             raise unknown_name("screen", str(state.get("kind"))[:100], KINDS)
         fields = dict(state)

@@ -1,4 +1,4 @@
-"""A land from a seed."""
+"""Making a land from a seed."""
 
 from blockworld.terrain import caves
 from blockworld.terrain.caves import PASSABLE, ROOF, STANDABLE

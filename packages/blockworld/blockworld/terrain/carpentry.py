@@ -1,5 +1,6 @@
-"""Blocks of a house from its drawing: storeys, roofs, furniture that faces the room, turns and mirror images, and the
-joints of panes, fences and stairs.
+"""Building the blocks of a house from its drawing.
+
+This makes storeys, roofs and furniture that faces the room, turns and mirrors houses, and joins panes, fences and stairs.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from blockworld.registry.blocks import AIR, BLOCK_OF, BLOCKS, change, parse, pro
 from blockworld.terrain.houses import TOOL_OF, Style, Template
 
 KEEP = 65535
-"""In a volume: leave what is there."""
+"""Value in a volume for a cell whose block stays as it is."""
 STOREY = 4
-"""Cells from one floor to the next."""
+"""Height of a storey: cells from one floor to the next."""
 SIDES = {"north": (0, -1), "east": (1, 0), "south": (0, 1), "west": (-1, 0)}
 _NAMES = tuple(SIDES)
 _WALL = "#LGDCA"
@@ -33,15 +34,15 @@ def opposite(side: str) -> str:
 
 @dataclass(frozen=True)
 class Volume:
-    """A building ready to be put down, front to the south.
+    """A building ready to be placed, with its front to the south.
 
     Attributes:
-        cells: uint16, shape (W, D, H): states, or `KEEP`; the floor is at y = 0, with a margin of one cell on every side.
+        cells: uint16, shape (W, D, H): states or `KEEP`; the floor is at y = 0; every side has a margin of one cell.
         door: Cell of the lower half of the front door or gate; None without.
         front: The cell outside the door.
-        way: Outside cells (x, z) from there to the front edge, to be paved.
-        rooms: Cells (x, y, z) indoors where one can stand.
-        founded: Cells (x, z) that need ground under them.
+        way: Outside cells (x, z) from `front` to the front edge, which will be paved.
+        rooms: Indoor cells (x, y, z) in which a body can stand.
+        founded: Cells (x, z) that need ground below.
     """
 
     cells: np.ndarray
@@ -54,7 +55,7 @@ class Volume:
 
 
 class _House:
-    """One template in one style, in the making. Cells are (x, z) of the drawing; the volume has a margin of one."""
+    """Builder of one template in one style. Cells are (x, z) of the drawing; the volume has a margin of one cell."""
 
     def __init__(self, template: Template, style: Style, profession: str, rng: np.random.Generator) -> None:
         self.template, self.style, self.profession, self.rng = template, style, profession, rng
@@ -75,7 +76,7 @@ class _House:
         self.cells[x + 1, z + 1, y] = state
 
     def _indoors(self, plan: tuple[str, ...]) -> set[tuple[int, int]]:
-        """Cells that walls close off from the edge."""
+        """Return the cells that walls separate from the edge of the drawing."""
         queue = deque([(-1, -1)])
         seen = {(-1, -1)}
         while queue:
@@ -91,7 +92,7 @@ class _House:
         return {(x, z) for z in range(self.depth) for x in range(self.width) if (x, z) not in seen and plan[z][x] not in _WALL}
 
     def facing(self, storey: int, x: int, z: int) -> str:
-        """Direction away from a wall, into the room."""
+        """Return the direction away from a wall, into the room."""
         best, chosen = -1, "south"
         for side in ("south", "east", "west", "north"):
             dx, dz = SIDES[side]
@@ -101,7 +102,7 @@ class _House:
         return chosen
 
     def wall_behind(self, storey: int, x: int, z: int) -> str | None:
-        """The side on which there is a wall without an opening."""
+        """Return the side on which the cell has a wall without an opening; None without such a wall."""
         for side in ("north", "west", "east", "south"):
             dx, dz = SIDES[side]
             if self.char(storey, x + dx, z + dz) in _SOLID_WALL:
@@ -147,7 +148,7 @@ class _House:
                     self.furnish(n, x, z, ground, char)
 
     def door(self, n: int, x: int, z: int, ground: int) -> None:
-        """Put a door whose closed leaf is on the outer side."""
+        """Place a door whose closed leaf is on the outer side of its cell."""
         facing = "north"
         for side in ("south", "east", "west", "north"):
             dx, dz = SIDES[side]
@@ -161,7 +162,7 @@ class _House:
         self.put(x, z, ground + 2, change(door, half="upper"))
 
     def furnish(self, n: int, x: int, z: int, ground: int, char: str) -> None:
-        """Put the blocks of one character; floor and air are there already."""
+        """Place the blocks of one character of the drawing, into a cell that already has floor and air."""
         style, y = self.style, ground + 1
         if char == "B":
             for side, (dx, dz) in SIDES.items():
@@ -277,7 +278,7 @@ class _House:
             self.put(x, z, y, state)
 
     def slope(self, kind: str, top: int, x: int, z: int, x0: int, z0: int, x1: int, z1: int) -> tuple[int, int]:
-        """Twice the height of a roof over a cell, and its state there."""
+        """Return twice the height of a roof over a cell, and the roof's state there."""
         style = self.style
         dx, dz = min(x - x0, x1 - x), min(z - z0, z1 - z)
         by_z = kind.endswith("_x") or (kind.endswith("hip") and dz <= dx)
@@ -320,12 +321,12 @@ class _House:
                     self.cells[x + 1, z + 1, STOREY : top + 1] = parse(self.style.chimney)
 
     def outside(self, x: int, z: int) -> list[tuple[int, int]]:
-        """Cells beside a door or gate that lie in the open, those to the south first."""
+        """Return the outdoor cells beside a door or gate, those to the south first."""
         near = [(x + SIDES[side][0], z + SIDES[side][1]) for side in ("south", "east", "west", "north")]
         return [cell for cell in near if cell not in self.indoors[0] and self.char(0, *cell) not in _WALL + "f"]
 
     def front(self) -> tuple[tuple[int, int] | None, tuple[int, int] | None, list[tuple[int, int]]]:
-        """The front door, the cell outside it, and cells to walk from there to the front edge."""
+        """Return the front door, the cell outside it, and the cells of a walk from there to the front edge."""
         doors = [
             (z, x) for z in range(self.depth) for x in range(self.width) if self.char(0, x, z) == "D" and self.outside(x, z)
         ]
@@ -388,7 +389,7 @@ def volume(template: Template, style: Style, profession: str, rng: np.random.Gen
 
 @cache
 def turned(state: int, turns: int, mirrored: bool) -> int:
-    """A state after its building was mirrored (east and west swapped) and turned clockwise by quarters."""
+    """Return a state after mirroring its building (east and west swapped) and then turning it clockwise by quarter turns."""
     if state == KEEP:
         return KEEP
     properties = dict(properties_of(state))
@@ -407,7 +408,7 @@ def turned(state: int, turns: int, mirrored: bool) -> int:
 
 
 def turned_cell(x: int, z: int, width: int, depth: int, turns: int, mirrored: bool) -> tuple[int, int]:
-    """Where a cell of a `width` x `depth` plan comes to lie."""
+    """Return the new position of a cell of a `width` x `depth` plan after mirroring and turning."""
     if mirrored:
         x = width - 1 - x
     for _ in range(turns):
@@ -416,7 +417,7 @@ def turned_cell(x: int, z: int, width: int, depth: int, turns: int, mirrored: bo
 
 
 class _Blocks:
-    """Blocks that have no light yet, as `grid.connections` reads a grid."""
+    """Blocks without light, in the form in which `grid.connections` reads a grid."""
 
     def __init__(self, blocks: np.ndarray) -> None:
         self.blocks = blocks
@@ -432,7 +433,7 @@ _JOINED: np.ndarray = np.array([block.name.endswith(("_fence", "glass_pane", "_s
 
 
 def join(blocks: np.ndarray, box: tuple[int, int, int, int, int, int]) -> None:
-    """Connect panes and fences and bend stairs in a box (x0, y0, z0, x1, y1, z1; ends included), as placing them would."""
+    """Join panes, fences and corners of stairs in a box (x0, y0, z0, x1, y1, z1; ends included), as when they are placed."""
     grid = cast(Grid, _Blocks(blocks))
     x0, y0, z0, x1, y1, z1 = box
     x0, y0, z0 = max(x0, 0), max(y0, 0), max(z0, 0)

@@ -1,6 +1,6 @@
-"""Ways into caves: openings that one can walk through from the surface, and dug tunnels where there are too few.
+"""Ways into caves: openings that can be reached on foot from the surface, and tunnels dug where there are too few.
 
-Walking here is steps to one of four neighbours, at most 1 up (a jump) and 3 down (no harm), with two cells of room.
+A walk consists of steps to one of four neighbours, at most 1 up (a jump) and 3 down (no harm), with room two cells high.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _DOORS = np.array([block.name.endswith(("_door", "_fence_gate")) and block.name 
 _FENCES = np.array([block.name.endswith(("_fence", "_wall")) for block in BLOCKS])[BLOCK_OF]
 
 PASSABLE: np.ndarray = ((_EMPTY | _DOORS) & ~_LIQUID & ~_HARM).astype(np.bool_)
-"""bool per state: one can be in it; doors and gates count, since they open."""
+"""bool per state: whether a body can be in it; doors and gates count, because they open."""
 STANDABLE: np.ndarray = (~_EMPTY & ~_LIQUID & ~_HARM & ~_DOORS & ~_FENCES).astype(np.bool_)
-"""bool per state: one can stand on it."""
+"""bool per state: whether a body can stand on it."""
 ROOF: np.ndarray = np.array(
     [
         block.name
@@ -37,15 +37,15 @@ ROOF: np.ndarray = np.array(
         for block in BLOCKS
     ]
 )[BLOCK_OF]  # fmt: skip
-"""bool per state: natural ground, which makes what is under it a cave and not a house."""
+"""bool per state: whether it is natural ground; a hollow under natural ground is a cave and not a house."""
 
 MIN_DEPTH = 10
-"""Steps underground that make an opening the mouth of a cave."""
+"""Steps that an opening must lead underground to count as the mouth of a cave."""
 
 
 @njit(cache=True, nogil=True)
 def walk(blocks, passable, standable, x0, z0, y0):  # type: ignore[no-untyped-def]
-    """Cells where one can come on foot from (x0, y0, z0): int32, shape (N, 3) of x, z, y in the order reached."""
+    """Find the cells reachable on foot from (x0, y0, z0): int32, shape (N, 3), as x, z, y, in the order of reaching them."""
     sx, sz, sy = blocks.shape
     seen = np.zeros((sx, sz, sy), np.bool_)
     queue = np.empty((sx * sz * 4, 3), np.int32)
@@ -81,9 +81,9 @@ def walk(blocks, passable, standable, x0, z0, y0):  # type: ignore[no-untyped-de
 
 @njit(cache=True, nogil=True)
 def _ways_in(blocks, cells, roofs, passable, number):  # type: ignore[no-untyped-def]
-    """For each reached cell: which opening it lies behind (index into `cells`, -1 in the open) and how many steps in.
+    """For each reached cell, find the opening that leads to it (index into `cells`, -1 outdoors) and the steps inside.
 
-    `number`: zeros, int32, shape (SX, SZ, SY), which are written to. NumPy makes them, because Numba would fill all of them.
+    `number`: zeros, int32, shape (SX, SZ, SY), to write to. NumPy makes this array, because Numba would write every zero.
     """
     sx, sz, sy = blocks.shape
     num = cells.shape[0]
@@ -129,9 +129,9 @@ def _ways_in(blocks, cells, roofs, passable, number):  # type: ignore[no-untyped
 
 
 def cave_mouths(blocks: np.ndarray, roofs: np.ndarray, spawn: Position) -> tuple[Position, ...]:
-    """Openings through which one walks from under the sky at least `MIN_DEPTH` steps into a cave, nearest to `spawn` first.
+    """Find openings that lead on foot from outdoors at least `MIN_DEPTH` steps into a cave, nearest to `spawn` first.
 
-    Openings less than 8 blocks apart count as one, the one that leads deepest.
+    Of openings less than 8 blocks apart only the one that leads deepest counts.
 
     Args:
         roofs: int16, shape (SX, SZ): height of the highest cell of natural ground; see `ROOF`.
@@ -156,7 +156,7 @@ def cave_mouths(blocks: np.ndarray, roofs: np.ndarray, spawn: Position) -> tuple
 
 @njit(cache=True, nogil=True)
 def _dig(blocks, x, y, z, radius, height, water):  # type: ignore[no-untyped-def]
-    """Dig a rounded hole with a level floor at `y`; stays out of water and off the bottom."""
+    """Dig a rounded hole with a level floor at `y`, avoiding water and the bottom of the world."""
     sx, sz, sy = blocks.shape
     reach = int(radius) + 1
     for a in range(max(1, int(x) - reach), min(sx - 1, int(x) + reach + 2)):
@@ -171,12 +171,12 @@ def _dig(blocks, x, y, z, radius, height, water):  # type: ignore[no-untyped-def
 def dig_tunnel(
     rng: np.random.Generator, blocks: np.ndarray, tops: np.ndarray, free: np.ndarray, middle: Position, reach: int
 ) -> bool:
-    """Dig a winding ramp from the surface down to a room of its own, into rising ground where there is some.
+    """Dig a winding ramp from the surface down to a new room, into rising ground if possible.
 
     Args:
         tops: int16, shape (SX, SZ): heights of the ground.
-        free: bool, same shape: where it may open and pass.
-        middle, reach: The mouth is 20 to `reach` blocks from `middle`.
+        free: bool, same shape: columns in which the tunnel may open or pass.
+        middle, reach: The mouth will be 20 to `reach` blocks from `middle`.
     Returns:
         Whether a place was found.
     """

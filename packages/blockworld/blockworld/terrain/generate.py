@@ -1,4 +1,4 @@
-"""A new land from a seed: hills, rivers, biomes, caves, ore, trees, villages, and a spawn.
+"""Making a new land from a seed: hills, rivers, biomes, caves, ore, trees, villages, and a spawn.
 
 >>> land = generate(7, "flat", (32, 128, 32))
 >>> land.spawn, int(land.heights[3, 4])
@@ -21,7 +21,7 @@ from blockworld.terrain.ground import SEA
 from blockworld.terrain.villages import STYLES, Village, build, plan
 
 KINDS = ("default", "plains", "mountains", "village", *(f"village_{style}" for style in STYLES), "flat")
-"""What `generate` makes: land as it comes; with plains, mountains or a village (of a style) in the middle; grass at 63."""
+"""Kinds of land: any; with plains, mountains or a village (of a style) in the middle; flat grass at height 63."""
 
 _STYLE_OF = {
     "plains": "plains", "forest": "plains", "birch_forest": "plains", "desert": "desert", "savanna": "savanna",
@@ -31,13 +31,13 @@ _BIOME_OF = {"plains": "plains", "desert": "desert", "savanna": "savanna", "taig
 _CLIMATE = {
     "plains": (0.0, -0.35), "desert": (0.8, -0.6), "savanna": (0.8, 0.5), "taiga": (-0.28, 0.3), "snowy": (-0.9, -0.5),
 }  # fmt: skip
-"""Style -> temperature and humidity at the middle of its village."""
+"""Style of a village -> temperature and humidity at its middle."""
 
 NUM_MOUTHS = {"plains": 3}
-"""Kind -> cave mouths there are at least within `MOUTH_REACH` blocks of spawn; of other kinds 1, of `flat` none."""
+"""Kind -> least number of cave mouths within `MOUTH_REACH` blocks of spawn; 1 for other kinds, 0 for `flat`."""
 MOUTH_REACH = 60
 SNOW_LINE = 99
-"""Height above which mountains are white, give or take a few blocks."""
+"""Height above which mountains are white, varied by a few blocks."""
 
 ANIMALS: dict[str, tuple[tuple[str, float], ...]] = {
     "plains": (("sheep", 0.3), ("cow", 0.25), ("pig", 0.2), ("chicken", 0.15), ("horse", 0.1)),
@@ -50,7 +50,7 @@ ANIMALS: dict[str, tuple[tuple[str, float], ...]] = {
     "desert": (("rabbit", 1.0),),
     "mountains": (("sheep", 0.5), ("cow", 0.25), ("pig", 0.25)),
 }
-"""Biome -> animals of its surface, and how they are shared."""
+"""Biome -> animals of its surface, with their shares."""
 
 
 @dataclass(frozen=True)
@@ -61,9 +61,9 @@ class Land:
         blocks: uint16, shape (SX, SZ, SY): a state per cell.
         biomes: uint8, shape (SX, SZ): index into `BIOMES`.
         heights: int16, shape (SX, SZ): of the highest block of natural ground (not trees, plants, water, buildings).
-        spawn: Cell of the player's feet.
-        villages: In the order they were founded.
-        cave_mouths: First cell under ground of each way into a cave, nearest to spawn first; see `caves.cave_mouths`.
+        spawn: Cell of the player's feet at the beginning.
+        villages: The villages, in the order in which they were made.
+        cave_mouths: First underground cell of each way into a cave, nearest to spawn first; see `caves.cave_mouths`.
     """
 
     seed: int
@@ -77,14 +77,14 @@ class Land:
 
 
 def _smooth(low: float, high: float, values: np.ndarray) -> np.ndarray:
-    """0 up to `low`, 1 from `high`, a smooth rise between."""
+    """Return 0 up to `low`, 1 from `high` on, and a smooth rise between."""
     t = np.clip((values - low) / (high - low), 0.0, 1.0)
     return t * t * (3.0 - 2.0 * t)
 
 
 @dataclass
 class _Climate:
-    """Maps of a land before any block: float64, shape (SX, SZ)."""
+    """Maps from which a land's blocks are made: float64, shape (SX, SZ)."""
 
     heights: np.ndarray
     rough: np.ndarray
@@ -170,7 +170,7 @@ def _climate(seed: int, kind: str, style: str | None, sx: int, sz: int) -> _Clim
 
 
 def _ground_of(climate: _Climate, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Surface and filler states of each column, and how many cells of filler, and of sandstone under it."""
+    """Return for each column the surface and filler states, and the numbers of cells of filler and of sandstone under it."""
     heights, biomes, detail = climate.heights, climate.biomes, climate.detail
     shape = heights.shape
     grass, dirt, sand, stone = (state_of(name) for name in ("grass_block", "dirt", "sand", "stone"))
@@ -216,7 +216,7 @@ def _flat(seed: int, sx: int, sy: int, sz: int) -> Land:
 
 
 def _spawn(blocks: np.ndarray, tops: np.ndarray, near: tuple[int, int], allowed: np.ndarray) -> Position:
-    """The nearest cell to `near` with dry, sturdy ground and open sky; anywhere allowed, else anywhere at all."""
+    """Find the cell nearest to `near` with dry, sturdy ground and open sky; in `allowed` columns if possible."""
     sx, sz, sy = blocks.shape
     highest = ground.highest(blocks, np.arange(len(BLOCK_OF)) != AIR)
     soft = np.array([block.name in ("snow", "grass", "fern") for block in BLOCKS])[BLOCK_OF]
@@ -240,8 +240,8 @@ def generate(seed: int, kind: str = "default", size: tuple[int, int, int] = (256
         kind: One of `KINDS`.
         size: Cells east-west, up, north-south: at least 16, 96 and 16; at least 160 of x and z if not flat.
     Raises:
-        UnknownNameError: If there is no such kind; it names the nearest.
-        WorldError: If the size cannot be used.
+        UnknownNameError: If there is no such kind; offers the nearest name.
+        WorldError: If the size is invalid.
     """
     if kind not in KINDS:
         raise unknown_name("kind of land", kind, KINDS)
@@ -317,14 +317,14 @@ def generate(seed: int, kind: str = "default", size: tuple[int, int, int] = (256
 
 
 def _sturdy() -> np.ndarray:
-    """bool per state: full blocks on which snow lies."""
+    """bool per state: whether it is a full block on which snow can lie."""
     none = ("ice", "packed_ice", "grass_path", "farmland", "campfire", "lectern", "snow", "grass", "fern", "cactus")
     leaves = np.array([block.name.endswith("_leaves") for block in BLOCKS])[BLOCK_OF]
     return (OPAQUE & ~np.array([block.name in none for block in BLOCKS])[BLOCK_OF] & ~caves.PASSABLE) | leaves
 
 
 def _open(blocks: np.ndarray, tops: np.ndarray) -> np.ndarray:
-    """bool, shape (SX, SZ): whether the highest ground of a column is still as nature left it."""
+    """bool, shape (SX, SZ): whether the highest ground of a column is still natural."""
     xs, zs = np.indices(tops.shape)
     names = ("grass_block", "podzol", "coarse_dirt", "sand", "dirt")
     here = blocks[xs, zs, tops.astype(np.int64)]
@@ -340,7 +340,7 @@ def _dig_missing(
     start: Position,
     solid: np.ndarray,
 ) -> None:
-    """Dig tunnels until there are as many cave mouths near the start as the kind promises."""
+    """Dig tunnels until the start has as many cave mouths nearby as `NUM_MOUTHS` says for the kind."""
     wanted = NUM_MOUTHS.get(kind, 1)
     for _ in range(8):
         found = caves.cave_mouths(blocks, ground.highest(blocks, caves.ROOF), start)
@@ -356,7 +356,7 @@ def _dig_missing(
 
 
 def _village_site(climate: _Climate, size: tuple[int, int], *, apart: int) -> tuple[int, int, str] | None:
-    """The flattest dry place for a village, as x, z and style, at least `apart` from the middle; None if all are bad."""
+    """Find the flattest dry place for a village, at least `apart` from the middle: x, z, style; None without a good place."""
     sx, sz = size
     best, chosen = 7.0, None
     for x in range(52, sx - 51, 8):
@@ -378,9 +378,9 @@ def _village_site(climate: _Climate, size: tuple[int, int], *, apart: int) -> tu
 
 
 def wildlife(land: Land, rng: np.random.Generator) -> list[tuple[str, float, float, float]]:
-    """Animals for the surface around spawn: about 20, in herds, as (name, x, y, z) of their feet.
+    """Choose animals for the surface around spawn: about 20, in herds, as (name, x, y, z of the feet).
 
-    They stand on natural ground under the sky, 10 to 60 blocks from spawn, outside villages.
+    The animals stand on natural ground under the sky, 10 to 60 blocks from spawn, outside villages.
     """
     sx, sz, sy = land.blocks.shape
     found: list[tuple[str, float, float, float]] = []

@@ -1,4 +1,4 @@
-"""Stone under a height map, caves, ore, and the ground cell of each column."""
+"""The ground of a land: solid columns under a height map, caves, and ore."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from blockworld.terrain import noise
 SEA = 62
 """Height of the sea's topmost water."""
 LAVA_TOP = 10
-"""Caves are filled with lava up to here."""
+"""Height up to which caves are filled with lava."""
 _STEP = 4
-"""Cells between the points at which noise in space is computed."""
+"""Distance in cells between the points at which noise in space is computed."""
 
 _STONE, _DIRT, _GRAVEL = state_of("stone"), state_of("dirt"), state_of("gravel")
 _SAND, _SANDSTONE = state_of("sand"), state_of("sandstone")
@@ -32,15 +32,15 @@ VEINS: tuple[tuple[str, int, int, float, int], ...] = (
     ("diamond_ore", 4, 15, 1, 5),
     ("lapis_ore", 4, 30, 1, 6),
 )
-"""Block, lowest and highest height of a vein's middle, veins per 16 x 16 columns, about how many blocks one has. Heights and
-numbers are Minecraft 1.16's, with the stone varieties a little rarer, because a world of 128 blocks has less rock; sizes are
-such that as much ore comes of them as there (minecraft.wiki, Ore, before 1.18: 143 coal, 77 iron, 25 redstone, 8 gold,
-3 diamonds and 3 lapis on 16 x 16 columns), though our veins are round."""
+"""(block, lowest and highest height of a vein's middle, veins per 16 x 16 columns, approximate blocks per vein). Heights and
+numbers are those of Minecraft 1.16, but varieties of stone are a little rarer, because a world of 128 blocks has less rock. Our
+veins are round; their sizes give as much ore as in the game (minecraft.wiki, Ore, before 1.18: 143 coal, 77 iron, 25 redstone,
+8 gold, 3 diamonds and 3 lapis on 16 x 16 columns)."""
 
 
 @njit(cache=True, nogil=True)
 def _across(lattice: np.ndarray, x: int, z: int, out: np.ndarray) -> None:
-    """The column of a lattice over (x, z), interpolated between its four neighbours."""
+    """Write into `out` the column of a lattice at (x, z), interpolated between the four columns around it."""
     i, k = x // _STEP, z // _STEP
     u, v = (x % _STEP) / _STEP, (z % _STEP) / _STEP
     for j in range(lattice.shape[2]):
@@ -57,7 +57,7 @@ def _at(column: np.ndarray, y: int) -> float:
 
 @njit(cache=True, nogil=True)
 def _fill(blocks, heights, rough, surface, filler, depth, under, seed, lattice):  # type: ignore[no-untyped-def]
-    """Stone, ground and water of every column. `rough` is by how many blocks noise in space shifts the ground."""
+    """Fill every column with stone, ground and water. `rough` is how many blocks noise in space may move the ground."""
     sx, sz, sy = blocks.shape
     column = np.empty(lattice.shape[2], np.float64)
     for x in range(sx):
@@ -98,10 +98,10 @@ def _fill(blocks, heights, rough, surface, filler, depth, under, seed, lattice):
 
 @njit(cache=True, nogil=True)
 def _carve(blocks, tops, shut, gates, one, two, rooms):  # type: ignore[no-untyped-def]
-    """Caves: tunnels where two fields of noise are both near 0, rooms where a third is high.
+    """Carve caves: tunnels where two noise fields are both near 0, rooms where a third field is high.
 
-    `shut` is the height from which a column must stay whole (water or a village above); `gates` is positive where caves may
-    open at the surface.
+    From height `shut` on, a column must stay solid (water or a village lies above). Caves may open at the surface where `gates`
+    is not negative.
     """
     sx, sz, sy = blocks.shape
     a = np.empty(one.shape[2], np.float64)
@@ -127,7 +127,7 @@ def _carve(blocks, tops, shut, gates, one, two, rooms):  # type: ignore[no-untyp
 
 @njit(cache=True, nogil=True)
 def hold(blocks) -> None:  # type: ignore[no-untyped-def]
-    """Put stone under sand and gravel over caves, and where water would run into them."""
+    """Put solid blocks under sand and gravel above caves, and where water would flow into caves."""
     sx, sz, sy = blocks.shape
     for x in range(sx):
         for z in range(sz):
@@ -147,7 +147,7 @@ def hold(blocks) -> None:  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _veins(blocks, middles, radii, states, hosts):  # type: ignore[no-untyped-def]
-    """Lumps of ore: each is two overlapping balls, `middles` shape (N, 6); only blocks in `hosts` become ore."""
+    """Place lumps of ore. Each is two overlapping balls, `middles` of shape (N, 6); only blocks in `hosts` become ore."""
     sx, sz, sy = blocks.shape
     for n in range(middles.shape[0]):
         radius = radii[n]
@@ -165,7 +165,7 @@ def _veins(blocks, middles, radii, states, hosts):  # type: ignore[no-untyped-de
 
 @njit(cache=True, nogil=True)
 def highest(blocks: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """Height of the highest cell of each column whose state is `wanted`; int16, shape (SX, SZ); -1 without one."""
+    """Height of the highest cell in each column whose state is `wanted`: int16, shape (SX, SZ); -1 without such a cell."""
     sx, sz, sy = blocks.shape
     out = np.full((sx, sz), -1, np.int16)
     for x in range(sx):
@@ -179,7 +179,7 @@ def highest(blocks: np.ndarray, wanted: np.ndarray) -> np.ndarray:
 
 @njit(cache=True, nogil=True)
 def lowest_around(heights: np.ndarray, reach: int) -> np.ndarray:
-    """The least value within `reach` columns of each, as a square; same shape and dtype."""
+    """Least value in a square of `reach` columns in each direction around each column; same shape and dtype."""
     sx, sz = heights.shape
     rows = heights.copy()
     out = heights.copy()
@@ -207,11 +207,11 @@ def filled(
     under: np.ndarray,
     height: int,
 ) -> np.ndarray:
-    """A world of solid columns: uint16, shape (SX, SZ, `height`).
+    """Make a land of solid columns: uint16, shape (SX, SZ, `height`).
 
     Args:
-        heights: float64, shape (SX, SZ): of the ground.
-        rough: float64, same shape: how far, in blocks, noise in space may move it; cliffs and overhangs come of it.
+        heights: float64, shape (SX, SZ): heights of the ground.
+        rough: float64, same shape: blocks by which noise in space may move the ground, which makes cliffs and overhangs.
         surface, filler: uint16, same shape: states of the ground and of the layer under it.
         depth, under: int64, same shape: cells of filler, and of sandstone under that.
     """
@@ -233,7 +233,7 @@ def add_caves(seed: int, blocks: np.ndarray, tops: np.ndarray, shut: np.ndarray,
 
 
 def add_veins(rng: np.random.Generator, blocks: np.ndarray, *, emeralds: np.ndarray) -> None:
-    """Ore and pockets of other stone, by `VEINS`; emeralds where the map `emeralds` (bool, shape (SX, SZ)) is true."""
+    """Add ore and pockets of other stone, by `VEINS`; emeralds only where the map `emeralds` (bool, shape (SX, SZ)) is true."""
     sx, sz, sy = blocks.shape
     chunks = sx * sz / 256
     hosts = np.array([state_of(name) for name in ("stone", "granite", "diorite", "andesite")], np.int64)

@@ -1,7 +1,7 @@
 """Houses, farms and pens of villages (`data/houses.json`): drawings in characters, and their blocks in each style.
 
-A house is drawn from above, front (with the door) at the bottom, one drawing a storey. `#` is wall, `L` a post, `G` a window,
-`D` the door, `C` a chimney, `A` wall of another stuff; `.` is floor; `_` is outside. Indoors: `b` `B` a
+A house is drawn from above, one drawing for each storey, with the front (and its door) at the bottom. `#` is wall, `L` a post,
+`G` a window, `D` the door, `C` a chimney, `A` wall of another material; `.` is floor; `_` is outside. Indoors: `b` `B` a
 bed (head, foot), `h` chest, `F` furnace, `T` crafting table, `w` the tool of the trade, `k` bookshelves, `t` table, `s` chair,
 `c` carpet, `a` barrel, `o` flower pot, `l` ladder, `*` torch on the wall, `J` lantern below the roof, `H` hay. Outside: `p`
 porch, `P` porch with a post, `V` bush, `f` fence, `g` gate, `=` log in the ground, `u` field, `~` water, `e` ground as it is.
@@ -23,9 +23,9 @@ class Style:
 
     Attributes:
         walls: Lowest, middle and highest course of a storey.
-        post: Corners, upright; `beam` lies in walls between storeys.
-        stairs, slab, full: Of roofs; `verge` the stairs at their ends.
-        lamp: On top of a lamp post.
+        post: Upright block of corners; `beam` lies in walls between storeys.
+        stairs, slab, full: Blocks of roofs; `verge` is the stairs at the ends of roofs.
+        lamp: Block on top of a lamp post.
     """
 
     wood: str
@@ -53,14 +53,14 @@ class Style:
 
 @dataclass(frozen=True)
 class Template:
-    """One design.
+    """The design of one house.
 
     Attributes:
         storeys: Drawings, lowest first, all of one size, as rows from the back to the front.
         roofs: Kind, storey it covers, and the rectangle of its walls (x0, z0, x1, z1; None: all of the drawing). Kinds:
             `gable_x` and `gable_z` (ridge east-west, north-south), `hip`, `low_x`, `low_z`, `low_hip` (half as
             steep), `flat`, `dome`.
-        professions: Drawn from for its residents.
+        professions: Possible professions of its residents.
     """
 
     name: str
@@ -75,7 +75,7 @@ TOOL_OF = {
     "butcher": "smoker", "fletcher": "fletching_table", "shepherd": "loom", "mason": "stonecutter", "leatherworker": "cauldron",
     "cartographer": "cartography_table", "cleric": "brewing_stand", "fisherman": "barrel", "none": "crafting_table",
 }  # fmt: skip
-"""Profession -> block it works at."""
+"""Profession -> block at which such a villager works."""
 
 
 def _tuples(value: Any) -> Any:

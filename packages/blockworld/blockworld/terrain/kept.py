@@ -1,8 +1,8 @@
-"""Cache of lands in a folder, shared by processes: making a land takes half a second of a core, reading it a tenth of that.
+"""A cache of lands in a folder, shared by processes: making a land takes half a second, reading it a tenth of that.
 
-A file holds a land with its light, compressed, with a checksum. A file that does not hold the wanted land, made by the running
-code, is not used. The folder belongs to the operator: files are checked for damage, not for malice, so code that
-checks the recordings of others makes its lands itself.
+A file holds a land with its light, compressed, with a checksum. A file is used only if it holds the wanted land, made by the
+running code. The folder belongs to the operator: files are checked for damage, not for manipulation. So code that
+checks recordings of other people must generate its lands itself.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from blockworld.terrain.generate import Land
 from blockworld.terrain.villages import Village
 
 MOST = 32
-"""Lands in a folder, 2 MB each; those that were not used for longest go first."""
+"""Largest number of lands in a folder, 2 MB each; beyond it, lands not used for the longest time are removed first."""
 _TORN_S = 600
-"""A file that is written for so long was left by a process that was killed."""
+"""Seconds after which an unfinished file counts as left by a killed process."""
 _MAX_BYTES = 1 << 26
-"""Of a land as it is in memory, which are 34 MB: a damaged file may say any number."""
+"""Largest accepted size of a land in memory (normally 34 MB), because a damaged file may state any size."""
 _LEVEL = 1
 
 
 class _Kept(msgspec.Struct, frozen=True):
-    """Contents of a file: a land and its grid, arrays as their bytes."""
+    """Contents of a file: a land and its grid, with arrays as bytes."""
 
     name: str
     spawn: Position
@@ -50,8 +50,8 @@ class KeptLands:
     """Lands in a folder, which several processes may share; file errors are never raised.
 
     Args:
-        folder: Made with the first land, in an existing folder.
-        made_by: Digest of the code that makes lands, letters and digits; lands of other code are removed.
+        folder: The folder, created with the first land; its parent folder must exist.
+        made_by: Digest of the code that makes lands, letters and digits; lands made by other code are removed.
     """
 
     def __init__(self, folder: Path, made_by: str) -> None:
@@ -59,7 +59,7 @@ class KeptLands:
         self._ending = f"-{made_by}.land"
 
     def read(self, seed: int, kind: str) -> tuple[Land, Grid] | None:
-        """A stored land and its frozen grid; None without one, or if it cannot be read."""
+        """Return a stored land and its frozen grid; None if it is not stored or cannot be read."""
         name = self._name(seed, kind)
         try:
             packed = (self._folder / name).read_bytes()
@@ -81,7 +81,7 @@ class KeptLands:
         return Land(seed, kind, grid.blocks, biomes, heights, kept.spawn, kept.villages, kept.cave_mouths), grid
 
     def keep(self, land: Land, grid: Grid) -> None:
-        """Store a land with its grid, as far as the disk lets us."""
+        """Store a land with its grid; do nothing if that fails."""
         with suppress(OSError):
             self._folder.mkdir(mode=0o700, exist_ok=True)
         if not os.access(self._folder, os.W_OK | os.X_OK):
@@ -103,7 +103,7 @@ class KeptLands:
         return f"{kind}-{seed:x}{self._ending}"
 
     def _remove_others(self) -> None:
-        """Remove lands of other code, those beyond the limit, and leftovers of killed writers."""
+        """Remove lands made by other code, lands beyond the limit, and unfinished files of killed processes."""
         lands = sorted(self._found("*.land"), reverse=True)
         others = [path for number, (_, path) in enumerate(lands) if number >= MOST or not path.name.endswith(self._ending)]
         torn = [path for used_s, path in self._found(".*.land.*.part") if used_s < time.time() - _TORN_S]

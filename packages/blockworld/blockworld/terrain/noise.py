@@ -1,7 +1,7 @@
-"""Smooth chance: gradient noise from a hash of lattice points, so that any part of a field can be computed alone.
+"""Gradient noise from a hash of lattice points, so that any part of a field can be computed alone.
 
-The noise is Perlin's (Improving Noise, 2002) with gradients drawn from a hash instead of a permutation table: a field needs a
-seed and nothing else. Values lie within -1 and 1, mostly within -0.6 and 0.6, with mean 0.
+The noise is Perlin's (Improving Noise, 2002), but a hash chooses the gradients instead of a permutation table: a field needs
+only a seed. Values lie within -1 and 1, mostly within -0.6 and 0.6, with mean 0.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _MASK = 0xFFFFFFFF
 
 @njit(cache=True, nogil=True)
 def mixed(seed: int, x: int, y: int, z: int) -> int:
-    """A number from 0 to 2**32 - 1 that looks random, the same for the same point. Factors are primes below 2**31."""
+    """Hash a point to a number from 0 to 2**32 - 1 that looks random. The factors are primes below 2**31."""
     h = (seed * 1013904223 + x * 374761393 + y * 668265263 + z * 1440662683) & _MASK
     h = ((h ^ (h >> 15)) * 1274126177) & _MASK
     h = ((h ^ (h >> 13)) * 1103515245) & _MASK
@@ -34,7 +34,7 @@ def _slope2(seed: int, x: int, z: int, dx: float, dz: float) -> float:
 
 @njit(cache=True, nogil=True)
 def noise2(seed: int, x: float, z: float) -> float:
-    """Noise in the plane with lattice points one apart."""
+    """Noise at a point of the plane; lattice points are at whole numbers."""
     ix, iz = int(np.floor(x)), int(np.floor(z))
     fx, fz = x - ix, z - iz
     u, v = _ease(fx), _ease(fz)
@@ -58,7 +58,7 @@ def _slope3(seed: int, x: int, y: int, z: int, dx: float, dy: float, dz: float) 
 
 @njit(cache=True, nogil=True)
 def noise3(seed: int, x: float, y: float, z: float) -> float:
-    """Noise in space with lattice points one apart."""
+    """Noise at a point in space; lattice points are at whole numbers."""
     ix, iy, iz = int(np.floor(x)), int(np.floor(y)), int(np.floor(z))
     fx, fy, fz = x - ix, y - iy, z - iz
     u, v, w = _ease(fx), _ease(fy), _ease(fz)
@@ -82,7 +82,7 @@ def field2(seed: int, sx: int, sz: int, scale: float, octaves: int) -> np.ndarra
     """Noise over a map: float64, shape (sx, sz).
 
     Args:
-        scale: Cells between lattice points of the first octave; each further octave has half of it and half the height.
+        scale: Cells between lattice points of the first octave; each further octave has half the distance and half the height.
     """
     out = np.empty((sx, sz), np.float64)
     for x in range(sx):
@@ -98,7 +98,7 @@ def field2(seed: int, sx: int, sz: int, scale: float, octaves: int) -> np.ndarra
 
 @njit(cache=True, nogil=True)
 def lattice3(seed: int, nx: int, nz: int, ny: int, step: int, scale: float, scale_y: float, octaves: int) -> np.ndarray:
-    """Noise in space at every `step`-th cell, to interpolate between: float64, shape (nx, nz, ny)."""
+    """Noise in space at every `step`-th cell, for interpolation between these cells: float64, shape (nx, nz, ny)."""
     out = np.empty((nx, nz, ny), np.float64)
     for i in range(nx):
         for k in range(nz):

@@ -25,7 +25,7 @@ TREES: dict[str, tuple[float, tuple[tuple[str, float], ...]]] = {
     "mountains": (0.006, (("spruce", 0.6), ("oak", 0.4))),
     "river": (0.001, (("oak", 1.0),)),
 }
-"""Biome -> trees per column, and how they are shared among kinds."""
+"""Biome -> trees per column, and kinds of trees with their shares."""
 
 PLANTS: dict[str, tuple[float, tuple[tuple[str, float], ...]]] = {
     "plains": (0.2, (("grass", 0.86), ("tall_grass", 0.05), ("dandelion", 0.02), ("poppy", 0.02), ("azure_bluet", 0.02),
@@ -44,7 +44,7 @@ PLANTS: dict[str, tuple[float, tuple[tuple[str, float], ...]]] = {
     "beach": (0.002, (("dead_bush", 1.0),)),
     "river": (0.08, (("grass", 1.0),)),
 }  # fmt: skip
-"""Biome -> plants per column, and how they are shared; flowers grow in patches, the rest evenly."""
+"""Biome -> plants per column, and plants with their shares; flowers grow in patches, other plants evenly."""
 
 _TALL = ("tall_grass", "large_fern", "rose_bush", "lilac", "peony", "sunflower")
 _FLOWERS = (
@@ -62,7 +62,7 @@ _COLD = np.array([name in ("snowy_tundra", "snowy_taiga") for name in BIOMES])
 
 
 def picked(draw: float, shares: Sequence[tuple[str, float]]) -> str:
-    """The name on which a number from 0 to 1 falls, if names take up their shares of that length one after another."""
+    """Pick a name by a number from 0 to 1; each name is picked for a part of that range as large as its share."""
     for name, share in shares:
         draw -= share
         if draw < 0:
@@ -75,7 +75,7 @@ def _index(name: str) -> int:
 
 
 def add_trees(rng: np.random.Generator, blocks: np.ndarray, tops: np.ndarray, biomes: np.ndarray, free: np.ndarray) -> None:
-    """Plant trees by `TREES` on grass or dirt where `free`; woods and glades follow noise."""
+    """Plant trees by `TREES` on grass or dirt where `free`; noise decides where woods and glades are."""
     sx, sz = tops.shape
     chance = np.zeros(len(BIOMES))
     for name, (often, _) in TREES.items():
@@ -91,7 +91,7 @@ def add_trees(rng: np.random.Generator, blocks: np.ndarray, tops: np.ndarray, bi
 
 
 def add_plants(rng: np.random.Generator, blocks: np.ndarray, tops: np.ndarray, biomes: np.ndarray, free: np.ndarray) -> None:
-    """Grow plants by `PLANTS`, cactus in deserts, cane at the water, pumpkins here and there."""
+    """Grow plants by `PLANTS`, cactus in deserts, sugar cane at water, and a few pumpkins."""
     sx, sz, sy = blocks.shape
     xs, zs = np.indices((sx, sz))
     y = np.minimum(tops.astype(np.int64), sy - 4)
@@ -176,7 +176,7 @@ def _cane(rng: np.random.Generator, blocks: np.ndarray, y: np.ndarray, free: np.
 
 
 def add_waters(rng: np.random.Generator, blocks: np.ndarray, tops: np.ndarray, biomes: np.ndarray) -> None:
-    """Clay, sand and gravel on the beds of waters, seagrass above, lily pads on still rivers, ice where it is cold."""
+    """Add clay, sand and gravel on the beds of waters, seagrass above, lily pads on still rivers, and ice where it is cold."""
     sx, sz, _ = blocks.shape
     seed = int(rng.integers(1 << 31))
     xs, zs = np.indices((sx, sz))
@@ -210,11 +210,11 @@ def add_waters(rng: np.random.Generator, blocks: np.ndarray, tops: np.ndarray, b
 
 
 def add_snow(blocks: np.ndarray, cold: np.ndarray, tops: np.ndarray, sturdy: np.ndarray) -> None:
-    """Lay snow over blocks under the sky in columns where `cold`.
+    """Lay snow on the highest blocks of the columns that are `cold`.
 
     Args:
         tops: Height of the highest cell of each column that is not air.
-        sturdy: bool per state: snow lies on it.
+        sturdy: bool per state: whether snow can lie on it.
     """
     xs, zs = np.nonzero(cold & (tops < blocks.shape[2] - 1))
     y = tops[xs, zs].astype(np.int64)

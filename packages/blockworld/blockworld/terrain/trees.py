@@ -1,4 +1,4 @@
-"""Trees, as stencils: each kind has a few shapes, made once and stamped where a tree stands."""
+"""Trees as stencils: each kind has a few shapes, which are made once and stamped wherever a tree grows."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from blockworld.registry.blocks import BLOCK_OF, BLOCKS, change, state_of
 
 KINDS = ("oak", "big_oak", "birch", "spruce", "pine", "acacia", "bush")
 NUM_SHAPES = 10
-"""Shapes of each kind."""
+"""Number of shapes of each kind."""
 _MAX_DISTANCE = 6
-"""Leaves farther than this from a log would decay."""
+"""Steps from a log beyond which leaves would decay."""
 
 Cells = dict[tuple[int, int, int], int]
 
 
 class Stencil(NamedTuple):
-    """One tree about its foot (0, 0, 0): int64 offsets, shape (N, 3), as x, y, z; uint16 states; bool `is_log`, logs last."""
+    """One tree with its foot at (0, 0, 0): int64 offsets, shape (N, 3), as x, y, z; uint16 states; bool `is_log`, logs last."""
 
     offsets: np.ndarray
     states: np.ndarray
@@ -28,7 +28,7 @@ class Stencil(NamedTuple):
 
 
 def _disc(leaves: set, x: int, y: int, z: int, radius: float, rng: np.random.Generator, keep_corners: float = 0.5) -> None:
-    """A round layer of leaves whose outermost corners are there only sometimes."""
+    """Add a round layer of leaves; each of its outermost corners is kept with the probability `keep_corners`."""
     reach = int(radius)
     for dx in range(-reach, reach + 1):
         for dz in range(-reach, reach + 1):
@@ -134,7 +134,7 @@ def _shape(kind: str, rng: np.random.Generator) -> tuple[list[tuple[int, int, in
 
 
 def _distances(logs: set, leaves: set) -> dict[tuple[int, int, int], int]:
-    """Steps from each leaf to the nearest log, through leaves."""
+    """Map each leaf to its steps to the nearest log, through leaves."""
     found: dict[tuple[int, int, int], int] = {}
     queue = deque((cell, 0) for cell in sorted(logs))
     while queue:
@@ -148,7 +148,7 @@ def _distances(logs: set, leaves: set) -> dict[tuple[int, int, int], int]:
 
 @cache
 def stencil(kind: str, shape: int) -> Stencil:
-    """A tree of a kind, `shape` 0 to `NUM_SHAPES` - 1; always the same one."""
+    """Return the tree of a kind and a `shape`, 0 to `NUM_SHAPES` - 1; the result is always the same."""
     logs, leaves, wood = _shape(kind, np.random.default_rng([KINDS.index(kind), shape]))
     trunk = dict.fromkeys(logs)
     far = _distances(set(trunk), leaves - set(trunk))
@@ -172,7 +172,7 @@ _GIVES_WAY = np.array([
 
 
 def plant(blocks: np.ndarray, x: int, y: int, z: int, kind: str, shape: int) -> bool:
-    """Stamp a tree whose lowest log is at (x, y, z), if its trunk meets only air, plants and leaves; return whether it did."""
+    """Stamp a tree with its lowest log at (x, y, z) if its trunk meets only air, plants and leaves; return whether it did."""
     offsets, states, is_log = stencil(kind, shape)
     sx, sz, sy = blocks.shape
     at = np.add(offsets, (x, y, z))

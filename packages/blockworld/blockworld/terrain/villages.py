@@ -1,8 +1,8 @@
 """Villages: a well, streets that follow the ground, houses with doors to the street, farms, a pen, lamps, and residents.
 
-A village is made in two steps. `plan` draws streets and lots on the height map before there is any block, and evens the map
-under them; `build` puts the blocks on the land that was made from that map. So ground never has to be moved twice, and grass,
-sand and snow lie on it as everywhere else.
+A village is made in two steps. `plan` draws streets and lots on the height map, before any block exists, and levels the map
+under them. `build` puts the blocks on the land that was made from this map. So the ground is moved only once, and grass, sand
+and snow lie on it as everywhere else.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["STYLES", "House", "Plan", "Village", "build", "plan"]
 Box = tuple[int, int, int, int, int, int]
 
 RADIUS = 46
-"""Streets and houses lie within this many blocks of the middle."""
+"""Largest distance of streets and houses from the middle, in blocks."""
 _SQUARE = 5
 _ANIMALS = ("cow", "sheep", "pig", "chicken")
 
@@ -33,8 +33,8 @@ class House(NamedTuple):
     """One building.
 
     Attributes:
-        box: x0, y0, z0, x1, y1, z1 of its cells, ends included; y0 is its floor, and one walks on y0 + 1.
-        door: Lower half of its front door, or its gate; None of farms.
+        box: x0, y0, z0, x1, y1, z1 of its cells, ends included; y0 is the floor; feet are at y0 + 1.
+        door: Lower half of its front door, or its gate; None for farms.
         kind: Name of its design, such as `cottage`, `smithy`, `farm`, `pen`.
     """
 
@@ -45,15 +45,15 @@ class House(NamedTuple):
 
 @dataclass(frozen=True)
 class Village:
-    """Buildings and future residents.
+    """The buildings and future residents of a village.
 
     Attributes:
         style: One of `STYLES`.
         centre: Cell above the ground of the square, beside the well.
         houses: Buildings, those with beds or trades first, then farms and pens.
-        paths: Cells of paths, as (x, y, z) of the block one walks on.
-        residents: Cell of the feet and profession of every villager, indoors.
-        livestock: Name and cell of the feet of animals, in pens and on the grass around.
+        paths: Blocks of paths (the ground, not the feet), as (x, y, z).
+        residents: Cell of the feet (indoors) and profession of every villager.
+        livestock: Name and cell of the feet of each animal, in pens and on the grass around.
     """
 
     style: str
@@ -66,7 +66,7 @@ class Village:
 
 @dataclass
 class _Lot:
-    """Place of a building: its volume, turned, with its least corner at (x, z)."""
+    """Place for a building: its volume, how it is turned, and the low corner (x, z)."""
 
     kind: str
     volume: Volume
@@ -95,13 +95,13 @@ class _Lot:
 
 @dataclass
 class Plan:
-    """A village before its blocks.
+    """A planned village, before its blocks are placed.
 
     Attributes:
         centre, start: Columns (x, z) of the well and of where a visitor stands.
-        ground: bool, shape (SX, SZ): columns it takes up, with a margin.
-        paths: bool, same shape.
-        lamps, hay, meadow: Columns of lamp posts, of heaps of hay, and of animals at grass.
+        ground: bool, shape (SX, SZ): columns of the village, with a margin.
+        paths: bool, same shape: columns of paths.
+        lamps, hay, meadow: Columns of lamp posts, of heaps of hay, and of grazing animals.
     """
 
     style: str
@@ -116,14 +116,14 @@ class Plan:
 
 
 class _Side:
-    """One side of one street: how far it is built up."""
+    """One side of one street, with the mark up to which it has buildings."""
 
     def __init__(self, way: tuple[int, int], hand: int) -> None:
         self.way, self.hand, self.along = way, hand, _SQUARE + 1
 
 
 def _blurred(values: np.ndarray, reach: int) -> np.ndarray:
-    """Mean over squares, twice, with the edge continued."""
+    """Blur a map: take the mean over squares twice; values at the edge are repeated outside."""
     for _ in range(2):
         for axis in (0, 1):
             padding = [(reach + 1, reach), (0, 0)] if axis == 0 else [(0, 0), (reach + 1, reach)]
@@ -136,7 +136,7 @@ def _blurred(values: np.ndarray, reach: int) -> np.ndarray:
 
 
 def plan(rng: np.random.Generator, style: str, centre: tuple[int, int], heights: np.ndarray, rough: np.ndarray) -> Plan:
-    """Draw a village around `centre`, and even `heights` and `rough` (float64, shape (SX, SZ); changed) beneath it."""
+    """Plan a village around `centre`, and level `heights` and `rough` (float64, shape (SX, SZ); changed) under it."""
     sx, sz = heights.shape
     cx, cz = centre
     xs, zs = np.indices((sx, sz))
@@ -170,7 +170,7 @@ def _pave_square(done: Plan, used: np.ndarray) -> None:
 
 
 def _lots(rng: np.random.Generator, done: Plan, used: np.ndarray) -> None:
-    """Deal buildings out along the streets, nearest the square first, and pave as far as there are any."""
+    """Distribute buildings along the streets, nearest to the square first, and pave the streets as far as buildings stand."""
     cx, cz = done.centre
     style = STYLE[done.style]
     ways = ((1, 0), (0, 1), (-1, 0), (0, -1))
@@ -248,8 +248,9 @@ def _fit(
     used: np.ndarray,
     reserved: np.ndarray,
 ) -> _Lot | None:
-    """The first free place along one side of a street for a building, its front `back` cells from the
-    middle of the street; moves the side's mark past it.
+    """Find the first free place for a building along one side of a street, and move the side's mark past it.
+
+    The building's front is `back` cells from the middle of the street. Return None without such a place.
     """
     cx, cz = done.centre
     width, depth, _ = volume.cells.shape
@@ -295,7 +296,7 @@ def _pave_to_door(lot: _Lot, way: tuple[int, int], bends: dict, done: Plan) -> N
 
 
 def _even(done: Plan, heights: np.ndarray, away: np.ndarray) -> None:
-    """Level every lot and the square, and let the ground between go up and down by steps that one can walk."""
+    """Level every lot and the square; between them, let the ground rise and fall in steps that can be walked."""
     cx, cz = done.centre
     fixed = np.zeros(heights.shape, np.bool_)
     square = (slice(cx - _SQUARE, cx + _SQUARE + 1), slice(cz - _SQUARE, cz + _SQUARE + 1))
@@ -316,7 +317,7 @@ def _even(done: Plan, heights: np.ndarray, away: np.ndarray) -> None:
 
 
 def _trimmings(rng: np.random.Generator, done: Plan, used: np.ndarray, heights: np.ndarray) -> None:
-    """Hay, and a meadow for animals, on columns that are still free."""
+    """Place heaps of hay and a meadow for animals on columns that are still free."""
     cx, cz = done.centre
     sx, sz = heights.shape
     for _ in range(200):
@@ -336,10 +337,10 @@ def _trimmings(rng: np.random.Generator, done: Plan, used: np.ndarray, heights: 
 
 
 def build(rng: np.random.Generator, drawn: Plan, blocks: np.ndarray, tops: np.ndarray) -> Village:
-    """Put a planned village on its land.
+    """Build a planned village on its land.
 
     Args:
-        blocks: uint16, shape (SX, SZ, SY); changed.
+        blocks: uint16, shape (SX, SZ, SY); changed in place.
         tops: int16, shape (SX, SZ): heights of the ground.
     """
     style = STYLE[drawn.style]
@@ -397,7 +398,7 @@ def _pave(rng: np.random.Generator, drawn: Plan, blocks: np.ndarray, tops: np.nd
 
 
 def _raise(lot: _Lot, blocks: np.ndarray) -> House:
-    """Put one building down, and ground under it where it would hang."""
+    """Place one building, with ground under it where it would hang in the air."""
     volume = lot.volume
     sy = blocks.shape[2]
     low, high = lot.level, lot.level
@@ -423,7 +424,7 @@ def _raise(lot: _Lot, blocks: np.ndarray) -> House:
 
 
 def _in_pen(rng: np.random.Generator, lot: _Lot, blocks: np.ndarray) -> list[tuple[str, int, int, int]]:
-    """Three animals of one kind on the grass inside a pen."""
+    """Return three animals of one kind on the grass inside a pen."""
     width, depth = lot.size
     name = _ANIMALS[int(rng.integers(len(_ANIMALS)))]
     places = [
@@ -444,7 +445,7 @@ def _heap(rng: np.random.Generator, blocks: np.ndarray, tops: np.ndarray, x: int
 
 
 def _well(drawn: Plan, blocks: np.ndarray, level: int) -> None:
-    """The well in the middle of the square, under a roof, with a bell, benches and lamps about it."""
+    """Build the well in the middle of the square, under a roof, with a bell, benches and lamps around it."""
     style = STYLE[drawn.style]
     cx, cz = drawn.centre
     stone = parse(style.walls[0] if drawn.style != "snowy" else "stone_bricks")
