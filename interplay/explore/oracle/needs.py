@@ -112,8 +112,8 @@ def closure(start: Iterable[str], more: Iterable[Turn] = (), *, never: str = "",
     Args:
         start: Items, `#` blocks and `@` mobs.
         more: Turns of this scene, besides those of the world.
-        never: A thing that the player never has. A screen that makes it may still use it up, because the result need not
-            be taken out.
+        never: A thing that the player never has. A screen that makes it may still use it up, because an item on the cursor
+            does not count as carried.
         silk: Whether the scene has a tool with silk touch.
     """
     had, held, size = set(start) - {never}, set[str](), -1
