@@ -37,7 +37,7 @@ ENFORCED, NO_WAY_FOUND, OPEN = "enforced", "no way found", "open"
 
 
 class InstanceError(InterplayError):
-    """An instance cannot be read; the text names the file, the key and the remedy."""
+    """Raised when an instance cannot be read; the text names the file, the key and the remedy."""
 
 
 @dataclass(frozen=True)

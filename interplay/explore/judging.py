@@ -20,7 +20,7 @@ _SCENE = ("kind", "time", "rules", "commands")
 
 
 class JudgingError(InterplayError):
-    """An instance cannot judge the episode."""
+    """Raised when an instance cannot judge an episode."""
 
 
 class Watch:
@@ -78,7 +78,7 @@ def judge(
     """Play an episode again, in the version of the task in which it was recorded, and judge it after every step.
 
     Raises:
-        JudgingError: If the episode was not played in this instance, or in another scene of that name.
+        JudgingError: If the episode is of another instance, or of another scene with the same name.
         NotFoundError: For unknown semantics.
     """
     if semantics not in SEMANTICS:
@@ -102,7 +102,7 @@ def known(archive: Archive, episode_id: str, *, advance: Callable[[int], None] =
     """Return an episode's judgement by an instance that comes with the package; compute and cache a missing one.
 
     Raises:
-        JudgingError: If the episode was not played in such an instance, or in another scene of that name.
+        JudgingError: If the episode is not of such an instance, or of another scene with the same name.
     """
     there = judgement_cache.read(archive.root, episode_id)
     if there is not None:

@@ -49,11 +49,11 @@ FACTS = {
 
 
 class RuleError(InterplayError):
-    """A rule cannot be judged."""
+    """Raised when a rule cannot be judged."""
 
 
 class FactError(InterplayError):
-    """The facts are incomplete, or hold something that `FACTS` does not name, so that nothing can be judged."""
+    """Raised when the facts are incomplete, or hold something that `FACTS` does not name, so that nothing can be judged."""
 
 
 @dataclass(frozen=True)

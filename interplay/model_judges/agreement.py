@@ -69,7 +69,7 @@ class Agreement:
 def agreement_with_people(
     opinions: Sequence[LoggedOpinion], people: Sequence[JudgedPair], questions: Sequence[Question], rng: np.random.Generator
 ) -> Agreement | None:
-    """Compare a judge's answers about one task with people's; return `None` if no pair of episodes has both.
+    """Compare a judge's answers about one task with people's; return `None` if no pair of episodes has answers of both.
 
     If there are several `opinions` about a pair of episodes, the last one counts.
     """

@@ -123,8 +123,8 @@ def leave_agents_out(
     Args:
         penalty, temperature: Those of the judge that will be used; all answers were used to choose them.
     Returns:
-        Probabilities, shape (n, 3), and whether each answer's model had enough to learn from, shape (n,). With fewer than
-        four agents, no answer has.
+        Probabilities, shape (n, 3), and whether each answer's model had enough to learn from, shape (n,): never with fewer
+        than four agents.
     """
     said = np.array(outcomes)
     names = np.array(sorted({name for pair in agents for name in pair}))

@@ -36,7 +36,7 @@ _STILL = 0.01
 
 
 class ModelJudgeError(InterplayError):
-    """A model judge cannot be made or used; the text says what is missing."""
+    """Raised when a model judge cannot be made or used; the text says what is missing."""
 
 
 def from_video(path: Path) -> dict[str, float]:

@@ -32,11 +32,11 @@ _SWAPPED = {**SWAPPED, "na": "na"}
 
 
 class VisionJudgeError(InterplayError):
-    """The model's server did not answer, or its answer cannot be used; the text says what came back."""
+    """Raised when the model's server does not answer, or its answer cannot be used; the text says what came back."""
 
 
 class UnansweredPairError(VisionJudgeError):
-    """One pair got no answer, because of its videos or the model's reply; other pairs may get one."""
+    """Raised when one pair gets no answer, because of its videos or the model's reply; other pairs may get one."""
 
 
 @dataclass(frozen=True)

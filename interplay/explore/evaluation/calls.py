@@ -47,7 +47,7 @@ _FREE = ("arguments", "data", "internal", "metadata")
 
 
 class CallError(InterplayError):
-    """A model call got no answer; the error text holds no key."""
+    """Raised when a model call gets no answer; the error text holds no key."""
 
 
 class Calls:

@@ -199,7 +199,7 @@ LOGS = Path("explore") / "logs"
 
 @dataclass(frozen=True)
 class Budget:
-    """Limits of one command; `None` means no limit. Calls without an answer yet count; answers of earlier commands do not.
+    """Limits of one command; `None` means no limit. Calls that still wait count; answers of earlier commands do not.
 
     Attributes:
         cost: In dollars, computed with `price`.

@@ -279,7 +279,7 @@ ARGUMENTS = {"target": "string", "at": "array", "item": "string", "fuel": "strin
 
 
 class BadValueError(InterplayError):
-    """An argument of a macro is missing, unknown or invalid."""
+    """Raised when an argument of a macro is missing, unknown or invalid."""
 
 
 def read(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:

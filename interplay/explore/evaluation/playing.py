@@ -37,7 +37,7 @@ MOST_REFUSED = 90
 
 
 class RefusedError(InterplayError):
-    """The model's replies cannot be played."""
+    """Raised when the model's replies cannot be played."""
 
 
 @dataclass

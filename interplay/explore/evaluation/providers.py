@@ -34,7 +34,7 @@ MOST_RETRIES = 4
 
 
 class EvaluationError(InterplayError):
-    """A model cannot be used, or an evaluation cannot begin."""
+    """Raised when a model cannot be used, or an evaluation cannot begin."""
 
 
 class At(NamedTuple):

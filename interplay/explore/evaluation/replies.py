@@ -123,7 +123,7 @@ def shortened(text: str) -> str:
 
 
 def _without_thoughts(text: str) -> str:
-    """Return a reply without the model's thoughts; the mark at their begin or end may be missing."""
+    """Return a reply without the model's thoughts; the mark at their start or end may be missing."""
     said = _END_OF_THOUGHTS.sub(" ", _THOUGHTS.sub(" ", text)).strip()
     return _OWN_ROLE.sub("", said).strip()
 

@@ -24,7 +24,7 @@ from interplay.explore.instance import Instance, parse
 
 
 class LinesError(InterplayError):
-    """A file of lines cannot be written, or another process is writing it."""
+    """Raised when a file of lines cannot be written, or another process is writing it."""
 
 
 class LineFile:
@@ -67,7 +67,7 @@ FOLDER = Path("explore") / "runs"
 
 
 class RunError(InterplayError):
-    """A run cannot be read or continued; the text says what to do."""
+    """Raised when a run cannot be read or continued; the text says what to do."""
 
 
 @dataclass(frozen=True)

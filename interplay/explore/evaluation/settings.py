@@ -27,7 +27,7 @@ PROMPTS = Path(__file__).with_name("prompts.toml")
 
 
 class SettingsError(InterplayError):
-    """The settings cannot be used."""
+    """Raised when the settings cannot be used."""
 
 
 @cache

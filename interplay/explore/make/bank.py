@@ -51,7 +51,7 @@ _NO_FINDING = frozenset({name_of(AIR), "cave_air", "void_air", "moving_piston", 
 
 
 class BankError(InterplayError):
-    """A bank cannot be used; the text names the file, the key and the remedy."""
+    """Raised when a bank cannot be used; the text names the file, the key and the remedy."""
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ _FEW_WALLS = 0.8
 
 
 class PlanError(InterplayError):
-    """An instance cannot be planned."""
+    """Raised when an instance cannot be planned."""
 
 
 @dataclass(frozen=True)

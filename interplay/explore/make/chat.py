@@ -29,7 +29,7 @@ FOLDER = Path("explore") / "make"
 
 
 class ChatError(InterplayError):
-    """A file of answers cannot be used."""
+    """Raised when a file of answers cannot be used."""
 
 
 @dataclass

@@ -88,7 +88,7 @@ MOST_COMMANDS = 120
 
 
 class ReplyError(InterplayError):
-    """A reply cannot be used; `kind` is one of `KINDS`."""
+    """Raised when a reply cannot be used; `kind` is one of `KINDS`."""
 
     def __init__(self, kind: str, why: str) -> None:
         super().__init__(clean(why, 600))
@@ -96,7 +96,7 @@ class ReplyError(InterplayError):
 
 
 class _FormError(InterplayError):
-    """A value does not have the type that the form requires."""
+    """Raised when a value does not have the type that the form requires."""
 
 
 @dataclass(frozen=True)

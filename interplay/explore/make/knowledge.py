@@ -34,11 +34,11 @@ LABELS: Mapping[str, tuple[str, ...]] = {
 
 
 class KnowledgeError(InterplayError):
-    """The filter cannot run, or one of its files cannot be used."""
+    """Raised when the filter cannot run, or one of its files cannot be used."""
 
 
 class ReplyError(InterplayError):
-    """A reply cannot be used; the text tells the model why."""
+    """Raised when a reply cannot be used; the text tells the model why."""
 
 
 @dataclass(frozen=True)

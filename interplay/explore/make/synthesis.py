@@ -49,7 +49,7 @@ HOPS = (2, 4)
 
 
 class SynthesisError(InterplayError):
-    """The instances cannot be made as asked."""
+    """Raised when the instances cannot be made as asked."""
 
 
 @dataclass(frozen=True)

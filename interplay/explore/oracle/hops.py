@@ -155,7 +155,8 @@ def _looking(start: Run, first: Milestone, then: Milestone) -> Run | None:
 def _without(instance: Instance, start: Run, first: Milestone, then: Milestone) -> Run | None:
     """Let planners try to reach `then` without `first`, directly or after the other milestones that `then` needs.
 
-    The planners avoid the rules of `first`: they do not look at its target, do not enter its box, or carry too few of its item.
+    The planners keep the rules of `first` from holding: they look away from its target, stay out of its box, or carry too few
+    of its item.
     """
     others = [one for one in _needed_by(instance, then.task) if one.id != first.id]
     for before in ([], others) if others else ([],):

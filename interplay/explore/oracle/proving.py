@@ -184,7 +184,7 @@ _MOST_BYTES = 10_000_000
 
 
 class ReplayError(InterplayError):
-    """A text holds no actions that can be read."""
+    """Raised when a text holds no actions that can be read."""
 
 
 def packed(actions: Iterable[Action]) -> str:

@@ -76,7 +76,7 @@ def compared(
 ) -> str | None:
     """Compare a run with its episode, which is replayed once for each version of the two files; return the error in words.
 
-    The text is empty if there is no error, or if the run failed; `None` if an earlier release's file does not tell.
+    The text is empty if there is no error, or if the run failed; `None` if unknown, as for files of an earlier release.
     """
     if result.failed is not None:
         return ""

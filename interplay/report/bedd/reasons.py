@@ -114,7 +114,7 @@ _EXAMPLE = '{"task_sentiment": {"FindCave": [575, 48, 99], ...}, "agent_sentimen
 
 
 class CountsError(InterplayError):
-    """A file of counts cannot be used; the text names the key and the expected value."""
+    """Raised when a file of counts cannot be used; the text names the key and the expected value."""
 
 
 class SentimentTests(NamedTuple):

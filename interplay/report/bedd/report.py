@@ -24,7 +24,7 @@ from interplay.tasks import Task, builtin_suites
 
 
 class NothingToReportError(InterplayError):
-    """The report found no answers."""
+    """Raised when the report finds no answers."""
 
 
 def database_report(

@@ -54,7 +54,7 @@ class Play:
 
     @property
     def seconds(self) -> float:
-        """Seconds for which the owner held the seat: by the task's frame rate, or by the clock if the players take turns."""
+        """Seconds for which the owner held the seat: by the frame rate, or by the clock if the world waits for its players."""
         return self.held.duration_s if self.task.takes_turns else self.held.num_steps / self.task.frame_rate_hz
 
     @property

@@ -18,7 +18,7 @@ from interplay.study.definition import Study
 
 
 class NothingPlayedError(InterplayError):
-    """The report found no recordings."""
+    """Raised when the report finds no recordings."""
 
 
 def crowdplay_report(
