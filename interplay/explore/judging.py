@@ -102,7 +102,7 @@ def known(archive: Archive, episode_id: str, *, advance: Callable[[int], None] =
     """Return an episode's judgement by an instance that comes with the package; compute and cache a missing one.
 
     Raises:
-        JudgingError: If the episode is not of such an instance, or of another scene with the same name.
+        JudgingError: If the episode is of no such instance, or of another scene with the same name.
     """
     there = judgement_cache.read(archive.root, episode_id)
     if there is not None:

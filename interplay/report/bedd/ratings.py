@@ -184,7 +184,7 @@ _ALONE = ("no, each side is judged separately", "one", "standard error of each s
 
 
 def methods_table(board: Board, groups: Groups, forms: Mapping[str, Sequence[Question]]) -> Table:
-    """Make a row for each method: its traits, and how its ranking agrees with TrueSkill's and with its own in reverse order."""
+    """Make a row for each method: its traits, and how its ranking agrees with TrueSkill's and its own on reversed answers."""
     score = board.ranking.score
     backwards = board.log.select(np.arange(len(board.log))[::-1])
     rows: list[tuple[Cell, ...]] = []
