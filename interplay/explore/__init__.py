@@ -1,10 +1,10 @@
-"""The benchmark of language-model agents: scenes with milestones, and rules that say when a milestone is reached.
+"""The benchmark for language-model agents: scenes with milestones, and rules that say when a milestone is reached.
 
     from interplay.explore import facts, instance, rules
 
     made = instance.load("bridge.json")
     made.task()                                   # plays, records and verifies as every task of the block world
 
-`instance` is one scene with its tasks and milestones, `rules` judges plain facts and knows no world, `facts` takes
-them from a real one, `checking` finds what is wrong with an instance, and `mineexplorer` reads the published layout.
+`instance` is one scene with its tasks and milestones. `rules` judges plain facts without a world, and `facts` collects these
+facts from a real world. `checking` finds mistakes in an instance, and `mineexplorer` reads the published layout.
 """

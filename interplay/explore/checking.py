@@ -48,7 +48,7 @@ class Start:
 
 @dataclass(frozen=True)
 class Report:
-    """Findings of one instance; `refused` has the reasons of commands that the world refused: `fox is not simulated; ...`."""
+    """Mistakes found in one instance; `refused` has the world's reasons for refused commands: `fox is not simulated; ...`."""
 
     findings: tuple[Finding, ...]
     starts: tuple[Start, ...]
@@ -56,7 +56,7 @@ class Report:
 
 
 def check(instance: Instance) -> Report:
-    """Check the document, and the scene, which is built for it."""
+    """Check an instance's document, then build its scene and check that, too."""
     found = [*_graph(instance), *_milestones(instance)]
     in_scene, starts, refused = _scene(instance)
     return Report((*found, *in_scene), tuple(starts), tuple(refused))

@@ -1,4 +1,4 @@
-"""Facts of a block world that `rules` judges: of the scene when it is ready, and of each tick."""
+"""Collect the facts of a block world that `rules` judges: when the scene is ready, and at each tick."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def for_rules(world: World, spawn: Point, rules: Iterable[Rule]) -> dict[str, An
 
 
 def collect(world: World, spawn: Point, boxes: Iterable[tuple[Cell, Cell]], *, sees: bool = False) -> dict[str, Any]:
-    """Facts of a world as the player sees it now, JSON values: see `rules.FACTS`.
+    """Return the facts of a world at this moment as JSON values: see `rules.FACTS`.
 
     Args:
         spawn: `feet` of the scene when it was `ready`.
-        boxes: Corners, in cells from the origin, of boxes whose blocks are counted; cells outside the land hold nothing.
-        sees: Whether to find what is visible, which takes some milliseconds.
+        boxes: Two corners of each box whose blocks to count, in cells from the origin; cells outside the land hold nothing.
+        sees: Whether to find the visible things, which takes some milliseconds.
     """
     me, origin = world.player, cell(spawn)
     counted = []
@@ -66,7 +66,7 @@ def _mobs(world: World) -> np.ndarray:
 
 
 class Seen(NamedTuple):
-    """A block, mob or item on a ray; `distance` is from the eye, in blocks, and `entity` is -1 for a block."""
+    """A block, mob or item that a ray meets; `distance` is from the eye, in blocks; `entity` is its id, -1 for a block."""
 
     kind: str
     name: str
@@ -76,15 +76,15 @@ class Seen(NamedTuple):
 
     @property
     def cell(self) -> Cell:
-        """Cell of the point; for a block its own."""
+        """Cell that contains the point; for a block, the block's cell."""
         return cell(self.point)
 
 
 def visible(world: World) -> list[dict[str, Any]]:
-    """Kind, name and distance in blocks of the nearest of each block and mob in sight, by shape and not by light.
+    """List each kind of block and mob in sight: kind, name, and distance in blocks of the nearest one. Light does not matter.
 
-    `LOOKS` rays are cast, so smaller things may be missed. Rays pass water and panes of glass, which are not seen themselves;
-    mobs are the boxes they are hit in.
+    `LOOKS` rays are cast, so smaller things may be missed. Rays pass through water and panes of glass, which are never listed;
+    a mob is met at its hit box.
     """
     found: dict[tuple[str, str], float] = {}
     for one in in_sight(world):
@@ -94,9 +94,9 @@ def visible(world: World) -> list[dict[str, Any]]:
 
 
 def in_sight(world: World, *, things: bool = False, around: tuple[Point, float] | None = None) -> list[Seen]:
-    """Each block and mob that `LOOKS` rays of the player's picture meet, where it is nearest, in the order of the rays.
+    """List each block and mob that `LOOKS` rays of the player's picture meet, at its nearest point, in the order of the rays.
 
-    `things` are items that lie there; they hide what is behind them. `around` is a point and a distance in blocks.
+    `things`: list items on the ground, too; these then hide what is behind them. `around` is a point and a distance in blocks.
     """
     rays = _Rays(world, things=things)
     met = rays.met
@@ -113,21 +113,21 @@ def in_sight(world: World, *, things: bool = False, around: tuple[Point, float] 
 
 
 def seen_at(world: World, at: tuple[float, float]) -> Seen | None:
-    """Thing at a place of the picture, from 0 to 1 across and down, by the ray of `in_sight` there; None without one."""
+    """Return the block or mob at a place of the picture; `at` is 0 to 1 across and down. None if its ray meets nothing."""
     across, down = (min(number - 1, int(part * number)) for part, number in zip(at, LOOKS, strict=True))
     rays, index = _Rays(world, things=False), down * LOOKS[0] + across
     return rays.seen(index) if index in rays.met else None
 
 
 class _Rays:
-    """`LOOKS` rays of the player's picture, row by row from the upper left, and what each meets.
+    """`LOOKS` rays of the player's picture, row by row from the upper left, and the thing that each ray meets.
 
     Attributes:
-        far: Distances (N,); `FARTHEST_SEEN` where there is nothing.
-        points: Where something is met (N, 3).
-        cells: Cells in which the points lie (N, 3).
-        rows: Which of the entities is met (N,); -1 where it is a block, or nothing.
-        met: Indices of the rays that meet something; `seen` takes one of them.
+        far: Distance of each ray (N,); `FARTHEST_SEEN` where it meets nothing.
+        points: Point where each ray meets something (N, 3).
+        cells: Cell of each point (N, 3).
+        rows: Index of the entity that each ray meets (N,); -1 where it meets a block or nothing.
+        met: Indices of the rays that meet something; `seen` takes such an index.
     """
 
     def __init__(self, world: World, *, things: bool) -> None:
@@ -161,7 +161,7 @@ class _Rays:
 
 
 def _states(grid: Grid, cells: np.ndarray) -> np.ndarray:
-    """As `Grid.get`, of many cells (N, 3)."""
+    """Return the states (N,) of many cells (N, 3), as `Grid.get` does for one cell."""
     x, y, z = cells.T
     sx, sy, sz = grid.size
     in_column = (x >= 0) & (x < sx) & (z >= 0) & (z < sz)
@@ -172,9 +172,9 @@ def _states(grid: Grid, cells: np.ndarray) -> np.ndarray:
 
 
 def _entities_met(entities: np.ndarray, eye: np.ndarray, ways: np.ndarray, depth: np.ndarray) -> np.ndarray:
-    """Index (N,) of the nearest entity before what each ray meets, or -1; `depth`, (N,), becomes the distance to it.
+    """Find the nearest entity that each ray meets before its block; return indices (N,), -1 for none.
 
-    `ways` are unit vectors (N, 3).
+    `ways` are the rays' unit vectors (N, 3). `depth` (N,), each ray's distance, is changed where an entity is nearer.
     """
     found = np.full(len(ways), -1)
     with np.errstate(divide="ignore"):

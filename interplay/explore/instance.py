@@ -37,12 +37,12 @@ ENFORCED, NO_WAY_FOUND, OPEN = "enforced", "no way found", "open"
 
 
 class InstanceError(InterplayError):
-    """An instance that cannot be read; the text names the file, the key and the remedy."""
+    """Raised when an instance cannot be read; the text names the file, the key and the remedy."""
 
 
 @dataclass(frozen=True)
 class Edge:
-    """Dependency of one task on another."""
+    """A dependency: the task `then` needs the task `first`."""
 
     first: str
     then: str
@@ -51,7 +51,7 @@ class Edge:
 
 @dataclass(frozen=True)
 class Milestone:
-    """Test of whether one task was done: all rules must hold at the same tick."""
+    """The test of one task: the task is done when all rules hold at the same tick."""
 
     task: str
     id: str
@@ -61,16 +61,16 @@ class Milestone:
 
 @dataclass(frozen=True)
 class Instance:
-    """One document, as written: its parts have the right types, and `checking` says whether they fit together.
+    """One instance, as its document has it. All parts have the right types; `checking` says whether the parts fit together.
 
     Attributes:
-        name: Fit for files and ids.
-        scene_name, scene_description: For people who look at instances; players never see them.
-        task_text: The goal, all that a player is told.
-        commands: Build the scene, in order, from where the player begins.
-        time: Of day, in ticks since sunrise.
-        source: Origin of the instance, a table of the author's own.
-        proofs: JSON of `oracle.recording.Proof`, one for each episode that solved a version of it.
+        name: Name that is valid in file names and ids.
+        scene_name, scene_description: For people who look at instances; players never see these texts.
+        task_text: The goal; a player is told nothing else.
+        commands: Commands that build the scene, in order, relative to the player's start.
+        time: Time of day, in ticks since sunrise.
+        source: Origin of the instance: a table whose keys the author chooses.
+        proofs: JSON of `oracle.recording.Proof`, one for each episode that solved a version of the instance.
     """
 
     name: str
@@ -99,7 +99,7 @@ class Instance:
 
     @property
     def numbers(self) -> dict[str, int]:
-        """Task -> its number on pages, from 1: in the author's order, followed by tasks that the order leaves out."""
+        """Task -> its number on pages, from 1: first the tasks in the author's order, then tasks that this order leaves out."""
         order = {task: place for place, task in enumerate(self.atomic_tasks_ordered)}
         tasks = dict.fromkeys([*self.nodes, *(one.task for one in self.milestones)])
         ordered = sorted(tasks, key=lambda task: order.get(task, len(order)))
@@ -107,7 +107,7 @@ class Instance:
 
     @property
     def edge_verdicts(self) -> dict[tuple[str, str], str]:
-        """Edge -> verdict of the proofs of this version. Proofs of earlier releases said `enforced` where no way was found."""
+        """Edge -> verdict in the proofs of this version; an `enforced` of earlier releases is read as "no way found"."""
         found: dict[tuple[str, str], str] = {}
         for proof in self.proofs:
             edges = (proof.get("hops") or {}).get("edges", ()) if proof.get("content_hash") == self.content_hash else ()
@@ -140,9 +140,9 @@ class Instance:
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def task(self) -> Task:
-        """Task that says the goal alone, and is played, recorded, verified and judged as all others.
+        """Return the task whose text is only the goal; it is played, recorded, verified and judged as all other tasks.
 
-        A command that the world refuses is an error at the first reset; `checking` names it.
+        If the world refuses a command, the first reset raises an error; `checking` names the command.
         """
         options = {
             "kind": self.land,
@@ -170,7 +170,7 @@ class Instance:
 
 
 def load(path: str | Path) -> Instance:
-    """Read one instance; a missing or invalid file is an `InstanceError`."""
+    """Read one instance; raise an `InstanceError` if the file is missing or invalid."""
     file = Path(path)
     text = read_text(file, InstanceError, hint="Give the path of an instance; docs/explore.md has one to copy.")
     return parse(read_json(text, str(file)), source=str(file))
@@ -189,7 +189,7 @@ def load_all(files: Iterable[Path]) -> list[Instance]:
 
 
 def read_json(text: str, source: str) -> Any:
-    """JSON document without duplicate keys, whose numbers are all finite as floats; anything else is an `InstanceError`."""
+    """Parse JSON; raise an `InstanceError` for other texts, duplicate keys, and numbers that are not finite as floats."""
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         values = dict(pairs)
@@ -214,7 +214,7 @@ def read_json(text: str, source: str) -> Any:
 
 
 def parse(document: Any, *, source: str = "<document>") -> Instance:
-    """Instance from its document; `source` names it in errors.
+    """Make an instance from its document; errors name it by `source`.
 
     Raises:
         InstanceError: If a key is missing or unknown, or its value has the wrong type.

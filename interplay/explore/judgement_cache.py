@@ -22,8 +22,8 @@ class Judgement:
     Attributes:
         semantics: Meaning of the rules, one of `rules.SEMANTICS`.
         milestones: Ids of all milestones that can be judged, in order.
-        reached: Id -> step, 0 if the milestone was reached before the first one.
-        by_player: Id -> whether the player removed what had to go: see `rules.Progress`.
+        reached: Id -> step at which the milestone was reached; 0 if it was reached before the first step.
+        by_player: Id -> whether the player removed the blocks or mobs that had to go: see `rules.Progress`.
     """
 
     episode: str
@@ -40,10 +40,10 @@ class Judgement:
 
 
 def read(root: Path, episode_id: str, task_hash: str | None = None) -> Judgement | None:
-    """Judgement of an episode by the instance as it is today; None if it is not cached.
+    """Return an episode's cached judgement, made by the package's instance as it is today; None if it is not cached.
 
     Args:
-        task_hash: Version of the task whose instance may have judged it too, for instances that do not come with the package.
+        task_hash: Accept a judgement by this version of the task, too; for instances that do not come with the package.
     """
     try:
         document = json.loads((root / FOLDER / f"{episode_id}.json").read_bytes())

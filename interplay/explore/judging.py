@@ -1,4 +1,4 @@
-"""Judge a world or a recorded episode by an instance's rules, at each tick."""
+"""Judge a running world or a recorded episode by an instance's rules, at each tick."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _SCENE = ("kind", "time", "rules", "commands")
 
 
 class JudgingError(InterplayError):
-    """An episode that cannot be judged by an instance."""
+    """Raised when an instance cannot judge an episode."""
 
 
 class Watch:
-    """Milestones of an instance in a world that is played; milestones without valid rules are left out.
+    """Judge an instance's milestones while its world is played; milestones without valid rules are left out.
 
     Attributes:
         spawn: `facts.feet` when the scene was ready.
@@ -41,7 +41,7 @@ class Watch:
         self._world = world
 
     def look(self, tick: int) -> None:
-        """Judge the milestones that are not reached yet; tick 0, the scene when it was ready, is judged by `__init__`."""
+        """Judge the milestones that are not reached yet; `__init__` has judged tick 0, the moment when the scene was ready."""
         progress = self.progress
         left = [rule for name, rules in progress.milestones.items() if name not in progress.reached for rule in rules]
         if not left or self._is_as_before(left):
@@ -50,7 +50,7 @@ class Watch:
         progress.update(self.facts, tick)
 
     def _is_as_before(self, rules: list[Rule]) -> bool:
-        """Whether all rules are about items, and the same items were judged last: so it is at most ticks."""
+        """Whether all rules are about carried items and none has changed, as at most ticks; then there is nothing to judge."""
         before, self._carried = self._carried, None
         if all(rule.type == "inventory_has" for rule in rules):
             slots = self._world.player.slots
@@ -78,7 +78,7 @@ def judge(
     """Play an episode again, in the version of the task in which it was recorded, and judge it after every step.
 
     Raises:
-        JudgingError: If the episode is not of this instance, or of another scene of that name.
+        JudgingError: If the episode is of another instance, or of another scene with the same name.
         NotFoundError: For unknown semantics.
     """
     if semantics not in SEMANTICS:
@@ -99,10 +99,10 @@ def judge(
 
 
 def known(archive: Archive, episode_id: str, *, advance: Callable[[int], None] = lambda _: None) -> Judgement:
-    """Judgement of an episode of an instance that comes with the package; computed and cached if it is missing.
+    """Return an episode's judgement by an instance that comes with the package; compute and cache a missing one.
 
     Raises:
-        JudgingError: If it is of no such instance, or of another scene of that name.
+        JudgingError: If the episode is of no such instance, or of another scene with the same name.
     """
     there = judgement_cache.read(archive.root, episode_id)
     if there is not None:
@@ -117,7 +117,7 @@ def known(archive: Archive, episode_id: str, *, advance: Callable[[int], None] =
 
 
 def of_instance(archive: Archive, episode: Episode, instance: Instance) -> Judgement:
-    """Judgement of an episode of this very version of an instance's task; computed and cached if it is missing."""
+    """Return an episode's judgement by exactly this version of an instance; compute and cache a missing one."""
     there = judgement_cache.read(archive.root, episode.id, instance.task().content_hash)
     if there is None:
         there = judge(episode, instance)

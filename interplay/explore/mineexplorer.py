@@ -1,4 +1,4 @@
-"""Import MineExplorer's published layout: folders of `metadata.json`, flat files, and JSON lines. Irregularities are listed."""
+"""Import MineExplorer's published layout (folders with `metadata.json`, flat files, JSON lines) and list irregularities."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _DEFAULTS: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class Remark:
-    """Something odd about one file; a line of JSON lines is `set.jsonl:12`, and an empty key the whole file."""
+    """An oddity in a file; `file` may name a line (`set.jsonl:12`), and an empty `key` means the whole file."""
 
     file: str
     key: str
@@ -40,7 +40,7 @@ class Remark:
 
 @dataclass
 class Imported:
-    """Instances of a path; irregular documents were read all the same, refused ones were not. `files` counts documents."""
+    """Instances read from a path. Irregular documents were read nevertheless, refused ones were not. `files` counts both."""
 
     files: int = 0
     instances: dict[str, Instance] = field(default_factory=dict)
@@ -53,7 +53,7 @@ class Imported:
 
 
 def import_path(path: Path) -> Imported:
-    """Read a file, or all files of a folder and its subfolders; unreadable ones there are `refused`.
+    """Read a file, or all files of a folder and its subfolders; unreadable files of a folder are listed in `refused`.
 
     Raises:
         InstanceError: If there is nothing to read, or `path` is a file that cannot be read.
@@ -104,10 +104,10 @@ def _documents(file: Path, root: Path) -> Iterator[tuple[str, str, str]]:
 
 
 def convert(published: Any, name: str) -> tuple[dict[str, Any], list[tuple[str, str]]]:
-    """A published document as one of ours, and its oddities as (key, text); `name` is made fit for a name.
+    """Convert a published document to our form; also return its oddities as (key, text). `name` is made a valid name.
 
     Raises:
-        InstanceError: If it is not an instance.
+        InstanceError: If the document is not an instance.
     """
     if not isinstance(published, Mapping) or "milestones" not in published:
         raise InstanceError("this is not an instance: it has no milestones")
@@ -158,7 +158,7 @@ def convert(published: Any, name: str) -> tuple[dict[str, Any], list[tuple[str, 
 
 
 def _milestone(published: Any, index: int, odd: list[tuple[str, str]]) -> Any:
-    """With the parameters that its rules leave out, and without keys that no milestone has."""
+    """Convert a milestone: add parameters that its rules leave out, and remove keys that milestones do not have."""
     if not isinstance(published, Mapping) or not isinstance(published.get("rules"), list):
         return published  # reading it says what is wrong
     where = f"milestones[{index}]"

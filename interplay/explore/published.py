@@ -1,5 +1,6 @@
-"""Instances that come with the package, by name: MineExplorer's (MIT; see NOTICE beside them), and those that the planner made
-(`interplay explore make --mode planner`).
+"""Instances that come with the package, by name.
+
+They are MineExplorer's (MIT; see NOTICE in their folder) and the planner's (`interplay explore make --mode planner`).
 """
 
 from __future__ import annotations
@@ -36,10 +37,10 @@ def suite() -> Suite:
 
 
 def file_of(name: str) -> Path:
-    """File of an instance that comes with the package, or the path as it is.
+    """Return the file of `explore/NAME`, an instance that comes with the package; return any other path as it is.
 
     Raises:
-        NotFoundError: For an unknown name after `explore/`; the nearest is offered.
+        NotFoundError: For an unknown name after `explore/`; the text offers the nearest name.
     """
     if not name.startswith(PREFIX) or name.endswith(".json"):
         return Path(name)
@@ -51,10 +52,10 @@ def file_of(name: str) -> Path:
 
 
 def files_of(given: Iterable[str]) -> list[Path]:
-    """Files of instances, each once: `published`, `planner`, `explore/NAME`, files, and the `.json` files of folders.
+    """List files of instances, each once, for `published`, `planner`, `explore/NAME`, files, and folders (their `.json` files).
 
     Raises:
-        NotFoundError: As `file_of`.
+        NotFoundError: As for `file_of`.
         InstanceError: If a folder holds no instance.
     """
     found: list[Path] = []
@@ -71,7 +72,7 @@ def files_of(given: Iterable[str]) -> list[Path]:
 
 
 def load_each(given: Iterable[str]) -> tuple[dict[Path, Instance], dict[str, str]]:
-    """File -> instance for names as `files_of` takes them, and file or name -> error for those that cannot be read."""
+    """Read instances by names as for `files_of`; return file -> instance, and file or name -> error where reading failed."""
     found, refused = dict[Path, Instance](), dict[str, str]()
     for name in given:
         try:

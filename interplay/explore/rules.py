@@ -1,4 +1,4 @@
-"""The rules of milestones, judged from plain facts: the five published ones, and ours, whose names begin with `x.`.
+"""Judge the rules of milestones from plain facts: the five published rules, and our own, whose names begin with `x.`.
 
 >>> rule = Rule("position_inside_box", {"min": [1, 0, 0], "max": [3, 2, 2], "coordinate_frame": "spawn_relative"})
 >>> facts = {"spawn": [8.5, 64.0, 8.5], "feet": [10.9, 64.0, 8.2], "eyes": 65.62, "yaw": 0.0, "pitch": 0.0}
@@ -49,23 +49,23 @@ FACTS = {
 
 
 class RuleError(InterplayError):
-    """A rule that cannot be judged."""
+    """Raised when a rule cannot be judged."""
 
 
 class FactError(InterplayError):
-    """Facts that are incomplete, or hold anything that `FACTS` does not name: nothing is judged from them."""
+    """Raised when the facts are incomplete, or hold something that `FACTS` does not name, so that nothing can be judged."""
 
 
 @dataclass(frozen=True)
 class Rule:
-    """One condition of a milestone, as it is written; `type` is one of `PARAMS`, and `problems` says whether it is valid."""
+    """One condition of a milestone, as written. `type` is one of `PARAMS`; `problems` tells whether the rule is valid."""
 
     type: str
     params: Mapping[str, Any]
 
 
 class Problem(NamedTuple):
-    """Mistake at a key such as `params.min_count`; a rule with a fatal one cannot be judged."""
+    """A mistake at a key such as `params.min_count`; a rule with a fatal mistake cannot be judged."""
 
     key: str
     text: str
@@ -164,7 +164,7 @@ _ALL_PARAMS = PARAMS | OWN_PARAMS
 
 
 def problems(rule: Rule) -> list[Problem]:
-    """Mistakes of a rule by itself, whatever the scene."""
+    """List the mistakes of a rule that do not depend on the scene."""
     checks = _ALL_PARAMS.get(rule.type)
     if checks is None:
         remedy = nearest(rule.type, _ALL_PARAMS) or f"rules are {', '.join(_ALL_PARAMS)}"
@@ -201,7 +201,7 @@ def _box_problems(rule: Rule) -> Iterable[Problem]:
 
 
 def check_facts(facts: Facts) -> None:
-    """Raise a `FactError` unless facts are exactly `FACTS`, each of its form."""
+    """Raise a `FactError` unless the facts have exactly the names of `FACTS`, each in its form."""
     _exactly(facts, FACTS, "facts")
     for name in ("spawn", "feet"):
         _point(facts[name], name)
@@ -243,7 +243,7 @@ def _point(value: Any, name: str) -> None:
 
 
 def cell(point: Sequence[float]) -> Cell:
-    """Cell of a point.
+    """Return the cell that contains a point.
 
     >>> cell((-0.5, 64.0, 3.0))
     (-1, 64, 3)
@@ -261,7 +261,7 @@ def turn_to(point: Sequence[float], target: Sequence[float], yaw: float) -> floa
 
 
 def _far_and_turned(facts: Facts, params: Mapping[str, Any]) -> tuple[float, float]:
-    """Euclidean distance from the feet to the middle of the target's cell, and degrees to turn to face it."""
+    """Return the distance in blocks from the feet to the middle of the target's cell, and the degrees to turn to face it."""
     target = [o + t + 0.5 for o, t in zip(cell(facts["spawn"]), params["target"], strict=True)]
     return math.dist(facts["feet"], target), turn_to(facts["feet"], target, facts["yaw"])
 
@@ -272,31 +272,31 @@ def _near(facts: Facts, params: Mapping[str, Any]) -> bool:
 
 
 def _published_target(facts: Facts, params: Mapping[str, Any]) -> Point:
-    """The published checkers add the target to the spawn as it is, without half a block."""
+    """Return the target as the published checkers do: spawn plus target, without half a block."""
     x, y, z = (s + t for s, t in zip(facts["spawn"], params["target"], strict=True))
     return x, y, z
 
 
 def _near_by_prompt(facts: Facts, params: Mapping[str, Any]) -> bool:
-    """As the published prompt says it: distance over the ground, and the whole tolerance to either side."""
+    """Judge as the published prompt says: horizontal distance, and the whole tolerance to either side."""
     feet, target = facts["feet"], _published_target(facts, params)
     near = math.hypot(target[0] - feet[0], target[2] - feet[2]) <= params["max_distance"]
     return near and turn_to(feet, target, facts["yaw"]) <= params["facing_tolerance"]
 
 
 def _near_alone(facts: Facts, params: Mapping[str, Any]) -> bool:
-    """As the first published checker: distance alone, wherever the player looks."""
+    """Judge as the first published checker: only the distance counts, wherever the player looks."""
     return math.dist(facts["feet"], _published_target(facts, params)) <= params["max_distance"]
 
 
 def _near_by_checker(facts: Facts, params: Mapping[str, Any]) -> bool:
-    """As later published checkers: as ours, to a target without half a block."""
+    """Judge as later published checkers: as we do, but the target is not moved by half a block."""
     feet, target = facts["feet"], _published_target(facts, params)
     return _near_alone(facts, params) and turn_to(feet, target, facts["yaw"]) <= params["facing_tolerance"] / 2
 
 
 def _near_by_view(facts: Facts, params: Mapping[str, Any]) -> bool:
-    """As a published derivative: the angle in space between where the eyes look and where the target is."""
+    """Judge as a program derived from the published one: by distance, and by the angle in space between view and target."""
     target, feet = _published_target(facts, params), facts["feet"]
     eyes = (feet[0], facts["eyes"], feet[2])
     far = math.dist(eyes, target)
@@ -327,7 +327,7 @@ def _inside(point: Cell, facts: Facts, params: Mapping[str, Any]) -> bool:
 
 
 def _count(facts: Facts, params: Mapping[str, Any]) -> int:
-    """Cells of a block, or living mobs whose feet's cell lies inside."""
+    """Count the cells of a block in the rule's box, or the living mobs whose feet are in a cell of the box."""
     if params["kind"] == "mob":
         alive = [mob for mob in facts["mobs"] if mob["name"] == params["object"] and mob["health"] > 0]
         return sum(_inside(cell(mob["feet"]), facts, params) for mob in alive)
@@ -343,7 +343,7 @@ def num_events(facts: Facts, event: str, name: str) -> int:
 
 
 def _seen_at(facts: Facts, params: Mapping[str, Any]) -> float:
-    """Distance of the nearest such thing in sight; infinite without one."""
+    """Distance in blocks of the nearest thing in sight that the rule names; infinite if no such thing is in sight."""
     if facts["visible"] is None:
         raise FactError("the facts do not say what is visible\nCollect them with facts.for_rules, or with sees=True.")
     wanted = (params["kind"], params["object"])
@@ -355,12 +355,12 @@ def _carried(facts: Facts, item: str) -> int:
 
 
 def measured(rule: Rule, facts: Facts) -> tuple[float, ...]:
-    """Numbers that a valid rule compares with its parameters, for people who ask why it holds or not.
+    """Return the numbers that a valid rule compares with its parameters, for people who ask why the rule holds or not.
 
     Returns:
-        `inventory_has`, counts in boxes and `x.event_at_least`: how many. `position_near_with_facing`: distance in blocks, and
-        degrees to turn. `position_inside_box`: the feet's cell from the origin. `x.visible`: distance of the nearest in blocks,
-        infinite if none is seen.
+        `inventory_has`, counts in boxes and `x.event_at_least`: the count. `position_near_with_facing`: distance in blocks, and
+        degrees to turn. `position_inside_box`: the cell of the feet, from the origin. `x.visible`: distance of the nearest
+        thing in blocks, infinite if none is seen.
 
     >>> rule = Rule("x.event_at_least", {"event": "mined", "object": "sand", "min_count": 2})
     >>> measured(rule, {"events": {"mined": {"sand": 1}}})
@@ -382,10 +382,10 @@ def measured(rule: Rule, facts: Facts) -> tuple[float, ...]:
 
 
 def done_by_player(rule: Rule, start: Facts, now: Facts) -> bool:
-    """Whether the player killed or mined at least as many as a `count_in_box_at_most` wants gone since the facts `start`.
+    """Whether the player, since the facts `start`, killed or mined at least as many as a `count_in_box_at_most` wants gone.
 
-    Monsters also burn in sunlight and walk away. Blocks and mobs are not followed one by one: others of the same name that the
-    player mined or killed outside the box count, too.
+    Monsters may also have burnt in sunlight or walked away. Single blocks and mobs are not followed: others of the same name
+    that the player mined or killed outside the box count, too.
     """
     event, name = ("killed" if rule.params["kind"] == "mob" else "mined"), rule.params["object"]
     done = num_events(now, event, name) - num_events(start, event, name)
@@ -396,7 +396,7 @@ def holds(rule: Rule, facts: Facts, semantics: str = VERSION) -> bool:
     """Whether a rule holds at one tick.
 
     Raises:
-        RuleError: If the rule is invalid, with the remedy.
+        RuleError: If the rule is invalid; the text has the remedy.
         FactError: If a fact is missing or has another name.
         NotFoundError: For unknown semantics.
     """
@@ -419,7 +419,7 @@ def holds(rule: Rule, facts: Facts, semantics: str = VERSION) -> bool:
 
 
 def all_hold(rules: Sequence[Rule], facts: Facts, semantics: str = VERSION) -> bool:
-    """Whether all rules of a milestone hold at the same tick; without rules it is never reached, a `RuleError`."""
+    """Whether all rules of a milestone hold at one tick; raises a `RuleError` if the milestone has no rules."""
     if not rules:
         raise RuleError("a milestone without rules cannot be judged\nRemedy: give it one rule or more.")
     verdicts = [holds(rule, facts, semantics) for rule in rules]  # all are judged, so that each missing fact is found
@@ -437,13 +437,13 @@ def boxes(rules: Iterable[Rule]) -> list[tuple[Cell, Cell]]:
 
 @dataclass
 class Progress:
-    """Milestones reached so far; a reached one stays so.
+    """Milestones reached so far; a reached milestone stays reached.
 
     Attributes:
-        milestones: Name -> its rules.
-        reached: Name -> tick, in the order in which they were reached.
-        by_player: Name of a reached milestone with rules `count_in_box_at_most` -> `done_by_player` of all of them. The first
-            update is of the episode's beginning.
+        milestones: Name -> rules of the milestone.
+        reached: Name -> tick, in the order in which the milestones were reached.
+        by_player: Name -> whether `done_by_player` is true of all its rules `count_in_box_at_most`, for reached milestones with
+            such rules. The first call of `update` must have the facts of the episode's beginning.
     """
 
     milestones: Mapping[str, Sequence[Rule]]
@@ -456,10 +456,10 @@ class Progress:
         return replace(self, reached=dict(self.reached), by_player=dict(self.by_player))
 
     def update(self, facts: Facts, tick: int) -> list[str]:
-        """Judge the milestones that are not reached yet, and return those reached now.
+        """Judge the milestones that are not reached yet, and return the names of those reached now.
 
         Raises:
-            RuleError, FactError: As `all_hold`; this tick then reaches nothing.
+            RuleError, FactError: As for `all_hold`; then no milestone counts as reached at this tick.
         """
         open_ones = {name: rules for name, rules in self.milestones.items() if name not in self.reached}
         now = [name for name, rules in open_ones.items() if all_hold(rules, facts, self.semantics)]
@@ -476,7 +476,7 @@ class Progress:
 
 
 def in_words(rule: Rule) -> str:
-    """One rule as a part of a sentence; missing parameters are not invented.
+    """Write one rule as a part of a sentence; missing parameters are not invented.
 
     >>> in_words(Rule("inventory_has", {"item": "oak_log", "min_count": 2}))
     'the player carries at least 2 oak log'

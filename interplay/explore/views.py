@@ -1,4 +1,4 @@
-"""Pictures of a scene: through the eyes of its player, from above, and from four sides."""
+"""Draw pictures of a scene: through the eyes of its player, from above, and from four sides."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _AROUND = 24
 
 
 def stands(world: World, spawn: Point) -> tuple[Point, float]:
-    """Middle of what stands on the ground around a player who begins at `spawn`, at the height of their feet; and its reach."""
+    """Return the middle of the blocks around a player at `spawn`, from foot height up, and half of the blocks' extent."""
     from blockworld.registry import AIR
 
     x, y, z = cell(spawn)
@@ -41,7 +41,7 @@ def stands(world: World, spawn: Point) -> tuple[Point, float]:
 
 
 def picture(world: World, spawn: Point, view: str, size: tuple[int, int] = SIZE) -> np.ndarray:
-    """One view, of `VIEWS`, of a ready scene: uint8, shape (H, W, 3); `spawn` is its `facts.feet`, `size` (width, height)."""
+    """Draw one of `VIEWS` of a ready scene: uint8, shape (H, W, 3); `spawn` is its `facts.feet`, `size` is (width, height)."""
     from blockworld import Renderer
     from blockworld.render import Camera, figures
 

@@ -1,13 +1,13 @@
 """Model judges: models that say which of two episodes people would prefer. Their answers are kept apart from those of people.
 
-The BEDD paper proposes automated evaluation to go beside people's (section 2.2). Here a judge of that kind is calibrated on
-people's answers before it is used (`calibrate`), says of every pair what it expects (`answer_all`), and enters the log
-as `model:NAME` with judge kind `model`: shown on a board of its own, counted in no rating of people's.
+The BEDD paper proposes automated evaluation in addition to people's (section 2.2). Here such a judge is calibrated on people's
+answers before it is used (`calibrate`), and then answers every pair with its expectation (`answer_all`). The log names it
+`model:NAME`, with judge kind `model`. Its answers have their own board and do not count for people's ratings.
 
 `features.py` finds the episodes and describes them in numbers, `preference.py` is the model, and `outcomes.py` scores its
-probabilities. `calibration.py` measures it on answers that `cross_validation.py` held out, `saving.py` counts the answers
-that it saves, and `learning.py` makes a `TaskJudge` of all that. `vision.py` asks a vision-language model instead.
-`answering.py` lets either answer; `agreement.py` compares logged answers with people's.
+probabilities. `calibration.py` measures the model on answers that `cross_validation.py` held out, `saving.py` counts the
+answers that the model saves, and `learning.py` makes a `TaskJudge` of all that. `vision.py` asks a vision-language model
+instead. `answering.py` lets both kinds of judge answer; `agreement.py` compares logged answers with people's.
 """
 
 from interplay.model_judges.agreement import LoggedJudges, MeasuredJudge

@@ -1,8 +1,8 @@
-"""Agreement of a judge with people: how often an answer in the log is what people say of the same two videos.
+"""Agreement of a judge with people: how often a judge's logged answer equals people's answers about the same two videos.
 
-For judges that were not fitted to people's answers, such as a model that looks: nothing is split, every answer of people about
-a pair of episodes that the judge answered as well is compared with the judge's. A judge that has learnt from these answers
-would look better here than it is.
+This is for judges that were not fitted to people's answers, such as a vision model. No answers are held out: each answer by
+people is compared with the judge's, if the judge answered the same pair of episodes. A judge that has learnt from these
+answers would look better here than it is.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Agreement:
-    """Result of the comparison; names that `Calibration` has too mean the same.
+    """Result of the comparison; fields that `Calibration` also has mean the same.
 
     Attributes:
-        num_pairs: Pairs of episodes that both the judge and people answered.
-        accuracy: Share of answers with the judge's outcome, as if answers were independent.
-        side_accuracy: The same where people and the judge named a side; 0.5 is chance.
-        num_certain: Answers of people compared with one without probabilities, which counts as certain.
-        saving: The judge's expectation about two agents counts as `VIRTUAL_ANSWERS` answers.
+        num_pairs: Number of pairs of episodes that both the judge and people answered.
+        accuracy: Share of people's answers that equal the judge's; its interval treats answers as independent.
+        side_accuracy: The same, only where both people and the judge named a side; 0.5 is chance.
+        num_certain: Number of people's answers compared with an answer without probabilities, which counts as certain.
+        saving: As in `Calibration`; the judge's expectation about two agents counts as `VIRTUAL_ANSWERS` answers.
     """
 
     num_pairs: int
@@ -69,9 +69,9 @@ class Agreement:
 def agreement_with_people(
     opinions: Sequence[LoggedOpinion], people: Sequence[JudgedPair], questions: Sequence[Question], rng: np.random.Generator
 ) -> Agreement | None:
-    """Compare a judge's answers about one task with people's; `None` without a common pair of episodes.
+    """Compare a judge's answers about one task with people's; return `None` if no pair of episodes has answers of both.
 
-    Of several `opinions` about one pair of episodes the last one counts.
+    If there are several `opinions` about a pair of episodes, the last one counts.
     """
     overall = outcomes.overall(one.pair for one in opinions)
     judged = {said.about: (said.answer, one) for said, one in zip(overall, opinions, strict=True)}
@@ -102,14 +102,14 @@ def agreement_with_people(
 
 
 def _probabilities(opinion: LoggedOpinion) -> Array:
-    """Of left, draw and right as they were shown, shape (3,); all on the outcome where the judge gave none."""
+    """Return probabilities of left, draw and right as shown, shape (3,); without any, the judge's outcome has probability 1."""
     if opinion.probabilities is None:
         return np.eye(3)[OUTCOMES.index(opinion.pair.outcome)]
     return np.array([opinion.probabilities[outcome] for outcome in OUTCOMES])
 
 
 def _turned(opinion: LoggedOpinion) -> Array:
-    """The same with the lesser id left."""
+    """Return the probabilities with the sides ordered so that the episode with the lesser id is left."""
     p = _probabilities(opinion)
     return p[::-1] if outcomes.is_turned(opinion.pair) else p
 
@@ -145,7 +145,7 @@ SEED = 0
 
 
 class MeasuredJudge(NamedTuple):
-    """A model judge of one task without a file of its own; `name` is without `MODEL_PREFIX`."""
+    """A model judge of one task that has no file of its own; `name` is without `MODEL_PREFIX`."""
 
     name: str
     task: str
@@ -155,7 +155,7 @@ class MeasuredJudge(NamedTuple):
 
 
 class LoggedJudges:
-    """Model judges in the log that have not learnt from people's answers, each measured once until its task's log changes.
+    """Model judges in the log that have not learnt from people's answers; each is measured once until its task's log changes.
 
     Safe to share between threads.
     """
@@ -168,7 +168,7 @@ class LoggedJudges:
         self._measured: dict[tuple[str, str], tuple[LogState, MeasuredJudge]] = {}
 
     def measure(self, name: str | None = None) -> list[MeasuredJudge]:
-        """All of them or those of one name, by name and task, against all of people's answers."""
+        """Compare all these judges, or those called `name`, with all of people's answers; one result for each name and task."""
         with self._archive.database.read() as session, self._lock:
             state = log_state(session)
             if state != self._state:

@@ -1,4 +1,4 @@
-"""Answers of model judges about pairs of episodes, logged under their own names."""
+"""Let model judges answer pairs of episodes, and log each answer under the judge's name."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from interplay.store.judging.model_judges import ModelAnswer
 
 
 class Answered(NamedTuple):
-    """Number of new answers of a judge, and of pairs that it cannot tell apart."""
+    """Number of a judge's new answers, and of pairs that the judge cannot tell apart."""
 
     num_new: int
     num_undecided: int
@@ -35,12 +35,12 @@ def answer_all(
     offered: Candidates | None = None,
     on_progress: Progress = lambda what, done, total: None,
 ) -> Answered:
-    """Log under `model:NAME` what a judge expects of every pair of episodes that could be shown.
+    """Log, under `model:NAME`, a judge's expected answer about every pair of episodes that could be shown.
 
-    Of a pair that it cannot tell apart it says nothing: left and right would be a toss of a coin.
+    The judge gives no answer about a pair that it cannot tell apart, because left or right would be chance.
 
     Raises:
-        ModelJudgeError: If there is no pair of videos, or if it has learnt nothing.
+        ModelJudgeError: If there is no pair of videos, or if the judge has learnt nothing.
     """
     if not judge.strongest(1):
         raise ModelJudgeError(
@@ -93,13 +93,13 @@ def answer_by_looking(
     offered: Candidates | None = None,
     on_progress: Progress = lambda what, done, total: None,
 ) -> int:
-    """Let a judge that looks at frames answer pairs it has not answered yet, in an order that is drawn; returns how many.
+    """Let a vision judge answer pairs that it has not answered yet, in random order; return the number of new answers.
 
-    Each answer is logged when it comes, so that a stop loses nothing and the next call continues. A pair that gets no usable
-    answer is counted and passed over; the next call asks about it again.
+    Each answer is logged at once, so that an interruption loses nothing and the next call continues. A pair without a usable
+    answer is counted and skipped; the next call asks about it again.
 
     Raises:
-        ModelJudgeError: If there is no pair of videos, or a judge of this name has learnt from people's answers.
+        ModelJudgeError: If there is no pair of videos, or if a judge of this name has learnt from people's answers.
         VisionJudgeError: If the server does not answer, or if no pair got a usable answer.
     """
     check_name(name)
@@ -140,7 +140,7 @@ def model_answer(
     reason: str,
     viewing: dict[str, Any],
 ) -> ModelAnswer:
-    """An answer of a model judge, under an id that is the same whenever it is asked about this seat of these two episodes."""
+    """Make an answer of a model judge; its id is always the same for the same judge, seat and two episodes."""
     return ModelAnswer(
         match_id=_match_id(name, left, right),
         task_hash=left.task_hash,

@@ -1,4 +1,4 @@
-"""Calibration of a model judge: figures from its predictions (see `cross_validation.py`) and people's answers."""
+"""Calibration of a model judge: figures computed from its predictions (see `cross_validation.py`) and people's answers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NUM_BINS = 10
 
 @dataclass(frozen=True)
 class Bin:
-    """Predictions between two probabilities: mean of them, and share of such answers; 0 without answers."""
+    """Predictions between two probabilities: their mean, and the share that was right; both are 0 without answers."""
 
     low: float
     high: float
@@ -32,13 +32,13 @@ class Bin:
 
 @dataclass(frozen=True)
 class FactorAgreement:
-    """How often the model's answer to a question is people's.
+    """How often the model's answer to a question equals people's answers.
 
     Attributes:
-        num_answers: Answers to the question (a direct one has two, one a side); `na` is left out.
-        agreement: Share of them the judge gives too.
-        `commonest`: Share of people's most frequent answer, which a judge without eyes would reach.
-        people_agree: Share of pairs of people who gave one answer about the same videos; `None` if no two were asked.
+        num_answers: Number of people's answers to the question, without `na`; a direct question has two, one for each side.
+        agreement: Share of these answers that the judge gives, too.
+        `commonest`: Share of people's most frequent answer; a judge that always gives this answer would reach it.
+        people_agree: Share of pairs of people who gave the same answer about the same videos; `None` without such a pair.
     """
 
     question: str
@@ -52,7 +52,7 @@ class FactorAgreement:
 
 @dataclass(frozen=True)
 class Split:
-    """How well predictions do that were made in one way; fields as in `Calibration`, of the answers they were made for."""
+    """Quality of the predictions made in one way; fields as in `Calibration`, over the answers that were predicted."""
 
     num_answers: int
     accuracy: float
@@ -71,22 +71,22 @@ class Calibration:
     """Results of the cross-validation.
 
     Attributes:
-        num_answers, num_groups: People's answers about the task that were learnt from, and the seeds they are about.
-        accuracy: Share of answers whose outcome was given the largest probability; half an answer where left and right
-            shared it and one of them was said. `decided_accuracy` is of answers that name a side; 0.5 is chance.
-        brier, brier_reference: Mean sum of squared errors of the three probabilities (Brier 1950); and that of always giving
-            the outcomes' shares.
-        brier_gain_low: Lower end of the 95 % interval of the second less the first, as if answers were independent.
-        log_loss, log_loss_reference: Mean negative log probability; likewise.
+        num_answers, num_groups: Number of people's answers that the model learnt from, and number of their seeds.
+        accuracy: Share of answers whose outcome had the largest probability; if left and right share the largest, each counts
+            half. `decided_accuracy` is the same for answers that name a side; 0.5 is chance.
+        brier, brier_reference: Mean sum of squared errors of the three probabilities (Brier 1950); the reference always
+            predicts the outcomes' shares.
+        brier_gain_low: Lower end of the 95 % interval of `brier_reference - brier`, as if answers were independent.
+        log_loss, log_loss_reference: Mean negative log probability, of the model and of the same reference.
         calibration_error: Mean distance of predicted and observed in the bins, weighted by answers (ECE).
-        people_agree: Share of pairs of people who gave one outcome about one pair of episodes; `None` if no two did.
-        saving: The curve of answers saved; empty where agents or answers are too few for an order.
-        answers_saved: Answers of people fewer with the model than without, at a rank correlation of `TARGET_CORRELATION`;
-            negative where the model does harm; `None` where the curve does not get there.
-        left_out: Of a model that has seen no answer about either agent; `None` where agents or answers are too few to tell.
-        names_only: Of a model that sees whose episode it is and nothing else, split by seed; `None` in older files.
-        gain_over_names_low: As `brier_gain_low`, of its Brier score less the judge's.
-        num_left_out: Other answers, about episodes of which nothing is known here.
+        people_agree: Share of pairs of people who gave the same outcome about a pair of episodes; `None` without such a pair.
+        saving: The curve of answers saved; empty if agents or answers are too few to order agents.
+        answers_saved: Number of people's answers that the model saves until the rank correlation is `TARGET_CORRELATION`;
+            negative if the model does harm, `None` if the curve does not reach this correlation.
+        left_out: Quality of a model that saw no answer about either agent; `None` if agents or answers are too few.
+        names_only: Quality of a model that knows only the agents' names, split by seed; `None` in older files.
+        gain_over_names_low: As `brier_gain_low`, with `names_only` as the reference.
+        num_left_out: Number of other answers, which are about episodes of which nothing is known here.
     """
 
     num_answers: int
@@ -113,20 +113,20 @@ class Calibration:
 
     @property
     def is_better_than_shares(self) -> bool:
-        """Whether it tells preferences about unseen seeds of known agents measurably better than the outcomes' shares.
+        """Whether the model predicts preferences on unseen seeds of known agents measurably better than the outcomes' shares.
 
-        Recognising agents is enough for that; `judges_new_agents` says what it may be used for.
+        It is enough for this to recognise the agents; `judges_new_agents` tells whether the model may be used.
         """
         return self.brier_gain_low > 0
 
     @property
     def judges_new_agents(self) -> bool:
-        """Whether it tells preferences about agents it has never seen measurably better than the outcomes' shares."""
+        """Whether the model predicts preferences about agents it has never seen measurably better than the outcomes' shares."""
         return self.left_out is not None and self.left_out.is_better_than_shares
 
     @property
     def verdict(self) -> str:
-        """One or two sentences about it; they rest on left-out agents, and on what names alone tell."""
+        """One or two sentences about the model's quality, from the results for left-out agents and for agents' names only."""
         if self.left_out is None:
             return (
                 "It is not known whether it sees how well an agent plays or only which agent it is: there are too few "
@@ -156,7 +156,7 @@ class Calibration:
 
 
 def measure(probabilities: Array, outcomes: Texts, groups: Sequence[Any] | NDArray[Any], pairs: Sequence[Any]) -> Calibration:
-    """Every figure that needs predictions, shape (n, 3), and answers only; `pairs` is the input of `people_agreement`."""
+    """Compute all figures that need only predictions, shape (n, 3), and answers; `pairs` is the input of `people_agreement`."""
     column = columns(outcomes)
     shares = np.bincount(column, minlength=3) / len(column)
     right_share = chance_right(probabilities, column)
@@ -192,17 +192,17 @@ def split(probabilities: Array, outcomes: Texts) -> Split | None:
 
 
 def gain_low(probabilities: Array, reference: Array, outcomes: Texts) -> float:
-    """As `Calibration.brier_gain_low`, against the predictions `reference`."""
+    """Return the lower end of the gain, as `Calibration.brier_gain_low`, over the predictions `reference`."""
     column = columns(outcomes)
     gain = brier_scores(reference, column) - brier_scores(probabilities, column)
     return float(gain.mean() - Z95 * gain.std() / np.sqrt(len(gain)))
 
 
 def people_agreement(pairs: Sequence[tuple[Any, str]]) -> tuple[float | None, int]:
-    """Share of pairs of answers about one pair of episodes that are the same, and number of such pairs.
+    """Compare every two answers about the same pair of episodes; return the share of equal ones, and the number compared.
 
     Args:
-        pairs: Per answer the pair of episodes in no order, and the answer in one orientation.
+        pairs: For each answer, the pair of episodes without order, and the answer with the sides always in the same order.
 
     >>> people_agreement([("ab", "left"), ("ab", "left"), ("ab", "draw"), ("cd", "left")])
     (0.3333333333333333, 3)
@@ -219,7 +219,7 @@ def people_agreement(pairs: Sequence[tuple[Any, str]]) -> tuple[float | None, in
 
 
 def _bins(confidence: Array, right_share: Array) -> tuple[Bin, ...]:
-    """Equal steps from 1/3, the least a largest of three can be, to 1."""
+    """Make bins of equal width from 1/3, the least value that the largest of three probabilities can have, to 1."""
     edges = np.linspace(1 / 3, 1, NUM_BINS + 1)
     place = np.clip(np.searchsorted(edges, confidence, side="right") - 1, 0, NUM_BINS - 1)
     found = []

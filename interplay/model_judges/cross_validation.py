@@ -1,7 +1,7 @@
-"""Cross-validation: answers are split by seed, and each is predicted by a model that was fitted to the other seeds.
+"""Cross-validation: answers are split by seed, and each answer is predicted by a model that was fitted to other seeds.
 
-No episode is on both sides of a split. Of the overall question, penalty and temperature are chosen inside each training
-part; the other questions take the penalty that all answers to the overall one chose.
+No episode is on both sides of a split. For the overall question, penalty and temperature are chosen inside each training part.
+The other questions use the penalty that was chosen on all answers to the overall question.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MIN_SEEN = 10
 
 
 def folds(groups: Groups, num_folds: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Fold of each answer: groups stay whole, folds are about equal; shape (n,).
+    """Return the fold of each answer, shape (n,): groups stay whole, and folds have about equal size.
 
     >>> folds(["a", "a", "b", "b"], 2, np.random.default_rng(0)).tolist() in ([0, 0, 1, 1], [1, 1, 0, 0])
     True
@@ -48,7 +48,7 @@ def folds(groups: Groups, num_folds: int, rng: np.random.Generator) -> NDArray[n
 def fit_carefully(
     left: Array, right: Array, outcomes: Texts, groups: Groups, rng: np.random.Generator
 ) -> tuple[PreferenceModel, float]:
-    """A model whose penalty and temperature were chosen on answers about other seeds; and that penalty.
+    """Fit a model, with penalty and temperature chosen by predicting unseen seeds; return the model and its penalty.
 
     `left` and `right` are scaled features, shape (n, F).
     """
@@ -71,7 +71,7 @@ def fit_carefully(
 
 
 def cross_validate(left: Array, right: Array, outcomes: Texts, groups: Groups, rng: np.random.Generator) -> Array:
-    """Probabilities of each answer by a model that has seen no answer about its seed, shape (n, 3)."""
+    """Return probabilities for each answer, shape (n, 3), by a model that has seen no answer about the same seed."""
     said, about = np.array(outcomes), np.array([str(group) for group in groups])
 
     def predict(seen: NDArray[np.bool_], unseen: NDArray[np.bool_]) -> Array:
@@ -82,7 +82,7 @@ def cross_validate(left: Array, right: Array, outcomes: Texts, groups: Groups, r
 
 
 def _by_fold(groups: Groups, num_answers: int, predict: Predict, rng: np.random.Generator) -> Array:
-    """Predictions of each fold from the others, shape (n, `num_answers`); equal probabilities if there is no other fold."""
+    """Predict each fold from the others, shape (n, `num_answers`); all probabilities are equal if there is no other fold."""
     fold = folds(groups, NUM_FOLDS, rng)
     probabilities = np.full((len(fold), num_answers), 1 / num_answers)
     for number in range(fold.max() + 1):
@@ -99,7 +99,7 @@ def _by_penalty(left: Array, right: Array, said: NDArray[np.str_], penalty: floa
 
 
 def names_only(agents: Sequence[tuple[str, str]], outcomes: Texts, groups: Groups, rng: np.random.Generator) -> Array:
-    """As `cross_validate`, by Davidson's model of the names of the agents, left and right of each answer."""
+    """Return probabilities as `cross_validate`, by Davidson's model of the names of each answer's left and right agent."""
     place = {name: number for number, name in enumerate(sorted({name for pair in agents for name in pair}))}
     left, right = (np.eye(len(place))[[place[pair[side]] for pair in agents]] for side in (0, 1))
     return _by_fold(groups, 3, _by_penalty(left, right, np.array(outcomes), NAMES_PENALTY), rng)
@@ -115,15 +115,16 @@ def leave_agents_out(
     penalty: float,
     temperature: float = 1.0,
 ) -> tuple[Array, NDArray[np.bool_]]:
-    """Probabilities of each answer by a model that has seen no answer about either of its agents.
+    """Return probabilities for each answer by a model that has seen no answer about either of its two agents.
 
-    Agents are dealt to a few parts; for every two parts (and for each part with itself) a model learns from the answers about
-    all other agents and says what it expects of those between the two.
+    Agents are divided into a few parts. For every two parts (and each part with itself), a model learns from the answers about
+    all other agents and predicts the answers between the two parts.
 
     Args:
-        penalty, temperature: Those of the judge that will be used, which all answers chose.
+        penalty, temperature: Those of the judge that will be used; all answers were used to choose them.
     Returns:
-        Shape (n, 3), and which answers had something to learn from, shape (n,); none with fewer than four agents.
+        Probabilities, shape (n, 3), and whether each answer's model had enough to learn from, shape (n,): never with fewer
+        than four agents.
     """
     said = np.array(outcomes)
     names = np.array(sorted({name for pair in agents for name in pair}))
@@ -145,7 +146,7 @@ def leave_agents_out(
 def comparative_agreement(
     left: Array, right: Array, said: Texts, groups: Groups, penalty: float, rng: np.random.Generator
 ) -> tuple[float, float]:
-    """Agreement on unseen answers to a comparative question, and the share of the most frequent one; `said` without `na`."""
+    """Return the agreement on unseen comparative answers (`said`, without `na`), and the share of the most frequent answer."""
     given = np.array(said)
     return _agreement(_by_fold(groups, 3, _by_penalty(left, right, given, penalty), rng), columns(given))
 
@@ -153,7 +154,7 @@ def comparative_agreement(
 def direct_agreement(
     features: Array, said: Sequence[bool], groups: Groups, penalty: float, rng: np.random.Generator
 ) -> tuple[float, float]:
-    """Agreement on unseen answers to a yes-or-no question, and the share of the most frequent one."""
+    """Return the agreement on unseen answers to a yes-or-no question, and the share of the most frequent answer."""
     given = np.array(said, bool)
 
     def predict(seen: NDArray[np.bool_], unseen: NDArray[np.bool_]) -> Array:
@@ -164,5 +165,5 @@ def direct_agreement(
 
 
 def _agreement(probabilities: Array, column: NDArray[np.int64]) -> tuple[float, float]:
-    """Mean chance that the most probable answer was given, and the share of the most frequent one."""
+    """Return the mean chance that the most probable answer was given, and the share of the most frequent answer."""
     return float(chance_right(probabilities, column).mean()), float(np.bincount(column).max() / len(column))

@@ -1,4 +1,4 @@
-"""Features of episodes, from the catalogue and a few frames of their videos, and which episodes can be compared.
+"""Find the episodes that can be compared, and compute features from the catalogue and from a few frames of their videos.
 
 Features hold no names and no pixels.
 """
@@ -36,14 +36,14 @@ _STILL = 0.01
 
 
 class ModelJudgeError(InterplayError):
-    """A model judge that cannot be made or used; the text says what is missing."""
+    """Raised when a model judge cannot be made or used; the text says what is missing."""
 
 
 def from_video(path: Path) -> dict[str, float]:
-    """Features of an mp4, from its key frames or, where those are few, from frames all over it.
+    """Return the features of an mp4, from its key frames, or from all its frames if key frames are few.
 
     Raises:
-        ValueError: If no frame of it can be decoded.
+        ValueError: If no frame of the video can be decoded.
     """
     frames = _decode(path, only_keys=True)
     if len(frames) < _FEW_KEY_FRAMES:
@@ -55,7 +55,7 @@ def from_video(path: Path) -> dict[str, float]:
 
 
 def from_samples(samples: NDArray[np.uint8]) -> dict[str, float]:
-    """Features of a few frames in order: uint8, shape (n, ROWS, COLUMNS, 3), RGB, n at least 1."""
+    """Return the features of a few frames in order: uint8, shape (n, ROWS, COLUMNS, 3), RGB, n at least 1."""
     colour = samples.astype(np.float64) / 255
     gray = colour.mean(axis=3)
     flat = gray.reshape(len(gray), -1)
@@ -82,9 +82,9 @@ def from_samples(samples: NDArray[np.uint8]) -> dict[str, float]:
 
 
 def matrix(rows: Sequence[Mapping[str, float]], names: Sequence[str]) -> NDArray[np.float64]:
-    """Features as float64, shape (number of rows, number of names); NaN where a row lacks one.
+    """Return features as float64, shape (number of rows, number of names); NaN where a row lacks a feature.
 
-    An end that did not happen is 0, not unknown.
+    A lacking feature `ended:OUTCOME` is 0, not NaN: the episode did not end in that way.
     """
     return np.array(
         [[row.get(name, 0.0 if name.startswith("ended:") else math.nan) for name in names] for row in rows], float
@@ -115,7 +115,7 @@ Progress = Callable[[str, int, int], None]
 
 
 def candidates_with_videos(archive: Archive, offered: Candidates, session: Session, task: str) -> list[Candidate]:
-    """Candidates whose video exists: an imported answer may be about an episode without one."""
+    """Return the candidates that have a video; episodes of imported answers may have none."""
     try:
         return [one for one in offered.of_task(session, task) if archive.video_path(one.episode_id).is_file()]
     except NotFoundError:
@@ -123,7 +123,7 @@ def candidates_with_videos(archive: Archive, offered: Candidates, session: Sessi
 
 
 def couples_to_answer(archive: Archive, offered: Candidates, session: Session, task: str) -> list[tuple[Candidate, Candidate]]:
-    """Every two videos of a task that could be shown together."""
+    """Return every two videos of a task that could be shown together; raise a `ModelJudgeError` without any."""
     couples = couples_of(candidates_with_videos(archive, offered, session, task))
     if not couples:
         raise ModelJudgeError(
@@ -134,7 +134,7 @@ def couples_to_answer(archive: Archive, offered: Candidates, session: Session, t
 
 
 def couples_of(candidates: Iterable[Candidate]) -> list[tuple[Candidate, Candidate]]:
-    """Every two episodes of different agents that may be compared, seat by seat, the agents in order of name."""
+    """Return every two episodes of different agents that may be compared, seat by seat; each two in order of agent name."""
     by_place: dict[tuple[str, int, str], list[Candidate]] = {}
     for candidate in candidates:
         by_place.setdefault((candidate.task_hash, candidate.seed, candidate.seat), []).append(candidate)
@@ -147,7 +147,7 @@ def couples_of(candidates: Iterable[Candidate]) -> list[tuple[Candidate, Candida
 
 
 def features_of(archive: Archive, episodes: Iterable[str], on_progress: Progress) -> dict[str, dict[str, float]]:
-    """Episode id -> features; those of videos are cached in `media/features/`, because looking takes long."""
+    """Return episode id -> features; features of videos are cached in `media/features/`, because decoding takes long."""
     folder = archive.root / "media" / "features"
     folder.mkdir(parents=True, exist_ok=True)
     with archive.database.read() as session:
@@ -170,7 +170,7 @@ def _signed_log(value: float) -> float:
 
 
 def known(table: Mapping[str, Mapping[str, float]]) -> set[str]:
-    """Episodes of which something is known that could tell them from others: a video, or a fact in which episodes differ."""
+    """Return the episodes that could be told apart from others: by a video, or by a fact in which episodes differ."""
     rows = [row for row in table.values() if row]
     names = sorted({name for row in rows for name in row})
     values = matrix(rows, names)
@@ -181,7 +181,7 @@ def known(table: Mapping[str, Mapping[str, float]]) -> set[str]:
 
 
 def _seen(video: Path, kept: Path) -> dict[str, float]:
-    """Features of a video, from the file beside it if that is of this version; empty without a video."""
+    """Return the features of a video, from the cache file `kept` if it has this version; empty without a video."""
     try:
         document = json.loads(kept.read_text("utf-8"))
         if document["version"] == VERSION:

@@ -1,4 +1,4 @@
-"""`calibrate`: learn what people prefer in one task, and measure how reliable that is."""
+"""`calibrate`: learn what people prefer in one task, and measure how reliable the predictions are."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ Array = NDArray[np.float64]
 
 
 class _Learnt(NamedTuple):
-    """People's answers about one task as arrays; m answers, F features."""
+    """People's answers about one task as arrays, for m answers and F features."""
 
     pairs: list[JudgedPair]
     scale: Scale
@@ -75,13 +75,13 @@ def calibrate(
     offered: Candidates | None = None,
     on_progress: Progress = lambda what, done, total: None,
 ) -> TaskJudge:
-    """Learn what people prefer in one task, and measure how well on answers about other seeds.
+    """Learn what people prefer in one task, and measure how well this predicts answers about other seeds.
 
-    Each of the form's `questions` that has enough answers gets a model of its own. `offered` are candidates for the curve of
-    answers saved; those of the built-in tasks by default.
+    Each of the form's `questions` that has enough answers gets its own model. `offered` has the candidates for the curve of
+    answers saved; by default the candidates of the built-in tasks.
 
     Raises:
-        ModelJudgeError: If too few answers are about episodes of which something is known, or they are all about one seed.
+        ModelJudgeError: If too few answers are about episodes of which something is known, or all are about one seed.
         InterplayError: If scipy is not installed.
     """
     check_name(name)
@@ -154,7 +154,7 @@ def _check_enough(task: str, pairs: Sequence[JudgedPair], num_left_out: int) -> 
 
 
 def _learn(pairs: list[JudgedPair], table: Mapping[str, Mapping[str, float]]) -> _Learnt:
-    """Answers as arrays; features are scaled by the episodes that were judged."""
+    """Return the answers as arrays; the features of the judged episodes set the scale."""
     judged = sorted({episode for pair in pairs for episode in (pair.left_episode, pair.right_episode)})
     names = sorted({name for episode in judged for name in table[episode]})
     scale = Scale.of(names, matrix([table[episode] for episode in judged], names))
@@ -204,7 +204,7 @@ def _expect(
     table: Mapping[str, Mapping[str, float]],
     penalty: float,
 ) -> Expect:
-    """Expectation of a model fitted to some of the answers about every pair of videos of the agents that were judged."""
+    """Make a function that fits a model to some of the answers and returns the agents' expected wins over each other."""
     place = {agent: number for number, agent in enumerate(contest.agents)}
     couples = [couple for couple in couples_of(candidates) if all(one.agent in place for one in couple)]
     pair_agents = np.array([[place[one.agent], place[other.agent]] for one, other in couples], np.int64).reshape(-1, 2)

@@ -1,4 +1,4 @@
-"""Outcomes: people's answers about two episodes, seen from one side; probabilities of left, draw and right; and scores."""
+"""Outcomes: people's answers with the sides in a fixed order; probabilities of left, draw and right; and their scores."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from interplay.tasks import Question
 
 
 class Said(NamedTuple):
-    """One answer: as if the episode with the lesser id had been left, and as it was given, `shown`."""
+    """One answer: `answer`, as if the episode with the lesser id had been left, and `shown`, as it was given."""
 
     about: Any
     answer: str
@@ -30,7 +30,7 @@ def overall(pairs: Iterable[JudgedPair]) -> list[Said]:
 
 
 def to_question(question: Question, pairs: Iterable[JudgedPair]) -> list[Said]:
-    """Answers to a question of the form: about pairs, or yes or no of each episode of a pair; `na` is no answer."""
+    """Return the answers to one question of the form: one for each pair, or yes or no for each episode; `na` is left out."""
     found: list[Said] = []
     for pair in pairs:
         answer = pair.responses.get(question.id)
@@ -62,19 +62,19 @@ _EVEN = 1e-6
 
 
 def likeliest(probabilities: Array) -> NDArray[np.int64]:
-    """Most probable of `OUTCOMES` in each row of shape (n, 3); `UNDECIDED` where left and right are the largest alike."""
+    """Return the most probable of `OUTCOMES` for each row of shape (n, 3); `UNDECIDED` if left and right share the maximum."""
     tied = _largest(probabilities)
     return np.where(tied[:, 0] & tied[:, 2], UNDECIDED, probabilities.argmax(axis=1))
 
 
 def chance_right(probabilities: Array, column: NDArray[np.int64]) -> Array:
-    """Chance that the most probable answer is the given one, shape (n,): 1 or 0, shared where several are alike.
+    """Return the chance that the most probable answer is the given one, shape (n,): 1 or 0, or a share if several are equal.
 
-    A judge that cannot tell left from right guesses, and is right half the time if either was said.
+    A judge that cannot tell left from right guesses: it is right half the time if the answer was left or right.
 
     Args:
-        probabilities: Of each possible answer, shape (n, number of them).
-        column: Place of the given answer, shape (n,).
+        probabilities: Probability of each possible answer, shape (n, number of possible answers).
+        column: Index of the given answer, shape (n,).
 
     >>> chance_right(np.array([[0.45, 0.1, 0.45]] * 3), np.array([0, 1, 2])).tolist()
     [0.5, 0.0, 0.5]
@@ -84,7 +84,7 @@ def chance_right(probabilities: Array, column: NDArray[np.int64]) -> Array:
 
 
 def log_loss(probabilities: Array, column: NDArray[np.int64]) -> Array:
-    """Negative log probability of the given answers, shape (n,); arguments as for `chance_right`."""
+    """Return the negative log probability of the given answers, shape (n,); arguments as for `chance_right`."""
     return -np.log(np.maximum(probabilities[np.arange(len(column)), column], 1e-12))
 
 
@@ -93,7 +93,7 @@ def columns(outcomes: Texts) -> NDArray[np.int64]:
 
 
 def brier_scores(probabilities: Array, column: NDArray[np.int64]) -> Array:
-    """Sum of squared errors of the probabilities (Brier 1950), shape (n,): 0 at best, 2 at worst; as `chance_right`."""
+    """Return sums of squared errors (Brier 1950), shape (n,): 0 is best, 2 is worst; arguments as for `chance_right`."""
     return ((probabilities - np.eye(3)[column]) ** 2).sum(axis=1)
 
 

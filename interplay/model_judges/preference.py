@@ -1,12 +1,11 @@
-"""Which of two episodes people prefer, from their features: a Davidson model whose strengths are linear.
+"""Predict which of two episodes people prefer, by a Davidson model whose strengths are linear in the episodes' features.
 
 Davidson, "On Extending the Bradley-Terry Model to Accommodate Ties" (JASA 1970): with a difference d of two log strengths,
 
     P(left) : P(draw) : P(right)  =  exp(d / 2) : exp(b) : exp(-d / 2)
 
-as in `interplay.rank.davidson` (exp(b) is its nu), and d = w (x_left - x_right) / temperature. It is odd by construction:
-swapping the sides swaps the probabilities, so a model of this kind has no favourite side. Weights are fitted by penalised
-maximum likelihood, which is concave.
+as in `interplay.rank.davidson` (exp(b) is its nu), and d = w (x_left - x_right) / temperature. Swapping the sides swaps the
+probabilities, so the model has no favourite side. The weights are fitted by penalised maximum likelihood, which is concave.
 """
 
 from __future__ import annotations
@@ -38,10 +37,10 @@ class Scale:
 
     @classmethod
     def of(cls, names: Sequence[str], values: Array) -> Scale:
-        """Middle and spread of the known values; a feature that never varies gets weight 0 from any fit.
+        """Compute middle and spread of the known values; a feature that never varies gets weight 0 in every fit.
 
         Args:
-            values: Shape (n, F), NaN where unknown.
+            values: Shape (n, F); NaN where unknown.
         """
         known = np.isfinite(values)
         count = np.maximum(known.sum(axis=0), 1)
@@ -51,7 +50,7 @@ class Scale:
         return cls(tuple(names), centre, np.where(spread > 1e-9, spread, 1.0))
 
     def __call__(self, values: Array) -> Array:
-        """Scaled features, shape (n, F); unknown ones become the middle, far ones 5 spreads."""
+        """Return scaled features, shape (n, F); unknown values become the middle, and far values are cut to 5 spreads."""
         return np.clip(np.nan_to_num((values - self.centre) / self.spread), -5, 5)
 
 
@@ -60,8 +59,8 @@ class PreferenceModel:
     """A fitted model.
 
     Attributes:
-        draw: b in the formula above; `None` if nobody ever called a draw.
-        temperature: Above 1 where the fit was too sure of itself, found on answers it had not seen.
+        draw: b in the module's formula; `None` if no answer was a draw.
+        temperature: Above 1 if the fit's probabilities were too extreme; chosen on answers that the fit had not seen.
     """
 
     weights: Array
@@ -69,31 +68,31 @@ class PreferenceModel:
     temperature: float = 1.0
 
     def probabilities(self, left: Array, right: Array) -> Array:
-        """Of left, draw and right, shape (n, 3), from scaled features, shape (n, F)."""
+        """Return the probabilities of left, draw and right, shape (n, 3), from scaled features, shape (n, F)."""
         return _davidson((left - right) @ self.weights / self.temperature, self.draw)
 
 
 @dataclass(frozen=True, eq=False)
 class YesNoModel:
-    """Whether people say yes of one episode: logistic regression; the intercept is of an episode with middling features."""
+    """Logistic regression: whether people say yes about one episode; the intercept is for an episode with average features."""
 
     weights: Array
     intercept: float
 
     def probabilities(self, features: Array) -> Array:
-        """Of yes, shape (n,), from scaled features, shape (n, F)."""
+        """Return the probabilities of yes, shape (n,), from scaled features, shape (n, F)."""
         return sigmoid(features @ self.weights + self.intercept)
 
 
 def fit_preference(left: Array, right: Array, outcomes: Texts, *, penalty: float) -> PreferenceModel:
-    """Weights of maximal penalised likelihood, at temperature 1.
+    """Fit the weights by maximum penalised likelihood, at temperature 1.
 
     Args:
         left, right: Scaled features, shape (n, F).
-        outcomes: n of `left`, `draw`, `right`.
-        penalty: Of half the squared weights, positive.
+        outcomes: n texts: `left`, `draw` or `right`.
+        penalty: Factor of half the sum of squared weights, positive.
     Raises:
-        ValueError: Without outcomes, or for an unknown one.
+        ValueError: If there are no outcomes, or one is unknown.
     """
     if not len(outcomes):
         raise ValueError("there are no answers to fit a preference model to")
@@ -128,10 +127,10 @@ def fit_preference(left: Array, right: Array, outcomes: Texts, *, penalty: float
 
 
 def fit_yes_no(features: Array, answers: Sequence[bool] | NDArray[np.bool_], *, penalty: float) -> YesNoModel:
-    """Logistic regression of scaled features, shape (n, F), by penalised maximum likelihood.
+    """Fit a logistic regression of scaled features, shape (n, F), by penalised maximum likelihood.
 
-    The penalty, positive, is of half the squared weights; the intercept is pulled to 0 by a hundredth of it, so that a question
-    everybody answers alike has a finite one.
+    `penalty`, positive, is the factor of half the sum of squared weights. The intercept has a hundredth of this penalty, so
+    that it stays finite if everybody gives the same answer.
     """
     said = np.array(answers, float)
 
@@ -152,9 +151,9 @@ def fit_yes_no(features: Array, answers: Sequence[bool] | NDArray[np.bool_], *, 
 
 
 def best_temperature(logits: Array, draw: float | None, outcomes: Texts) -> float:
-    """Temperature, between 1/4 and 4, under which unseen answers, with their d at temperature 1, are most probable.
+    """Return the temperature, between 1/4 and 4, at which unseen answers are most probable; `logits` are d at temperature 1.
 
-    Guo et al., "On Calibration of Modern Neural Networks" (ICML 2017), section 4.2, for this model.
+    The method is Guo et al., "On Calibration of Modern Neural Networks" (ICML 2017), section 4.2, applied to this model.
     """
     column = columns(outcomes)
 
@@ -166,7 +165,7 @@ def best_temperature(logits: Array, draw: float | None, outcomes: Texts) -> floa
 
 
 def optimizer() -> Any:
-    """`scipy.optimize`; without scipy an `InterplayError` with the line that installs it."""
+    """Return `scipy.optimize`; raise an `InterplayError` with the command that installs scipy if it is missing."""
     try:
         from scipy import optimize
     except ModuleNotFoundError:
@@ -180,12 +179,12 @@ def _newton(loss: Callable[[Array], tuple[float, Array]], curvature: Callable[[A
 
 
 def _bordered(rows: Array, by_d: Array, by_both: Array, by_last: float, penalty: float) -> Array:
-    """Second derivatives of a loss over F weights and one number more, shape (F + 1, F + 1).
+    """Return the second derivatives of a loss in F weights and one more parameter, shape (F + 1, F + 1).
 
     Args:
-        rows: Shape (n, F); the weights multiply them.
-        by_d, by_both: Second derivatives of each row's loss, shape (n,): in d = rows @ weights, and in d and the last number.
-        by_last: Second derivative in the last number.
+        rows: Features that the weights multiply, shape (n, F).
+        by_d, by_both: Second derivatives of each row's loss, shape (n,): in d = rows @ weights, and in d and the parameter.
+        by_last: Second derivative of the loss in the one more parameter.
     """
     size = rows.shape[1]
     matrix = np.empty((size + 1, size + 1))
@@ -196,7 +195,7 @@ def _bordered(rows: Array, by_d: Array, by_both: Array, by_last: float, penalty:
 
 
 def _davidson(d: Array, draw: float | None) -> Array:
-    """exp(d / 2) : exp(draw) : exp(-d / 2) as probabilities, shape (n, 3), without overflow."""
+    """Return exp(d / 2) : exp(draw) : exp(-d / 2) as probabilities, shape (n, 3), computed without overflow."""
     logits = np.stack([d / 2, np.full_like(d, -np.inf if draw is None else draw), -d / 2], axis=1)
     powers = np.exp(logits - logits.max(axis=1, keepdims=True))
     return powers / powers.sum(axis=1, keepdims=True)

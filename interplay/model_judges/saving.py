@@ -1,4 +1,4 @@
-"""How many answers of people a model judge saves: how soon the order of agents approaches that of all answers."""
+"""Measure how many of people's answers a model judge saves: how soon the order of agents nears the order by all answers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NUM_REPEATS = 20
 
 @dataclass(frozen=True)
 class SavingPoint:
-    """With so many of people's answers: mean rank correlation with the order by all of them, without and with the model."""
+    """Mean rank correlation with the order by all answers, from `num_answers` of them, without and with the model."""
 
     num_answers: int
     people: float
@@ -31,7 +31,7 @@ class SavingPoint:
 
 @dataclass(frozen=True, eq=False)
 class Contest:
-    """People's answers about n agents; `left_agent` and `right_agent`, shape (m,), are places in `agents`, `outcomes` has m."""
+    """People's m answers about n agents; `left_agent` and `right_agent` are indices in `agents`; all arrays have shape (m,)."""
 
     agents: tuple[str, ...]
     left_agent: NDArray[np.int64]
@@ -61,14 +61,14 @@ def saving_curve(
     *,
     on_progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> tuple[SavingPoint, ...]:
-    """How the order of agents nears that of all people's answers, as answers come in, with and without the judge.
+    """Measure how the order of agents nears the order by all answers as answers are added, with and without the judge.
 
-    For each number of answers, so many are drawn without replacement. Without the judge the agents are ordered by
-    Bradley-Terry strengths of those answers; with it, the result of `expect` is added to them. Both orders are compared
-    (Spearman) with that of all answers.
+    For several numbers of answers, that number is drawn without replacement. Without the judge, the agents are ordered by the
+    Bradley-Terry strengths of the drawn answers; with the judge, the wins of `expect` are added first. Both orders are compared
+    (Spearman) with the order by all answers.
 
     Args:
-        expect: A judge that learns may learn from the drawn answers only.
+        expect: Gets the drawn answers; a judge that learns may learn only from these.
     """
     num_agents, total = len(contest.agents), len(contest.outcomes)
     if num_agents < 3 or total < 2 * num_agents:
@@ -92,7 +92,7 @@ def saving_curve(
 
 
 def answers_saved(curve: Sequence[SavingPoint]) -> int | None:
-    """Answers saved by the model at a mean rank correlation of `TARGET_CORRELATION`, by straight lines between points.
+    """Return the answers saved when the mean rank correlation is `TARGET_CORRELATION`, with straight lines between points.
 
     >>> answers_saved([SavingPoint(10, 0.5, 0.8), SavingPoint(20, 0.8, 1.0), SavingPoint(40, 1.0, 1.0)])
     15
@@ -114,7 +114,7 @@ def _reaches(sizes: Sequence[int], values: Sequence[float]) -> float | None:
 
 
 def _counts(contest: Contest, chosen: NDArray[np.int64]) -> Array:
-    """Wins of i over j, a draw half a win to both; shape (n, n)."""
+    """Return the wins of agent i over agent j, shape (n, n); a draw is half a win for both."""
     wins = np.zeros((len(contest.agents),) * 2)
     left, right = contest.left_agent[chosen], contest.right_agent[chosen]
     outcomes = contest.outcomes[chosen]
@@ -125,11 +125,11 @@ def _counts(contest: Contest, chosen: NDArray[np.int64]) -> Array:
 
 
 def virtual_wins(num_agents: int, pair_agents: NDArray[np.int64], probabilities: Array) -> Array:
-    """Expected wins of i over j, shape (n, n), over all their episodes, as `VIRTUAL_ANSWERS` answers for each pair of agents.
+    """Return expected wins of agent i over agent j, shape (n, n); each pair of agents counts as `VIRTUAL_ANSWERS` answers.
 
     Args:
-        pair_agents: Places of the left and the right agent of each pair of episodes, shape (k, 2).
-        probabilities: Of left, draw and right, shape (k, 3).
+        pair_agents: Indices of the left and the right agent of each pair of episodes, shape (k, 2).
+        probabilities: Probabilities of left, draw and right, shape (k, 3).
     """
     share = probabilities[:, 0] + probabilities[:, 1] / 2
     wins, num_pairs = np.zeros((2, num_agents, num_agents))

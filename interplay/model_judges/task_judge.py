@@ -29,9 +29,9 @@ class TaskJudge:
     """A model judge of one task; its name is without `MODEL_PREFIX`.
 
     Attributes:
-        overall: Which episode is better.
-        comparative, direct: Question id -> the model of its answers.
-        trained_at: UTC, ISO 8601.
+        overall: Model of which episode is better.
+        comparative, direct: Question id -> model of the answers to it.
+        trained_at: Time in UTC, ISO 8601.
     """
 
     name: str
@@ -45,9 +45,9 @@ class TaskJudge:
     trained_at: str
 
     def strongest(self, count: int = 8) -> list[tuple[str, float]]:
-        """Features that weigh most, each with what one spread of it adds to the log odds of being preferred.
+        """Return the features with the largest weights; a weight is what one spread adds to the log odds of being preferred.
 
-        Empty if the judge has learnt nothing.
+        The list is empty if the judge has learnt nothing.
         """
         weights = self.overall.weights / self.overall.temperature
         places = [place for place in np.argsort(-np.abs(weights)) if abs(weights[place]) > _NOTHING]
@@ -64,7 +64,7 @@ class TaskJudge:
 
 
 def save(judge: TaskJudge, root: Path) -> Path:
-    """Write a judge to `models/judges/NAME/` of a data folder; returns the file."""
+    """Write a judge to `models/judges/NAME/` of a data folder; return the file."""
     path = _path(root, judge.name, judge.task)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_json(path, judge.to_json())
@@ -72,11 +72,11 @@ def save(judge: TaskJudge, root: Path) -> Path:
 
 
 def load(root: Path, name: str, task: str) -> TaskJudge:
-    """Read a judge back.
+    """Read a judge from its file.
 
     Raises:
-        NotFoundError: With the nearest existing name.
-        ModelJudgeError: If its file cannot be read, or its features or its model are of another version.
+        NotFoundError: If there is no such judge; the text has the nearest existing name.
+        ModelJudgeError: If the file cannot be read, or its features or its model have another version.
     """
     check_name(name)
     path = _path(root, name, task)

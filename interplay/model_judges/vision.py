@@ -1,8 +1,8 @@
-"""A vision-language model as a judge: it is shown frames of both videos in order, and fills in the form.
+"""A vision-language model as a judge: it sees frames of both videos in order, and fills in the form.
 
-Any server that speaks the chat-completions protocol will do (`POST {address}/chat/completions`). Each pair is asked about
-twice, the sides swapped: where the two replies disagree the model has followed the side, not the videos, and the answer is a
-draw. Every call is kept (prompt, hashes of the pictures, reply, tokens, latency), to be scored again without calling.
+Any server with the chat-completions protocol works (`POST {address}/chat/completions`). The model is asked twice about each
+pair, with the sides swapped. If the two replies disagree, the model has followed the side, not the videos, and the answer is
+a draw. Every call is kept (prompt, hashes of pictures, reply, tokens, latency), so that it can be scored again without a call.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ _SWAPPED = {**SWAPPED, "na": "na"}
 
 
 class VisionJudgeError(InterplayError):
-    """The model's server did not answer, or not in a way that can be used; the text says what came back."""
+    """Raised when the model's server does not answer, or its answer cannot be used; the text says what came back."""
 
 
 class UnansweredPairError(VisionJudgeError):
-    """One pair without an answer, because of its videos or of the model's reply; others may go well."""
+    """Raised when one pair gets no answer, because of its videos or the model's reply; other pairs may get one."""
 
 
 @dataclass(frozen=True)
@@ -44,9 +44,9 @@ class VisionJudge:
     """Address of a vision-language model.
 
     Attributes:
-        address: Up to and without `/chat/completions`, for example `http://127.0.0.1:11434/v1`.
-        key: Sent as `Authorization: Bearer`.
-        calls: A file that every call is appended to, one JSON document a line.
+        address: URL without the ending `/chat/completions`, for example `http://127.0.0.1:11434/v1`.
+        key: Key that is sent as `Authorization: Bearer`.
+        calls: File to which every call is appended, one JSON document on each line.
     """
 
     address: str
@@ -63,12 +63,12 @@ class VisionJudge:
         *,
         client: httpx.Client,
     ) -> dict[str, Any]:
-        """Form about two episodes, filled in by the model: `outcome`, `responses` and `reason`.
+        """Let the model fill in the form about two episodes; return `outcome`, `responses` and `reason`.
 
         Args:
             left, right: Frames in order, each uint8, shape (H, W, 3), RGB.
         Raises:
-            UnansweredPairError: If the model's reply is no answer to the form.
+            UnansweredPairError: If the model's reply does not fill in the form.
             VisionJudgeError: If the server refuses or does not answer.
         """
         pictures = [encode(frame) for frame in left], [encode(frame) for frame in right]
@@ -138,7 +138,7 @@ def prompt(goal: str, questions: Sequence[Question]) -> str:
 
 
 def read_reply(text: Any, questions: Sequence[Question]) -> dict[str, Any]:
-    """The form in a model's reply; words around the object, as models like to add, are passed over."""
+    """Read the form from a model's reply; words around the JSON object are ignored."""
     if not isinstance(text, str):
         raise UnansweredPairError(f"the model replied with no text: {str(text)[:200]!r}")
     try:
@@ -160,7 +160,7 @@ def read_reply(text: Any, questions: Sequence[Question]) -> dict[str, Any]:
 
 
 def _text(value: Any) -> str:
-    """Text that both databases can keep."""
+    """Return a text that both databases can store, at most 10,000 characters long."""
     return str(value)[:10_000].replace("\0", " ").encode(errors="replace").decode()
 
 
@@ -173,7 +173,7 @@ def _swap(form: dict[str, Any]) -> dict[str, Any]:
 
 
 def _combine(first: dict[str, Any], second: dict[str, Any], questions: Sequence[Question]) -> dict[str, Any]:
-    """One form from two in the same orientation: a difference is a draw, and a yes needs both."""
+    """Combine two forms with the same order of sides: different answers become a draw, and yes needs two yes answers."""
 
     def both(one: Any, other: Any) -> Any:
         if isinstance(one, Mapping) and isinstance(other, Mapping):
@@ -200,7 +200,7 @@ def encode(frame: NDArray[np.uint8]) -> bytes:
 
 
 def frames_of(path: Path) -> list[NDArray[np.uint8]]:
-    """Frames all over a video, the last one among them, each uint8, shape (H, W, 3)."""
+    """Return frames spread over a whole video, with the last one, each uint8, shape (H, W, 3)."""
     import av
     from av.error import FFmpegError
 

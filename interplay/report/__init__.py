@@ -1,7 +1,7 @@
-"""Statistics, tables and figures of everything recorded.
+"""Statistics, tables and figures of all recorded data.
 
-`chi_square`, `pairwise_chi_square`, `anova` and `describe` are the arithmetic; `bedd_report` makes a `Report` of answers, and
-`write_report` saves one as HTML, PDF, JSON and CSV. See docs/report.md.
+`chi_square`, `pairwise_chi_square`, `anova` and `describe` do the arithmetic. `bedd_report` makes a `Report` from answers, and
+`write_report` saves a report as HTML, PDF, JSON and CSV. See docs/report.md.
 
 >>> round(chi_square([[575, 48, 99], [519, 50, 113]]).statistic, 2)
 2.69

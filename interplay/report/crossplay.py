@@ -22,7 +22,7 @@ PEOPLE = "people"
 
 
 class Game(NamedTuple):
-    """One game: names and scores by seat; all people have one name."""
+    """One game: names and scores by seat; all people have the same name."""
 
     names: dict[str, str]
     scores: dict[str, float]
@@ -30,7 +30,7 @@ class Game(NamedTuple):
 
 
 class Place(NamedTuple):
-    """A place of a matrix: an agent in a seat, and who had all the other seats."""
+    """A cell of a matrix: an agent in a seat, and the agent in all other seats."""
 
     seat: str
     agent: str
@@ -38,9 +38,9 @@ class Place(NamedTuple):
 
 
 def games_of(archive: Archive, episodes: Iterable[Episode], score: str) -> list[Game]:
-    """Games as the tables need them.
+    """Make the games for the tables from episodes.
 
-    `score` is `return`, or a statistic: of the owner in the seat, or else of the episode, as `automatic_success`.
+    `score` is `return`, or the name of a statistic: of the seat's owner, or else of the episode, such as `automatic_success`.
 
     Raises:
         NotFoundError: If no episode has that statistic.
@@ -71,7 +71,7 @@ def _score(
 
 
 def peoples_games(archive: Archive, task: Task, agents: Iterable[str]) -> list[Episode]:
-    """Games of this version of a task in which people played with each other or with these agents and no seat changed hands."""
+    """Return the games of this version of a task in which people played with people or with `agents`; no seat changed hands."""
     known = set(agents)
     return [
         episode
@@ -82,7 +82,7 @@ def peoples_games(archive: Archive, task: Task, agents: Iterable[str]) -> list[E
 
 
 def default_score(episodes: Sequence[Episode]) -> str:
-    """`return`, or the outcome check where the world gives no rewards at all and every game has a check."""
+    """Return the default score: `return`, or the outcome check if there are no rewards at all and every game has a check."""
     has_rewards = any(held.total_reward for episode in episodes for held in episode.seats)
     checked = bool(episodes) and all(OUTCOME_CHECK_SUCCESS in episode.statistics for episode in episodes)
     return OUTCOME_CHECK_SUCCESS if checked and not has_rewards else RETURN
@@ -97,7 +97,7 @@ def crossplay_report(
     seeds: Sequence[int],
     facts: Mapping[str, str] | None = None,
 ) -> Report:
-    """The report on a task's games; `agents` in the order of rows and columns, `seeds` those of every line-up of agents."""
+    """Make the report on a task's games; rows and columns have the order of `agents`; `seeds` are those of agents' games."""
     if not games:
         raise InterplayError(f"there are no games of {task.id} to report on")
     order = [*agents, *([PEOPLE] if any(PEOPLE in game.names.values() for game in games) else [])]
@@ -140,7 +140,7 @@ _Scores = list[tuple[int, float]]
 
 
 def _of_seeds(scores: Iterable[tuple[int, float]]) -> list[float]:
-    """The mean on each seed: games on one seed are alike, and agents that draw nothing play the same one again."""
+    """Return the mean score on each seed: games on one seed are alike, and agents without chance repeat the same game."""
     found: dict[int, list[float]] = {}
     for seed, score in scores:
         found.setdefault(seed, []).append(score)

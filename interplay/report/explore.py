@@ -1,7 +1,7 @@
-"""`interplay report explore`: how instances were made, and what people and models make of them.
+"""`interplay report explore`: how instances were made, what people's reviews say, and how models play the instances.
 
-The review of MineExplorer (Ju et al. 2026) asked for these: tasks filtered and kept, the ablation of the makers, agreement
-between people, and results by length and by prerequisites.
+The review of MineExplorer (Ju et al. 2026) asked for these results: tasks filtered and kept, the ablation of the makers,
+agreement between people, and results by length and by prerequisites.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _One = TypeVar("_One")
 
 @dataclass(frozen=True)
 class Reviewed:
-    """One instance and the last review of everybody."""
+    """One instance and each person's last review of it."""
 
     instance: Instance
     reviews: tuple[Review, ...]
@@ -45,12 +45,12 @@ class Reviewed:
 
     @property
     def pair(self) -> str:
-        """Id shared with the other instance of the same candidates; empty without one."""
+        """Id that this instance shares with the other instance made from the same candidates; empty if there is no other."""
         return str(self._made.get("pair", ""))
 
     @property
     def depth(self) -> int | None:
-        """Tasks on the longest way through enforced edges; None if no proof says which are."""
+        """Number of tasks on the longest path of enforced edges; None if no proof tells which edges are enforced."""
         found: Any = [one["hops"] for one in self.instance.proofs if one.get("hops")]
         return found[-1].get("depth") if found and all("verdict" in edge for edge in found[-1].get("edges", ())) else None
 
@@ -66,7 +66,7 @@ class Reviewed:
 
 @dataclass(frozen=True)
 class Played:
-    """One run of a model; `prerequisites` is the number of edges, `length` one of `LENGTHS`, None without a proof."""
+    """One run of a model; `prerequisites` is the number of edges; `length` is one of `LENGTHS`, or None without a proof."""
 
     model: str
     hops: int
@@ -77,7 +77,7 @@ class Played:
 
 
 def length_of(instance: Instance) -> str | None:
-    """One of `LENGTHS`, of its last proof; None without one."""
+    """Return the length, one of `LENGTHS`, of an instance's last proof; None without a proof."""
     ticks: Any = instance.proofs[-1].get("ticks") if instance.proofs else None
     return next(name for name, most in LENGTHS.items() if ticks <= most) if isinstance(ticks, int) else None
 
@@ -90,12 +90,12 @@ def explore_report(
     runs: Sequence[Played] = (),
     rules: Iterable[str] = (),
 ) -> Report:
-    """The report.
+    """Make the report.
 
     Args:
-        verdicts: Atomic task -> `kept`, `dropped` or `waiting`, of the knowledge filter.
-        makings: Results of each instance that was to be made.
-        rules: How many reviewers there are, and when a third one is asked, as each study fixed it.
+        verdicts: Atomic task -> the knowledge filter's verdict: `kept`, `dropped` or `waiting`.
+        makings: Result of each instance that was to be made.
+        rules: Sentences: each study's number of reviewers, and when a third reviewer is asked.
     """
     num_reviews = sum(len(one.reviews) for one in reviewed)
     return Report(
@@ -278,7 +278,7 @@ def _rows(
     of: Callable[[_One], int | str | None],
     cells: Callable[[list[_One]], tuple[Cell, ...]],
 ) -> tuple[tuple[Cell, ...], ...]:
-    """A row for each group and value of it, in the order of values; what has no value is left out."""
+    """Make a row for each group and each of its values, in the order of values; items without a value are left out."""
     order = [*LENGTHS]
     rows: list[tuple[Cell, ...]] = []
     for group in groups:

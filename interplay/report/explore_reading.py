@@ -1,4 +1,4 @@
-"""Input of `interplay report explore`: votes of the filter, results of makings, reviews, and runs of models."""
+"""Read the input of `interplay report explore`: votes of the filter, results of makings, reviews, and runs of models."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ VOTES = Path("explore") / "make" / "filter" / "votes.json"
 
 
 def verdicts(data: Path, path: Path | None = None) -> dict[str, str]:
-    """Atomic task -> what the filter says of it, of its `votes.json` or that of the data folder; nothing without one."""
+    """Read atomic task -> the filter's verdict from a `votes.json`: `path`, or that of the data folder; empty without one."""
     if path is None:
         path = data / VOTES
         if not path.exists():
@@ -42,7 +42,7 @@ def verdicts(data: Path, path: Path | None = None) -> dict[str, str]:
 
 
 def makings(data: Path) -> list[dict[str, Any]]:
-    """Results of each instance that was to be made in a data folder, without those whose file is damaged."""
+    """Read the results of all instances that were to be made in a data folder; damaged files are left out."""
     found = []
     for path in sorted((data / MAKINGS).glob("*.json")):
         try:
@@ -53,13 +53,13 @@ def makings(data: Path) -> list[dict[str, Any]]:
 
 
 def reviewed(database: Database, studies: Sequence[str] | None) -> tuple[list[Reviewed], list[str]]:
-    """Instances that people have reviewed, and what each study fixed about reviewers, as sentences.
+    """Read the instances that people have reviewed, and each study's rules about reviewers, as sentences.
 
     Args:
-        studies: Ids; None: every study of reviews.
+        studies: Ids of studies; None for every study of reviews.
     Raises:
         NotFoundError: If there is no such study.
-        InterplayError: If one is no study of reviews, or several have the same instances and none is named.
+        InterplayError: If a study is not a study of reviews, or if several share instances and no study is named.
     """
     service = Studies(database)
     opened = (
@@ -94,7 +94,7 @@ def reviewed(database: Database, studies: Sequence[str] | None) -> tuple[list[Re
 
 
 def played(archive: Archive) -> list[Played]:
-    """Runs of models that were played to their end, without those that say otherwise than their episodes."""
+    """Read the runs of models that were played to their end; runs that contradict their episodes are left out."""
     found = []
     for path, run in runs.read_all(archive.root)[0].items():
         result = metrics.result_of(run)

@@ -1,4 +1,4 @@
-"""Plot of pairing rules: rank correlation against answers, with the spread over seeds."""
+"""Plot pairing rules: rank correlation against number of answers, with the spread over seeds."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ _STYLES = {
 
 
 def plot_matchmaking(table: list[dict[str, Any]], method: str, target: float, ax: Axes | None = None) -> Axes:
-    """Rank correlation with the truth against answers, one line a rule: median over seeds, quartiles as a band.
+    """Plot rank correlation with the truth against number of answers, a line for each rule: median over seeds, and quartiles.
 
-    `table` has `COLUMNS`, as `judge.simulate.curves` makes them.
+    `table` has the columns `COLUMNS`, as `judge.simulate.curves` makes them.
     """
     if ax is None:
         from matplotlib.figure import Figure
@@ -58,7 +58,7 @@ def plot_matchmaking(table: list[dict[str, Any]], method: str, target: float, ax
 
 
 def save_matchmaking(table: list[dict[str, Any]], target: float, path: Path) -> Path:
-    """Save the plot, one panel a rating method, and its table next to it as CSV; return where the table is.
+    """Save the plot, with a panel for each rating method, and next to it its table as CSV; return the path of the table.
 
     Raises:
         InterplayError: If matplotlib is missing or the file cannot be written.

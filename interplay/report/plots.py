@@ -1,5 +1,6 @@
-"""Plots of reports: each is a function from tidy records to an Axes, readable in grey and on paper of any colour; and how
-they are saved."""
+"""Plots of reports, and how plots are saved.
+
+Each plot is a function from tidy records to an Axes; plots are readable in grey and on paper of any colour."""
 
 from __future__ import annotations
 
@@ -28,15 +29,15 @@ _SENTIMENTS = {"positive": ("#2c9270", ""), "neutral": ("#7a808c", "...."), "neg
 
 
 def agent_styles(roster: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """Agent -> (colour, marker), by place in the roster: the same roster gives an agent the same looks in every figure.
+    """Return agent -> (colour, marker), by place in the roster, so that an agent looks the same in every figure.
 
-    Colours come again after ten agents, then with other markers.
+    After ten agents the colours repeat, with other markers.
     """
     return {agent: (_COLOURS[place % 10], _MARKERS[(place + 3 * (place // 10)) % 10]) for place, agent in enumerate(roster)}
 
 
 def plot_sentiments(table: list[dict[str, Any]], ax: Axes | None = None) -> Axes:
-    """Shares of positive, neutral and negative reasons, one bar a group.
+    """Plot the shares of positive, neutral and negative reasons, one bar for each group.
 
     Records have `name`, `num`, and counts `positive`, `neutral`, `negative`.
     """
@@ -70,7 +71,7 @@ def plot_intervals(
     roster: Sequence[str] = (),
     zero: bool = False,
 ) -> Axes:
-    """One value with an interval a row.
+    """Plot one value with its interval in each row.
 
     Records have `name`, `value`, `low`, `high` and `num`; the first is drawn on top. `label` has the unit; `roster` is for
     rows that are agents, see `agent_styles`.
@@ -91,7 +92,7 @@ def plot_intervals(
 
 
 def plot_spreads(table: list[dict[str, Any]], ax: Axes | None = None, *, label: str) -> Axes:
-    """Distributions in brief: a thin line from the 5th to the 95th percentile, a thick one over the middle half, the median.
+    """Plot distributions: a thin line from the 5th to the 95th percentile, a thick line for the middle half, and the median.
 
     Records have `name`, `num`, `p5`, `p25`, `median`, `p75`, `p95`, `mean`.
     """
@@ -108,8 +109,9 @@ def plot_spreads(table: list[dict[str, Any]], ax: Axes | None = None, *, label: 
 
 
 def plot_factor_scores(table: list[dict[str, Any]], ax: Axes | None = None, *, roster: Sequence[str] = ()) -> Axes:
-    """Mean score of every agent in each factor of one task: over all comparisons, filled, with its standard error; over those
-    among the agents shown, hollow.
+    """Plot every agent's mean score in each factor of one task.
+
+    Filled marks are over all comparisons, with the standard error; hollow marks are over comparisons among the shown agents.
 
     Records have `comparisons` ("all" or another word), `factor`, `agent`, `num`, `mean`, `se` (None for a single answer).
     `roster` is that of `agent_styles`, by default the agents of the table.
@@ -145,7 +147,7 @@ def plot_factor_scores(table: list[dict[str, Any]], ax: Axes | None = None, *, r
 
 
 def plot_map(table: list[dict[str, Any]], ax: Axes | None = None) -> Axes:
-    """Points in a plane by group, those that were placed in the map later hollow.
+    """Plot points in a plane by group; points that were placed in the map later are hollow.
 
     Records have `group`, `placed`, `x`, `y`.
     """
@@ -174,7 +176,7 @@ def plot_map(table: list[dict[str, Any]], ax: Axes | None = None) -> Axes:
 
 
 def plot_shares_below(table: list[dict[str, Any]], ax: Axes | None = None, *, label: str) -> Axes:
-    """Distributions as rising lines: which share of the values is at most so large; one line a name.
+    """Plot distributions as rising lines, one for each name: the share of values that are at most a given value.
 
     Records have `name`, `num`, `value` and `share` in percent, by name and rising.
     """
@@ -204,7 +206,7 @@ def plot_shares_below(table: list[dict[str, Any]], ax: Axes | None = None, *, la
 
 
 def plot_profiles(table: list[dict[str, Any]], ax: Axes | None = None) -> Axes:
-    """Performance profiles: for each name, what share of runs is above each score, with a band.
+    """Plot performance profiles: for each name, the share of runs above each score, with a band.
 
     Records have `name`, `score`, `value`, `low` and `high`, by name and rising score.
     """
@@ -235,7 +237,7 @@ def plot_profiles(table: list[dict[str, Any]], ax: Axes | None = None) -> Axes:
 
 
 def plot_matrix(table: list[dict[str, Any]], ax: Axes | None = None, *, rows: str, columns: str, digits: int = 1) -> Axes:
-    """A matrix of numbers as shades, each number in its cell; cells of one and the same name have a frame.
+    """Plot a matrix of numbers as shades, each number in its cell; a cell whose row and column have one name has a frame.
 
     Records have `row`, `column`, `value` (None where there is nothing) and `num`.
     """
@@ -306,7 +308,7 @@ _SETTINGS: dict[Any, Any] = {
 
 
 def svg(figure: Figure) -> str:
-    """An `<svg>` element to stand in a page: its ink is `currentColor`, its ids begin with the figure's."""
+    """Draw a figure as an `<svg>` element for a page: its ink is `currentColor`, and its ids begin with the figure's id."""
     drawn = _save(figure, {"svg.hashsalt": figure.id}, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     text = drawn.decode()
     text = re.sub(r"<metadata>.*?</metadata>", "", text[text.index("<svg") :], flags=re.DOTALL)
@@ -320,7 +322,7 @@ def png(figure: Figure) -> bytes:
 
 
 def _save(figure: Figure, settings: dict[str, Any], **options: Any) -> bytes:
-    """Draw and save under our settings, whatever those of the process are."""
+    """Draw and save a figure with our settings, whatever settings the process has."""
     try:
         import matplotlib
     except ModuleNotFoundError:

@@ -1,7 +1,6 @@
-"""Statistical tests: chi-square of independence, pairwise chi-square, ANOVA with Tukey's HSD, Mann-Whitney with Holm's
-correction.
+"""Statistical tests: chi-square of independence (also pairwise), ANOVA with Tukey's HSD, Mann-Whitney with Holm's correction.
 
-Pure arithmetic over counts and lists of numbers; scipy is imported when a test is run.
+The functions compute with counts and lists of numbers only; scipy is imported when a test is run.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ SIGNIFICANCE = 0.05
 
 
 class ChiSquare(NamedTuple):
-    """A chi-square test of independence; `p` is the chance of a statistic at least this large if rows do not differ."""
+    """A chi-square test of independence; `p` is the chance of a statistic at least this large if the rows do not differ."""
 
     statistic: float
     df: int
@@ -29,7 +28,7 @@ class ChiSquare(NamedTuple):
 
 
 class PairTest(NamedTuple):
-    """Two rows compared; `significant` after Bonferroni's correction over all pairs."""
+    """Test of two rows; `significant` is after Bonferroni's correction over all pairs."""
 
     a: str
     b: str
@@ -39,7 +38,7 @@ class PairTest(NamedTuple):
 
 
 class Description(NamedTuple):
-    """A sample in five numbers: `sd` divides by n - 1, `se` is sd / sqrt(n); both NaN for fewer than two values."""
+    """A sample in five numbers: `sd` divides by n - 1, `se` is sd / sqrt(n); both are NaN for fewer than two values."""
 
     num: int
     mean: float
@@ -61,13 +60,13 @@ class Difference(NamedTuple):
 
 
 class RankTest(NamedTuple):
-    """Two groups compared by the Mann-Whitney test, one of a family of such tests.
+    """Mann-Whitney test of two groups, one of a family of such tests.
 
     Attributes:
-        statistic: U of `a`: pairs in which its value is the larger, and half of those with equal values.
+        statistic: U of `a`: the number of pairs in which the value of `a` is larger, plus half the pairs with equal values.
         p: Two-sided.
         corrected_p: By Holm's method, over the family.
-        superiority: U by the number of pairs: the chance that a value of `a` is larger than one of `b`, ties counted by half.
+        superiority: U / number of pairs: the chance that a value of `a` is larger than one of `b`; ties count half.
         low, high: Interval of `superiority`.
     """
 
@@ -94,12 +93,12 @@ class Anova(NamedTuple):
 
 
 def chi_square(rows: Sequence[Sequence[int]]) -> ChiSquare:
-    """Pearson's chi-square test of independence, without Yates's correction.
+    """Make Pearson's chi-square test of independence, without Yates's correction.
 
-    `rows` has the counts of one group each. Empty rows and columns are left out.
+    Each row has the counts of one group. Empty rows and columns are left out.
 
     Raises:
-        ValueError: If fewer than two rows or two columns hold anything, so that there is nothing to test.
+        ValueError: If fewer than two rows or two columns have counts, so that nothing can be tested.
 
     >>> chi_square([[10, 20], [20, 10]]).df
     1
@@ -117,9 +116,9 @@ def chi_square(rows: Sequence[Sequence[int]]) -> ChiSquare:
 
 
 def pairwise_chi_square(counts: Mapping[str, Sequence[int]]) -> list[PairTest]:
-    """Chi-square of every pair of groups; a pair is significant if p is below `SIGNIFICANCE` divided by the number of pairs.
+    """Test every pair of groups by chi-square; a pair is significant if p is below `SIGNIFICANCE` / number of pairs.
 
-    Pairs in which nothing can be tested (both groups in one column) have statistic 0 and p 1.
+    Pairs in which nothing can be tested (all counts in one column) have statistic 0 and p 1.
     """
     limit = SIGNIFICANCE / max(1, comb(len(counts), 2))
     tests = []
@@ -133,7 +132,7 @@ def pairwise_chi_square(counts: Mapping[str, Sequence[int]]) -> list[PairTest]:
 
 
 def describe(values: Sequence[float]) -> Description:
-    """Mean, sample standard deviation, standard error of the mean, and median; all NaN without values.
+    """Compute mean, sample standard deviation, standard error of the mean, and median; all are NaN without values.
 
     >>> describe([1, 2, 3, 6])
     Description(num=4, mean=3.0, sd=2.160246899469287, se=1.0801234497346435, median=2.5)
@@ -153,10 +152,10 @@ def spread(values: Sequence[float]) -> dict[str, float | int]:
 
 
 def anova(groups: Mapping[str, Sequence[float]]) -> Anova:
-    """One-way ANOVA and Tukey's HSD (Tukey-Kramer where groups differ in size), as `scipy.stats` has them.
+    """Make a one-way ANOVA and Tukey's HSD (Tukey-Kramer if groups differ in size), with the results of `scipy.stats`.
 
     Raises:
-        ValueError: If there are fewer than two groups with two values each, or no value differs from another of its group.
+        ValueError: If fewer than two groups have two values or more, or if the values of each group are all equal.
     """
     from scipy.stats import f_oneway
 
@@ -182,7 +181,7 @@ def anova(groups: Mapping[str, Sequence[float]]) -> Anova:
 
 @lru_cache(maxsize=64)
 def _studentized_range(share: float, num_groups: int, df: int) -> float:
-    """The quantile, which scipy takes a tenth of a second to find: tables of words and of characters share it."""
+    """Return the quantile, cached: scipy needs a tenth of a second for it, and the tables of words and characters share it."""
     from scipy.stats import studentized_range
 
     return float(studentized_range.ppf(share, num_groups, df))
@@ -190,18 +189,18 @@ def _studentized_range(share: float, num_groups: int, df: int) -> float:
 
 @lru_cache(maxsize=1024)
 def _studentized_range_above(statistic: float, num_groups: int, df: int) -> float:
-    """The share above it, which scipy takes a hundredth of a second to find: a report of the same answers asks again."""
+    """Return the share above a statistic, cached: scipy needs a hundredth of a second, and reports ask for it again."""
     from scipy.stats import studentized_range
 
     return float(studentized_range.sf(statistic, num_groups, df))
 
 
 def mann_whitney(groups: Mapping[str, Sequence[float]]) -> list[RankTest]:
-    """Every pair of groups by the two-sided Mann-Whitney test, corrected by Holm's method.
+    """Test every pair of groups by the two-sided Mann-Whitney test, corrected by Holm's method.
 
-    p is exact where there are no ties and a group has eight values or fewer, else by the normal approximation, corrected for
-    ties and continuity (`scipy.stats.mannwhitneyu`); groups of one and the same value have p 1. The interval of the effect is
-    Newcombe's fifth method (Statistics in Medicine 25, 2006, part 2), which holds also where the groups do not overlap.
+    p is exact if there are no ties and a group has eight values or fewer; else it is the normal approximation, corrected for
+    ties and continuity (`scipy.stats.mannwhitneyu`). If all values of both groups are equal, p is 1. The interval of the effect
+    is Newcombe's fifth method (Statistics in Medicine 25, 2006, part 2), which also holds if the groups do not overlap.
     """
     from scipy.stats import mannwhitneyu
 
@@ -221,7 +220,7 @@ def mann_whitney(groups: Mapping[str, Sequence[float]]) -> list[RankTest]:
 
 
 def _superiority_interval(effect: float, num_a: int, num_b: int) -> tuple[float, float]:
-    """The values whose distance from what was found is at most z of their own standard errors."""
+    """Return the ends of the interval: the values whose distance from `effect` is z of their own standard errors."""
     from scipy.optimize import brentq
     from scipy.stats import norm
 
@@ -238,7 +237,7 @@ def _superiority_interval(effect: float, num_a: int, num_b: int) -> tuple[float,
 
 
 def mean_interval(values: Sequence[float]) -> tuple[float, float]:
-    """Student's interval of a mean; NaN for fewer than two different values, which say nothing of how much they vary.
+    """Return Student's interval of a mean; NaN for fewer than two different values, because their spread is then unknown.
 
     >>> [round(end, 2) for end in mean_interval([1, 2, 3, 4, 5])]
     [1.04, 4.96]
@@ -251,7 +250,7 @@ def mean_interval(values: Sequence[float]) -> tuple[float, float]:
 
 
 def anova_from_summaries(groups: Mapping[str, tuple[int, float, float]]) -> tuple[float, float]:
-    """F and p of a one-way ANOVA from each group's size, mean and standard error: how printed tables are checked.
+    """Compute F and p of a one-way ANOVA from each group's size, mean and standard error, to check printed tables.
 
     >>> F, p = anova_from_summaries({"a": (10, 1.0, 0.1), "b": (10, 1.5, 0.1)})
     >>> round(F, 2)

@@ -1,4 +1,4 @@
-"""Parts of a report: tables whose cells may hold a published number too, figures, sections. Nothing here knows HTML or PDF."""
+"""Parts of a report: tables whose cells may also hold a published number, figures, sections. HTML and PDF are not used here."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Measured(NamedTuple):
-    """A number of ours, and the published one where there is one."""
+    """Our number, and the published number if the paper has one."""
 
     value: float | None
     paper: float | None = None
@@ -31,11 +31,11 @@ Form = Literal["text", "count", "number", "mixed", "p"]
 
 @dataclass(frozen=True)
 class Column:
-    """A column: its heading with the unit, and how its numbers are written.
+    """A column: its heading with the unit, and the form of its values.
 
     Attributes:
-        form: `text`; `count`, whole with thousands separated; `number` with `digits` decimals; `mixed`, the
-            same with integers whole; `p`, a probability.
+        form: `text`; `count`, a whole number with thousands separated; `number`, with `digits` decimals; `mixed`, as
+            `number`, but integers stay whole; `p`, a probability.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Column:
     digits: int = 2
 
     def write(self, value: Any) -> str:
-        """A value of this column (of a `Measured` ours) as people read it; an en dash for nothing."""
+        """Write a value of this column for people (of a `Measured`, our number); an en dash if there is no value."""
         if isinstance(value, Measured):
             value = value.value
         if value is None or (isinstance(value, float) and not isfinite(value)):
@@ -60,7 +60,7 @@ class Column:
         return "−" + text[1:] if text.startswith("-") else text  # a minus sign, as wide as a plus
 
     def write_paper(self, cell: Cell) -> str:
-        """The paper's number and ours minus it: `132.21 (±0.00)`; empty where the paper has none."""
+        """Write the paper's number, and our number minus the paper's: `132.21 (±0.00)`; empty if the paper has no number."""
         if not isinstance(cell, Measured) or cell.paper is None:
             return ""
         if cell.difference is None or self.form == "p":  # probabilities over twenty orders have no useful difference
@@ -84,7 +84,7 @@ def number_columns(*names: str, digits: int = 2) -> tuple[Column, ...]:
 
 @dataclass(frozen=True)
 class Table:
-    """A table; `caption` says how its numbers were made.
+    """A table; `caption` tells how its numbers were made.
 
     >>> table = Table("t", "Wins", (Column("agent"), Column("won", "count")), (("ada", Measured(3, 2)),))
     >>> table.records()
@@ -104,12 +104,12 @@ class Table:
 
     @property
     def prose(self) -> set[int]:
-        """Places of the columns with a cell that long that they must not be squeezed."""
+        """Indices of the columns that have a long text in a cell, so that they must not become narrow."""
         cells = ((place, cell) for row in self.rows for place, cell in enumerate(row))
         return {place for place, cell in cells if isinstance(cell, str) and len(cell) > _PROSE_LENGTH}
 
     def records(self) -> list[dict[str, Any]]:
-        """Rows as JSON values; a column with published numbers has two more, `(paper)` and `(difference)`."""
+        """Return the rows as JSON values; a column with published numbers adds two columns, `(paper)` and `(difference)`."""
         compared = {
             place
             for row in self.rows
@@ -134,7 +134,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Figure:
-    """A picture: `plot(table, ax)` drawn from tidy records.
+    """A picture, drawn by `plot(table, ax)` from tidy records.
 
     Attributes:
         alt: Description of the picture for somebody who cannot see it.
@@ -165,7 +165,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Report:
-    """A whole report; `facts` are short pairs for its head."""
+    """A whole report; `facts` are pairs (name, value) for its head."""
 
     id: str
     title: str
@@ -184,8 +184,8 @@ class Report:
 
 
 def csv_of(records: Sequence[Mapping[str, Any]], names: Sequence[str] = ()) -> str:
-    """Records as CSV with a header (`names` without records), lines ended by a line feed. A text that a spreadsheet would take
-    for a formula begins with an apostrophe: names of agents come from anywhere."""
+    """Write records as CSV with a header (`names` if there are no records); a line feed ends each line.
+    An apostrophe is put before texts that a spreadsheet would take for formulas, because anybody may name an agent."""
     out = io.StringIO()
     writer = csv.DictWriter(out, list(dict.fromkeys(key for one in records for key in one)) or names, lineterminator="\n")
     writer.writeheader()
@@ -196,7 +196,7 @@ def csv_of(records: Sequence[Mapping[str, Any]], names: Sequence[str] = ()) -> s
 
 
 def _plain(value: Any) -> Any:
-    """A JSON value; None for NaN and infinities."""
+    """Return a JSON value; None for NaN and infinities."""
     if isinstance(value, float):
         return value if isfinite(value) else None
     return value

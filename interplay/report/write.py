@@ -28,7 +28,7 @@ _HIGHEST_PICTURE = 455.0
 
 
 def pdf(report: Report) -> bytes:
-    """The report on A4 (InterplayError if reportlab or matplotlib is not installed)."""
+    """Write the report as a PDF on A4; raise an `InterplayError` if reportlab or matplotlib is not installed."""
     try:
         from reportlab.lib.pagesizes import A4
         from reportlab.lib.units import mm
@@ -140,9 +140,9 @@ def _cell(column: Column, cell: Cell, style: Any) -> Any:
 
 
 def _widths(table: Table, width: float, font_size: float) -> list[float]:
-    """Column widths: the longest word of each column fits, and what is left goes where texts are long.
+    """Return column widths: the longest word of each column fits, and columns with long texts get the rest of the width.
 
-    Counted in letters of a cell's text; the paper's numbers are set smaller than that, and headings bold.
+    Widths are counted in letters of cell text; the paper's numbers are smaller, and headings are bold.
     """
     floors, needs = [], []
     for place, column in enumerate(table.columns):
@@ -162,7 +162,7 @@ def _widths(table: Table, width: float, font_size: float) -> list[float]:
 
 
 def _parted(name: str) -> str:
-    """A heading whose longest CamelCaseWords may go over several lines.
+    """Split the longest CamelCaseWords of a heading, so that it may take several lines.
 
     >>> _parted("CreateVillageAnimalPen mu"), _parted("GoUp")
     ('Create Village Animal Pen mu', 'GoUp')
@@ -175,7 +175,7 @@ def _side(column: Column) -> str:
 
 
 def _styles() -> dict[str, Any]:
-    """Paragraph styles, in a font that has every letter a name is likely to hold."""
+    """Return the paragraph styles, in a font that has every letter that names are likely to have."""
     from reportlab.lib.colors import HexColor
     from reportlab.lib.enums import TA_LEFT, TA_RIGHT
     from reportlab.lib.styles import ParagraphStyle
@@ -207,7 +207,7 @@ def _styles() -> dict[str, Any]:
 
 
 def _fonts() -> tuple[str, str]:
-    """DejaVu Sans, which comes with matplotlib: the fonts every PDF reader has hold Latin letters only."""
+    """Register DejaVu Sans, which comes with matplotlib; the standard fonts of PDF readers have only Latin letters."""
     import matplotlib
     from reportlab.lib.fonts import addMapping
     from reportlab.pdfbase import pdfmetrics
@@ -232,7 +232,7 @@ _HERE = Path(__file__).parent
 
 
 def html(report: Report) -> str:
-    """The page. Text from answers is escaped; nothing in it is fetched from anywhere."""
+    """Write the report as an HTML page; text from answers is escaped, and the page loads nothing from elsewhere."""
     pages = Environment(
         loader=FileSystemLoader(_HERE), trim_blocks=True, keep_trailing_newline=True, autoescape=False
     )  # by `esc`
@@ -261,7 +261,7 @@ def _html_cell(column: Column, cell: Cell, is_first: bool, is_prose: bool) -> st
 
 
 def _breakable(name: str) -> str:
-    """Escaped, with a possible line break where a CamelCaseName has its next capital."""
+    """Escape a name, and allow a line break before each capital inside a CamelCaseName."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "<wbr>", escape(name))
 
 
@@ -270,7 +270,7 @@ def _class(column: Column) -> str:
 
 
 class WrittenReport(NamedTuple):
-    """Where the parts of a report are."""
+    """Paths of the parts of a written report."""
 
     html: Path
     pdf: Path
@@ -279,9 +279,9 @@ class WrittenReport(NamedTuple):
 
 
 def write_report(report: Report, folder: Path, *, on_part: Callable[[str], None] = lambda part: None) -> WrittenReport:
-    """Write `report.html`, `report.pdf`, `report.json` and `tables/ID.csv` into a folder; earlier ones are replaced.
+    """Write `report.html`, `report.pdf`, `report.json` and `tables/ID.csv` into a folder; earlier files are replaced.
 
-    The same report gives the same bytes. `on_part` is told the name of each part before it is made.
+    The same report gives the same bytes. `on_part` gets the name of each part before the part is made.
 
     Raises:
         InterplayError: If a package of the extra `report` is missing.

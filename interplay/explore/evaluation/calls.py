@@ -1,4 +1,4 @@
-"""Cached model calls: an answered call is kept in the run's file, answered from there later, and paid for once."""
+"""Cached calls of models: each answer is kept in the run's file and read from there later, so that it is paid for once."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ _FREE = ("arguments", "data", "internal", "metadata")
 
 
 class CallError(InterplayError):
-    """A call that was not answered; the text holds no key."""
+    """Raised when a model call gets no answer; the error text holds no key."""
 
 
 class Calls:
-    """The calls of one attempt, in order."""
+    """The model calls of one attempt, in order."""
 
     def __init__(self, file: RunFile, model: Model) -> None:
         self._file = file
@@ -59,10 +59,10 @@ class Calls:
         self._next = 0
 
     async def ask(self, messages: list[ChatMessage], tools: Sequence[ToolInfo] = ()) -> ModelOutput:
-        """Answer to a prompt, from the run's file if it has one.
+        """Return the answer to a prompt: from the run's file if the answer is there, else from the model.
 
         Raises:
-            RunError: If the run's file has an answer to another prompt at this place.
+            RunError: If the file's answer at this place belongs to another prompt.
             CallError: If the model does not answer.
         """
         digest = prompt_hash(messages)
@@ -87,7 +87,7 @@ class Calls:
 async def answered(
     model: Model, messages: list[ChatMessage], tools: Sequence[ToolInfo] = (), config: GenerateConfig | None = None
 ) -> tuple[ModelOutput, dict[str, Any], float]:
-    """Answer of a model, the same as JSON without any key, and the milliseconds that it took.
+    """Ask a model; return its answer, the answer as JSON without any key, and the time taken in milliseconds.
 
     Raises:
         CallError: If the model does not answer, or its server says that it cannot.
@@ -116,7 +116,7 @@ async def answered(
 
 
 def _without_request(said: str) -> str:
-    """Text of an error without the whole request, which Inspect writes before it.
+    """Remove the request from an error text; Inspect writes the whole request before the error's message.
 
     >>> _without_request("ModelGenerateError: \\nRequest:\\n{}\\n\\nTimeout(4)"), _without_request("Timeout: first\\n\\nsecond")
     ('ModelGenerateError: Timeout(4)', 'Timeout: first\\n\\nsecond')
@@ -126,7 +126,7 @@ def _without_request(said: str) -> str:
 
 
 def _cut(output: ModelOutput) -> None:
-    """Shorten an answer that is longer than anybody reads; its length and hash stay in its metadata."""
+    """Shorten a very long answer; the metadata keeps its original length and hash."""
     output.choices = output.choices[:1]
     message = output.message
     whole = json.dumps(message.model_dump(mode="json", fallback=str))
@@ -152,7 +152,7 @@ def _cut(output: ModelOutput) -> None:
 
 
 def _take_frames_out_of_the_log() -> None:
-    """Inspect keeps the pictures of each prompt; their hashes are enough, for the episode has every frame."""
+    """Replace the pictures in Inspect's log by their hashes; the episode has every frame."""
     for event in reversed(transcript().events):
         if isinstance(event, ModelEvent):
             before, event.input = event.input, [_hashed(message) for message in event.input]
@@ -177,7 +177,7 @@ def frame_hash(picture: bytes) -> str:
 
 
 def _take_keys_out_of_the_log() -> None:
-    """A server may say back what it was sent, and Inspect logs refusals and answers whole."""
+    """Remove keys from Inspect's log, because a server's answer or error may repeat the key that was sent."""
     for event in transcript().events:
         if not isinstance(event, ModelEvent):
             continue
@@ -190,7 +190,7 @@ def _take_keys_out_of_the_log() -> None:
 
 
 def prompt_hash(messages: Sequence[ChatMessage]) -> str:
-    """Hash of everything that a model reads: roles, texts, pictures, and calls of tools."""
+    """Hash of everything that a model reads: roles, texts, pictures and tool calls."""
     said: list[Any] = []
     for message in messages:
         content = message.content
@@ -202,7 +202,7 @@ def prompt_hash(messages: Sequence[ChatMessage]) -> str:
 
 
 def without_keys(text: str) -> str:
-    """Text of an error, short, without any key."""
+    """Return an error text without keys, at most 2,000 characters long."""
     return clean(_hidden(text), 2000)
 
 
@@ -215,7 +215,7 @@ def _hidden(text: str) -> str:
 
 
 def _without_keys_in(value: Any, *, is_free: bool = False) -> Any:
-    """JSON value of an answer without keys; `is_free` if names of fields are the server's, too."""
+    """Remove keys from a JSON value of an answer; `is_free`: the server chose the field names, so clean these as well."""
     if isinstance(value, str):
         return _hidden(value)
     if isinstance(value, list):

@@ -25,11 +25,11 @@ class Game:
     """A run's episode.
 
     Attributes:
-        at_start: Ids of the milestones that are reached before anybody acts, and so by nobody.
-        path: Position of the player's feet before the first tick and after each: x, y, z from the cell where they began.
-        seen: State before the first tick, then changes, each with its `tick`: `slots`, as number of the slot, item and count;
-            `hotbar`, the slot in hand; `health` and `food`, 0 to 20; `facts`, id of an open milestone -> for each of its rules
-            whether it holds, and `rules.measured`, in which infinity is null.
+        at_start: Ids of the milestones that were reached before the first action, so that no player reached them.
+        path: Position of the player's feet before the first tick and after each tick: x, y, z, counted from the start cell.
+        seen: The state before the first tick, then only changes, each with its `tick`. `slots` has slot number, item, count;
+            `hotbar` is the slot in hand; `health` and `food` are 0 to 20. `facts` maps the id of each open milestone to a list:
+            for each of its rules, whether it holds and then its `rules.measured` (null for infinity).
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class Game:
 
     @property
     def reached(self) -> dict[str, int]:
-        """Id -> tick of the milestones that were reached since."""
+        """Id -> tick of each milestone that was reached after the start."""
         return {name: tick for name, tick in self._watch.progress.reached.items() if name not in self.at_start}
 
     @property
@@ -74,7 +74,7 @@ class Game:
 
     @property
     def said_done(self) -> bool:
-        """Whether the player ended it, and did not die."""
+        """Whether the player said that the game is done; false if the player died."""
         return self.outcome == "terminated" and not self.env.world.player.dead
 
     def _note(self) -> None:
@@ -100,7 +100,7 @@ class Game:
         }
 
     def hold(self, action: Mapping[str, Any], ticks: int) -> None:
-        """Play an action: its keys for all the ticks, its turn at the first of them; less if the game ends."""
+        """Hold an action's keys for some ticks and turn the camera at the first tick only; stop early if the game ends."""
         turn = action.get("camera", (0.0, 0.0))
         for tick in range(ticks):
             self._step({**action, "camera": np.array(turn if tick == 0 else (0.0, 0.0), np.float32)})
@@ -108,7 +108,7 @@ class Game:
                 return
 
     def carry_out(self, doing: Generator[Action, None, str], most_ticks: int) -> str:
-        """Play a macro until it ends, the game ends, the player dies, or `most_ticks`; returns why it failed, or nothing."""
+        """Play a macro, at most `most_ticks`, until it or the game ends or the player dies; return why it failed, or ""."""
         begin = self.num_steps
         while True:
             try:
@@ -129,7 +129,7 @@ class Game:
         self._note()
 
     def picture(self, width: int) -> bytes:
-        """The player's view as a PNG, at most so wide; 32 shades of each colour make it three times smaller."""
+        """The player's view as a PNG about `width` pixels wide; 32 shades of each colour make the file three times smaller."""
         pixels = self.env.view().pixels
         rows, columns = pixels.shape[:2]
         by = max(1, columns // width)
@@ -155,6 +155,6 @@ class Game:
         self._archive.seal(self._recorder.path)
 
     def abandon(self) -> None:
-        """Stop where it is, as a crash would."""
+        """Stop the game at once and leave its recording unfinished, as after a crash."""
         self._recorder.abandon()
         self.env.close()

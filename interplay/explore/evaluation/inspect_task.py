@@ -52,12 +52,12 @@ def explore(
     database: str | None = None,
     name: str = "",
 ) -> Task:
-    """Instances, played by a model and recorded in a data folder.
+    """Inspect task: let a model play instances and record the games in a data folder.
 
     Args:
-        paths: Instances as `files_of` takes them, such as `published`; in one text with commas between.
-        database: Address of the database of the folder `data`; SQLite in it by default.
-        name: Name in tables; the model's own by default.
+        paths: Instances as `files_of` takes them, such as `published`; a single text may hold several, separated by commas.
+        database: Address of the database that belongs to the folder `data`; by default SQLite in that folder.
+        name: The model's name in tables; by default its own name.
     """
     settings = Settings(protocol, max_steps, goal)
     named = paths.split(",") if isinstance(paths, str) else paths
@@ -76,7 +76,7 @@ def explore(
 
 @solver
 def plays(data: str, database: str | None = None, name: str = "") -> Solver:
-    """Solver that plays the instance of a sample; a finished run is read, an unfinished one continues."""
+    """Solver that plays the instance of a sample; it reads a finished run from its file and continues an unfinished one."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         instance, settings = parse(state.metadata["instance"]), Settings(**state.metadata["settings"])
@@ -107,7 +107,7 @@ def plays(data: str, database: str | None = None, name: str = "") -> Solver:
 
 
 def name_of(state: TaskState, name: str = "") -> str:
-    """Given name, or the model's own, with its sampling options."""
+    """Name in tables: the given name, or the model's own, followed by the sampling options that were set."""
     said = get_model().config.model_dump(include=set(_SAMPLING), exclude_none=True)
     return " ".join(
         [name or str(state.model).removeprefix(AT_ADDRESS), *(f"{key}={said[key]}" for key in _SAMPLING if key in said)]
@@ -115,7 +115,7 @@ def name_of(state: TaskState, name: str = "") -> str:
 
 
 async def _attempt(file: RunFile, archive: Archive, instance: Instance, settings: Settings, state: TaskState) -> None:
-    """Play a run; it ends, or fails with an error that holds no key."""
+    """Play a run and write its end, or its failure, to its file; the error text holds no key."""
     for torn in archive.journal_folder.glob(f"{file.episode}.*.arrows"):
         torn.unlink()  # the answers that are kept play it again, step by step
     notes = Notes()
@@ -161,7 +161,7 @@ def _told(notes: Notes, game: Game | None) -> dict[str, Any]:
 
 
 def _share(name: str, rate: Callable[[list[metrics.Result]], metrics.Rate]) -> Metric:
-    """A metric of Inspect; NaN where there is nothing to count."""
+    """Make a metric of Inspect from a rate; its value is NaN where there is nothing to count."""
 
     def compute(scores: list[SampleScore]) -> float:
         value = rate([metrics.Result.from_json((one.score.metadata or {})["result"]) for one in scores]).value
@@ -175,7 +175,7 @@ _RATES = {"tsr": metrics.tsr, "msr": metrics.msr, "ordered_msr": partial(metrics
 
 @scorer(metrics=[_share(name, rate) for name, rate in _RATES.items()])
 def milestones() -> Scorer:
-    """Whether every milestone of a run was reached; the whole result is in the metadata."""
+    """Scorer: whether a run reached every milestone; the metadata has the whole result."""
 
     async def score(state: TaskState, target: Target) -> Score:
         document = state.store.get("result")
@@ -199,10 +199,11 @@ LOGS = Path("explore") / "logs"
 
 @dataclass(frozen=True)
 class Budget:
-    """Limits of a command, `None` for no limit: answers of earlier commands do not count, calls in flight do.
+    """Limits of one command; `None` means no limit. Calls that still wait count; answers of earlier commands do not.
 
     Attributes:
-        cost: Dollars, by `price`: dollars for a million tokens read and written.
+        cost: In dollars, computed with `price`.
+        price: Dollars for a million tokens read, and for a million tokens written.
     """
 
     calls: int | None = None
@@ -213,7 +214,7 @@ class Budget:
 
 @dataclass
 class Far:
-    """Progress of an evaluation: answers, their tokens (`None` if the server does not say), and calls, answered or not."""
+    """Progress of an evaluation: `asked` counts all calls, answered or not; `tokens` is `None` if the server gives none."""
 
     done: int
     total: int
@@ -223,7 +224,7 @@ class Far:
     cost: float = 0.0
 
     def check(self, budget: Budget) -> None:
-        """Count one more call, if the budget allows it."""
+        """Count one more call; raise a `CallError` if the budget does not allow it."""
         if self.tokens is None and (budget.tokens, budget.cost) != (None, None):
             raise CallError("the server does not say how many tokens it used, so only calls can be limited")
         spent = {"calls": self.asked, "tokens": self.tokens, "cost": self.cost}
@@ -248,13 +249,13 @@ def evaluate(
     budget: Budget = Budget(),
     report: Callable[[Far], None] = lambda far: None,
 ) -> EvalLog:
-    """Play each instance `epochs` times; finished runs are read, unfinished ones continue.
+    """Let a model play each instance `epochs` times; read finished runs from their files and continue unfinished ones.
 
     Args:
-        model: As Inspect names it, such as `openai/NAME` or `scripted/ahead`; with `at` as its server calls it.
-        timeout_s: A call without an answer after so many seconds is made again, `MOST_RETRIES` times.
-        name: Name in tables; the model's own by default. A model that was played at another server needs one.
-        report: Called when a run is done, and at each answer.
+        model: The model's name in Inspect, such as `openai/NAME` or `scripted/ahead`; with `at`, its name on that server.
+        timeout_s: Seconds to wait for an answer; then the call is made again, up to `MOST_RETRIES` times.
+        name: The model's name in tables; by default its own. Needed if runs of that name were played at another server.
+        report: Called at each answer, and when a run is done.
     Raises:
         InstanceError: If an instance cannot be read.
         EvaluationError: If the model cannot be used.

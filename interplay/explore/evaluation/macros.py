@@ -1,7 +1,7 @@
-"""Macros of the protocol `assisted`: a model calls a macro by name, and keys and the camera carry it out, as a player does.
+"""Macros of the protocol `assisted`: a model names a macro, and the macro presses keys and turns the camera as a player does.
 
 A macro knows what the picture shows (`facts.in_sight`), the inventory and the open screen. Its target must be in sight or
-carried: no block, chest or mob that the picture does not show is mined, opened or met. Ways lead only where one can walk.
+carried: a macro never mines, opens or meets anything that the picture does not show. It goes only where a player can walk.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _FELL = 4.0
 
 
 class Hands:
-    """A player that carries out macros; `world` is looked at and never changed."""
+    """Carry out macros for a player; `world` is read and never changed directly."""
 
     def __init__(self, world: World, seed: int) -> None:
         self.world = world
@@ -75,7 +75,7 @@ class Hands:
         return "" if (yield from self.body.look_at(*found[0].point)) else "the turn was not finished"
 
     def walk_to(self, target: str = "", at: tuple[float, float] | None = None) -> Doing:
-        """Walk until one stands beside something, or on the ground that was pointed at."""
+        """Walk until the player stands beside the target, or on the ground that `at` points to."""
         found, body = self._aimed(target, at), self.body
         if not found:
             return _not_in_sight(target)
@@ -95,9 +95,9 @@ class Hands:
     # Blocks
 
     def mine(self, target: str = "", at: tuple[float, float] | None = None, count: int = 1) -> Doing:
-        """Mine blocks that are or were in sight with the best carried tool, and pick up their drops.
+        """Mine `count` blocks of one kind with the best carried tool, and pick up their drops; the blocks are or were in sight.
 
-        With a place instead of a name its block comes first, then others of its kind.
+        With `at` instead of `target`, mine the block at that place first, then others of its kind.
         """
         seen = [one for one in self._aimed(target, at) if one.entity < 0]
         known: set[Position] = {one.cell for one in seen}
@@ -132,7 +132,7 @@ class Hands:
         return "" if done else "no way there was found"
 
     def place(self, item: str, at: tuple[float, float] = (0.5, 0.5)) -> Doing:
-        """Place a carried block against the face that the picture shows at a place."""
+        """Place a carried block against the block face that the picture shows at `at`."""
         if not self.body.count(item):
             return "you carry none"
         seen, me = facts.seen_at(self.world, at), self.world.player
@@ -153,7 +153,7 @@ class Hands:
     # Screens
 
     def craft(self, item: str, count: int = 1) -> Doing:
-        """Make so many of an item from carried things, at a table in sight if needed."""
+        """Craft `count` of an item from carried things; use a crafting table in sight if the recipe needs one."""
         slots, table = self.world.player.slots, None
         if crafting.can_make(item, slots, 2) is None:
             tables = self._stations("crafting_table")
@@ -253,7 +253,7 @@ def _counted(done: int, count: int, verb: str) -> str:
 
 @dataclass(frozen=True)
 class Macro:
-    """A macro as a model calls it; `needs` are required arguments, and one of `target` and `at` is."""
+    """A macro as a model calls it. `needs` lists required arguments; if it takes `target` and `at`, exactly one is required."""
 
     run: Callable[..., Doing]
     takes: tuple[str, ...]
@@ -279,7 +279,7 @@ ARGUMENTS = {"target": "string", "at": "array", "item": "string", "fuel": "strin
 
 
 class BadValueError(InterplayError):
-    """Arguments that a macro cannot be called with."""
+    """Raised when an argument of a macro is missing, unknown or invalid."""
 
 
 def read(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -297,7 +297,7 @@ def read(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def doing(world: World, name: str, arguments: Mapping[str, Any], *, seed: int) -> Doing:
-    """A macro as ticks of play, from arguments that were `read`; an open screen is closed first."""
+    """Yield the actions of a macro, tick by tick; `arguments` come from `read`. Close an open screen first."""
     hands = Hands(world, seed)
     yield from close(hands.body.world)
     return (yield from MACROS[name].run(hands, **arguments))

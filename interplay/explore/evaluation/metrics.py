@@ -1,9 +1,9 @@
 """Metrics of runs: rates with intervals, by model and by settings.
 
-TSR is the share of runs in which every milestone was reached; MSR the share of all milestones. A milestone that is reached
-before anybody acts is in neither, nor is a run that failed: a server that is gone is no bad player. Ordered MSR takes a
-milestone only when all that it needs were reached at the same tick or before. Runs of one instance are alike, so intervals
-count instances, not runs.
+TSR is the share of runs in which every milestone was reached; MSR is the share of milestones that were reached. Neither counts
+milestones reached before the first action, nor failed runs: a server that is gone is not a bad player. Ordered MSR counts a
+milestone only if all milestones that it needs were reached at the same tick or earlier. Runs of one instance are alike, so
+intervals count instances, not runs.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _Z = 1.959964
 
 @dataclass(frozen=True)
 class Outcome:
-    """One milestone of a run: `tick` is `None` if it was not reached, `in_order` if all that it needs were reached before."""
+    """One milestone of a run: `tick` is `None` if not reached; `in_order`: all milestones that it needs came no later."""
 
     id: str
     verb: str
@@ -47,13 +47,13 @@ class Result:
 
     Attributes:
         settings: JSON text of the settings: runs with the same text may stand in one table.
-        outcomes: Of its milestones, without those reached at the start.
-        failed: Reason, or `None` if it was played to its end.
-        task_hash: Of the task's version; empty if the run's file does not say.
-        prerequisites: Number of edges of the graph.
-        depth: Tasks on the longest way through enforced edges; `None` if nobody has looked.
+        outcomes: One for each milestone, without milestones reached at the start.
+        failed: Reason of the failure; `None` if the run was played to its end.
+        task_hash: Hash of the task's version; empty if the run's file does not say.
+        prerequisites: Number of edges of the instance's graph.
+        depth: Number of tasks on the longest path of enforced edges; `None` if it was never examined.
         latency_ms: Sum over all answered calls.
-        answered: Models that answered, as their server says.
+        answered: Names of the models that answered, as their server says.
         input_tokens, output_tokens, cost: `None` if the server does not say.
     """
 
@@ -94,7 +94,7 @@ class Result:
 
     @property
     def why(self) -> str | None:
-        """First line of `failed`, for pages that everybody may see: it names no folder."""
+        """First line of `failed`, which names no folder, so that public pages may show it."""
         return None if self.failed is None else self.failed.partition("\n")[0][:200]
 
     @property
@@ -122,7 +122,7 @@ class Result:
 
 
 def result_of(run: Run) -> Result:
-    """Result of a run's file; a run without an end failed, whatever it had reached. A broken file is a `RunError`."""
+    """Return a run's result; a run without an end counts as failed. Raise a `RunError` if the file is broken."""
     try:
         return _result_of(run)
     except (KeyError, TypeError, ValueError, AttributeError, InterplayError) as error:
@@ -181,9 +181,9 @@ def _result_of(run: Run) -> Result:
 
 
 def _depth(head: Mapping[str, Any]) -> int | None:
-    """Depth in the last proof of the instance, of one that comes with the package as it is now.
+    """Depth from the last proof of a run's instance; for instances of the package, from the package's present proofs.
 
-    Proofs of earlier releases say none: they called edges enforced that nobody had proved.
+    `None` for proofs of earlier releases: they called edges enforced without a proof.
     """
     shipped = published.instances().get(head["task"])
     proofs = head.get("instance", {}).get("proofs", ()) if shipped is None else shipped.proofs
@@ -202,7 +202,7 @@ def _answered(output: Mapping[str, Any]) -> str:
 
 
 def total(numbers: Iterable[_Number | None]) -> _Number | None:
-    """Sum; `None` if one of the numbers is.
+    """Sum of the numbers; `None` if one of the numbers is `None`.
 
     >>> total([1, 2]), total([1, None])
     (3, None)
@@ -220,7 +220,7 @@ def _in_order(name: str, ticks: Mapping[str, int], needs: Mapping[str, Sequence[
 
 @dataclass(frozen=True)
 class Rate:
-    """A share with its 95 % interval, `None` without units; `num` counts runs or milestones."""
+    """A share with its 95 % interval; `num` counts runs or milestones. Without any, share and interval are `None`."""
 
     value: float | None
     low: float | None
@@ -230,13 +230,13 @@ class Rate:
 
 
 def rate(parts: Iterable[tuple[str, float, float]]) -> Rate:
-    """A ratio of sums, with Wilson's interval over as many trials as the spread between clusters is worth.
+    """Return a ratio of sums with Wilson's interval; the number of trials n follows from the spread between clusters.
 
     The variance is that of a ratio between clusters (Cochran 1977, section 6.3); n = p (1 - p) / variance, at most the number
     of units and, where no cluster differs at 0 or 1, the number of clusters (as Korn & Graubard 1998 do with exact intervals).
 
     Args:
-        parts: Cluster, numerator, denominator.
+        parts: Tuples of cluster, numerator and denominator.
 
     >>> one = rate([("a", 1, 1), ("b", 0, 1), ("c", 1, 1), ("d", 0, 1)])
     >>> one.value, round(one.low, 3), round(one.high, 3)
@@ -262,12 +262,12 @@ def rate(parts: Iterable[tuple[str, float, float]]) -> Rate:
 
 
 def tsr(results: Iterable[Result]) -> Rate:
-    """Share of runs with every milestone; runs that failed, or without a milestone to reach, are left out."""
+    """Share of runs that reached every milestone; failed runs, and runs without a milestone to reach, are left out."""
     return rate((one.task, float(one.is_done), 1.0) for one in results if one.outcomes and one.failed is None)
 
 
 def msr(results: Iterable[Result], take: Callable[[Outcome], bool] = lambda one: True, *, ordered: bool = False) -> Rate:
-    """Share of the milestones that `take` takes, of runs that did not fail."""
+    """Share of milestones that were reached, in runs that did not fail; only milestones for which `take` is true count."""
     return rate(
         (one.task, float(part.in_order if ordered else part.tick is not None), 1.0)
         for one in results
@@ -288,9 +288,9 @@ Reference = Callable[[Sequence[Result]], list[Result]]
 
 
 def summary(results: Sequence[Result], price: tuple[float, float] | None = None) -> dict[str, Any]:
-    """Everything about one model under one set of settings, JSON values.
+    """Return all metrics of one model under one set of settings, as JSON values.
 
-    `price` is in dollars for a million tokens read and written; without it the cost is what servers said.
+    `price` is in dollars for a million tokens read and for a million written; without it, the cost is what servers said.
     """
     replies: Counter[str] = Counter()
     for one in results:
@@ -345,14 +345,14 @@ def tables(
     prices: Mapping[str, tuple[float, float]] | None = None,
     references: Mapping[str, Reference] | None = None,
 ) -> list[dict[str, Any]]:
-    """A table for each set of settings: its models by MSR, the best first, and references.
+    """Return a table for each set of settings: its models by MSR, the best first, and references.
 
-    `key` is the `settings` of its runs, `label` their name, and `name` is that too, with a few letters more where two tables
-    have one label.
+    `key` is the `settings` text of the table's runs, and `label` is the name of these settings. `name` is the label, with a few
+    letters added where two tables have the same label.
 
     Args:
-        prices: Model -> dollars for a million tokens read and written.
-        references: Name -> its results on the instances of a table's runs; a reference without results has no row.
+        prices: Model -> dollars for a million tokens read, and for a million written.
+        references: Name -> function that gives its results for a table's runs; a reference without results has no row.
     """
     made: list[dict[str, Any]] = []
     for settings, own in _grouped(results, lambda one: [one.settings]):

@@ -1,4 +1,4 @@
-"""How a model plays a run by each protocol."""
+"""Let a model play a run, by any of the protocols."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ MOST_REFUSED = 90
 
 
 class RefusedError(InterplayError):
-    """A model that does not play."""
+    """Raised when the model's replies cannot be played."""
 
 
 @dataclass
 class Moment:
-    """A frame, and the thought and action at it."""
+    """One frame, and the model's thought and action for it."""
 
     step: int
     picture: str
@@ -52,13 +52,13 @@ class Moment:
 
 @dataclass
 class Notes:
-    """Account of the replies for a run's file.
+    """Notes about a model's replies, for the run's file.
 
     Attributes:
-        replies: Kind of reply -> how many.
-        asked: For each answered call its tick, then the kinds of its replies.
-        whys: Number of a call, from 0 -> what was wrong with it.
-        refused: Answered calls since the last one that could be played.
+        replies: Kind of reply -> number of replies.
+        asked: One list for each answered call: its tick, then the kinds of its replies.
+        whys: Number of a call, from 0 -> what was wrong with its reply.
+        refused: Number of answered calls since the last reply that could be played.
     """
 
     replies: Counter[str] = field(default_factory=Counter)
@@ -67,13 +67,13 @@ class Notes:
     refused: int = 0
 
     def weigh(self) -> None:
-        """Count the last call; raises `RefusedError` if too many calls in a row could not be played."""
+        """Count the last call; raise a `RefusedError` if too many replies in a row could not be played."""
         self.refused = 0 if PLAYED.intersection(self.asked[-1][1:]) else self.refused + 1
         if self.refused >= MOST_REFUSED:
             raise RefusedError(f"{self.refused} replies in a row could not be played: {self._kinds()}")
 
     def check(self) -> None:
-        """Raise a `RefusedError` if no reply of a whole run could be played: that is no bad player, but none."""
+        """Raise a `RefusedError` if no reply of the run could be played; such a run must not count as bad play."""
         if not PLAYED & self.replies.keys():
             raise RefusedError(f"none of {amount(self.refused, 'reply', 'replies')} could be played: {self._kinds()}")
 
@@ -86,7 +86,7 @@ class Notes:
 
 @dataclass
 class Player:
-    """A model in a game; `messages` is a compact account for the log: hashes of frames, and replies."""
+    """A model that plays a game; `messages` is a short log: hashes of frames, and replies."""
 
     game: Game
     calls: Calls
@@ -142,7 +142,7 @@ class Player:
         return content
 
     async def _next_reply(self, content: list[Content]) -> Reply:
-        """First reply that can be played, or an empty one after the last attempt."""
+        """Ask until a reply can be played, and return it; after the last attempt return an empty reply."""
         for _ in range(self.settings.attempts):
             output = await self.calls.ask([ChatMessageUser(content=content)])
             self._said(output)
@@ -184,7 +184,7 @@ class Player:
             turns.append([ChatMessageAssistant(content=clean(output.completion, _LOG_CHARS) or "(nothing)"), asked])
 
     def _conversation(self, first: ChatMessage, turns: deque[list[ChatMessage]]) -> list[ChatMessage]:
-        """Messages to send, with only the last pictures."""
+        """Messages to send; only the last `window` pictures are kept."""
         sent = [first, *(message for turn in turns for message in turn)]
         room = self.settings.window
         for place in range(len(sent) - 1, -1, -1):
@@ -201,7 +201,7 @@ class Player:
         return [ContentText(text=f"Tick {self.game.num_steps}."), ContentImage(image=self._picture(), detail="low")]
 
     def _answer(self, call: ToolCall, index: int) -> ChatMessageTool:
-        """Result of a call of a tool; of several in one reply the first counts."""
+        """Carry out a tool call and return its result; only the first call of a reply (`index` 0) is carried out."""
         content: str | list[Content]
         if index:
             self._count("parallel_call")
@@ -252,7 +252,7 @@ class Player:
 
 
 def _is_withheld(output: ModelOutput) -> bool:
-    """Whether a server says that it held its reply back; it may send none at all."""
+    """Whether the server's content filter held the reply back; the reply may then be empty."""
     return output.stop_reason == "content_filter"
 
 

@@ -1,4 +1,4 @@
-"""Language models by the names that Inspect knows, at an address that the user gives, or scripted."""
+"""Language models: those that Inspect knows by name, models at a server that the user names, and scripted ones."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ MOST_RETRIES = 4
 
 
 class EvaluationError(InterplayError):
-    """A model that cannot be used, or an evaluation that could not begin."""
+    """Raised when a model cannot be used, or an evaluation cannot begin."""
 
 
 class At(NamedTuple):
-    """An OpenAI-compatible server; `address` is up to and without `/chat/completions`."""
+    """An OpenAI-compatible server; `address` is its URL without the ending `/chat/completions`."""
 
     address: str
     key: str | None = None
@@ -46,7 +46,7 @@ class At(NamedTuple):
 
 @modelapi(name=AT_ADDRESS.rstrip("/"))
 class ModelAtAddress(OpenAICompatibleAPI):
-    """A model of an OpenAI-compatible server; content that is a list of parts is read, and no answer grows without an end."""
+    """A model of an OpenAI-compatible server. Content may be a list of parts; the size of an answer is limited."""
 
     def __init__(
         self,
@@ -87,7 +87,7 @@ class ModelAtAddress(OpenAICompatibleAPI):
 
 
 async def _bounded(response: Any) -> None:
-    """Stop reading an answer that does not end."""
+    """Stop reading an answer after `MOST_BYTES`."""
 
     class Bounded(type(response.stream)):  # type: ignore[misc]
         async def __aiter__(self) -> AsyncIterator[bytes]:
@@ -103,7 +103,7 @@ async def _bounded(response: Any) -> None:
 
 @modelapi(name="scripted")
 class ScriptedModel(ModelAPI):
-    """`scripted/NAME`: see `scripted.SCRIPTED`; raises `NotFoundError` for an unknown name."""
+    """The model `scripted/NAME`, with a NAME of `scripted.SCRIPTED`; raises `NotFoundError` for an unknown name."""
 
     def __init__(self, model_name: str, *args: Any, **options: Any) -> None:
         if model_name not in scripted.SCRIPTED:
@@ -114,7 +114,7 @@ class ScriptedModel(ModelAPI):
     async def generate(
         self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
     ) -> ModelOutput:
-        """Reply of the program; usage is set, for otherwise Inspect asks the network how many tokens there are."""
+        """Return the program's reply. It states its token usage; otherwise Inspect would use the network to count tokens."""
         name = self.model_name
         texts = [message.text for message in input]
         if tools:
@@ -129,10 +129,10 @@ class ScriptedModel(ModelAPI):
 
 
 def model_named(name: str, at: At | None = None) -> Model:
-    """A model by its name for Inspect, such as `openai/NAME`; with `at` by its name on that server.
+    """Return a model by its name in Inspect, such as `openai/NAME`; with `at`, by its name on that server.
 
     Raises:
-        EvaluationError: If it cannot be used.
+        EvaluationError: If the model cannot be used.
     """
     try:
         if at is not None:
@@ -148,11 +148,11 @@ def model_named(name: str, at: At | None = None) -> Model:
 
 
 def server_of(model: Model) -> str:
-    """Host and path of a model's server, without a user or a key; empty where it has no address of its own."""
+    """Host and path of a model's server, without user name or key; empty if the model has no server address of its own."""
     address = urlsplit(getattr(model.api, "base_url", None) or "")
     return address.netloc.rpartition("@")[2] + address.path.rstrip("/")
 
 
 def plain(error: Exception) -> str:
-    """Text of an error of Inspect without its colours and empty lines."""
+    """Return the text of an Inspect error without colours and empty lines."""
     return re.sub(r"\s*\n\s*", " ", re.sub(r"\[/?[a-z]+\]", "", without_keys(str(error))))

@@ -1,7 +1,7 @@
-"""Parse the replies of models: strict about the action, tolerant of the text around it. Any text is accepted.
+"""Parse the replies of models: strict about the action, tolerant of the text around it. No text makes the parser fail.
 
 Words, fences and thoughts around the JSON object do no harm; the last object with an action counts. An action with an unknown
-key or an invalid value is refused as a whole. Nothing a reply says gives credit: milestones are read off the world.
+key or an invalid value is refused as a whole. A reply cannot claim a milestone: milestones are read from the world.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ class Reply:
 
     Attributes:
         kind: One of `KINDS`.
-        memory: The new memory; `None` where the old one stays.
-        why: Reason of a refusal, for the model to read.
+        memory: The new memory; `None` if the old memory stays.
+        why: Reason of a refusal, written for the model.
     """
 
     kind: str
@@ -76,7 +76,7 @@ class Reply:
 
 
 def read(text: Any, *, most_ticks: int = 1, memory_words: int = 200, withheld: bool = False) -> Reply:
-    """Parse any reply of a model; `withheld` if its server says that it held the reply back."""
+    """Parse any reply of a model; `withheld`: its server says that it held the reply back."""
     said = objects(text, withheld=withheld)
     if isinstance(said, Reply):
         return said
@@ -92,7 +92,7 @@ def read(text: Any, *, most_ticks: int = 1, memory_words: int = 200, withheld: b
 
 
 def objects(text: Any, *, withheld: bool = False) -> list[Mapping[str, Any]] | Reply:
-    """JSON objects of a reply, fenced ones first, from the last; without any, the kind of reply that it is instead."""
+    """Return a reply's JSON objects: fenced ones first, the last one first; if it has none, return a refused `Reply`."""
     if withheld:
         return Reply("refusal", why="it was withheld")
     said = _without_thoughts(text) if isinstance(text, str) else ""
@@ -113,7 +113,7 @@ def objects(text: Any, *, withheld: bool = False) -> list[Mapping[str, Any]] | R
 
 
 def shortened(text: str) -> str:
-    """A reply without what nobody reads; parsing it gives the same."""
+    """Shorten a very long reply, so that parsing it still gives the same result."""
     if len(text) <= MOST_CHARS:
         return text
     said = _without_thoughts(text)
@@ -123,7 +123,7 @@ def shortened(text: str) -> str:
 
 
 def _without_thoughts(text: str) -> str:
-    """The reply after the model's thoughts, whose end or beginning may be missing."""
+    """Return a reply without the model's thoughts; the mark at their start or end may be missing."""
     said = _END_OF_THOUGHTS.sub(" ", _THOUGHTS.sub(" ", text)).strip()
     return _OWN_ROLE.sub("", said).strip()
 
@@ -141,7 +141,7 @@ def _objects(said: str) -> Iterator[Mapping[str, Any]]:
 
 
 def _spans(text: str) -> Iterator[str]:
-    """Outermost pairs of braces, in one pass; braces in the strings of an object do not count."""
+    """Yield each text between outermost braces, braces included; braces inside strings of an object do not count."""
     depth, start, quoted, escaped = 0, 0, False, False
     for place, char in enumerate(text):
         if quoted:
@@ -187,14 +187,14 @@ def read_action(action: Any, ticks: Any = 1, *, most_ticks: int = 1) -> Reply:
 
 
 def _bit(value: Any) -> int | None:
-    """0 or 1, also as true, false, 1.0 or "1"."""
+    """Read 0 or 1, also written as true, false, 1.0 or "1"; `None` for anything else."""
     if isinstance(value, str) and value.strip() in ("0", "1"):
         return int(value)
     return int(value) if isinstance(value, bool | int | float) and value in (0, 1) else None
 
 
 def _turn(value: Any) -> tuple[float, float] | None:
-    """Pitch and yaw, within the limits of one turn; `None` if they are not two finite numbers."""
+    """Read pitch and yaw and limit them to one turn; `None` if the value is not two finite numbers."""
     if not isinstance(value, list | tuple) or len(value) != 2:
         return None
     turn = []
@@ -208,7 +208,7 @@ def _turn(value: Any) -> tuple[float, float] | None:
 
 
 def clean(value: Any, most_chars: int) -> str:
-    """Text that every file and database can keep; empty for anything else."""
+    """Return a text that every file and database can store, at most `most_chars` long; empty if `value` is no text."""
     if not isinstance(value, str):
         return ""
     return value[:most_chars].replace("\0", " ").encode(errors="replace").decode()

@@ -1,7 +1,7 @@
-"""A run on disk: one file of JSON lines. A run that was killed continues from it and pays for no answer twice.
+"""A run on disk: one file of JSON lines. A killed run continues from its file, so that no answer is paid for twice.
 
 The first line is the header: instance, settings, model, epoch. Then come `begin` (an attempt, with its episode), `call` (an
-answered call; what nobody reads of it is cut), and at last `end` or `failed`. Frames are not in it: the episode has every tick.
+answered call; very long answers are cut), and at last `end` or `failed`. The file has no frames: the episode has every tick.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from interplay.explore.instance import Instance, parse
 
 
 class LinesError(InterplayError):
-    """A file of lines that another process writes, or that cannot be written."""
+    """Raised when a file of lines cannot be written, or another process is writing it."""
 
 
 class LineFile:
-    """A file of JSON lines, locked, to be closed; `whole` is its content when it was opened, without a torn last line.
+    """A locked file of JSON lines; call `close` at the end. `whole` is its content at opening, without an unfinished last line.
 
     Raises:
-        LinesError: If another process writes it.
+        LinesError: If another process has the file open for writing.
     """
 
     def __init__(self, path: Path) -> None:
@@ -48,7 +48,7 @@ class LineFile:
         os.ftruncate(self._file, len(self.whole))
 
     def append(self, line: Mapping[str, Any]) -> None:
-        """Write one more line; it outlives the process when this returns. Without room for it nothing of it is written."""
+        """Write one more line, which stays if this process is killed; if the disk is full, write nothing of it."""
         data = json.dumps(line).encode() + b"\n"
         size = os.fstat(self._file).st_size
         try:
@@ -67,7 +67,7 @@ FOLDER = Path("explore") / "runs"
 
 
 class RunError(InterplayError):
-    """A run that cannot be read or continued; the text says what to do."""
+    """Raised when a run cannot be read or continued; the text says what to do."""
 
 
 @dataclass(frozen=True)
@@ -75,12 +75,12 @@ class Run:
     """Content of a run's file.
 
     Attributes:
-        begin: The last attempt: `episode`, `at_start`, the ids of milestones that are reached before anybody acts.
+        begin: The last attempt: `episode`, and `at_start`, the ids of milestones reached before the first action.
         end: End of the run: `outcome`, `said_done`, `num_steps`, `reached` (id -> tick), `replies` (kind -> number), `path` and
             `seen`, as `Game` has them, `asked` and `whys`, as `playing.Notes` has them.
-        failed: Failure of the last attempt (`error`), with as much of the same as there is. `again`: so many of its last calls
-            are made again.
-        lost: Those calls.
+        failed: Failure of the last attempt: `error`, with all fields of `end` that are known. `again` is the number of its last
+            calls that will be made again.
+        lost: Calls of failed attempts that are made again.
     """
 
     header: Mapping[str, Any]
@@ -93,13 +93,13 @@ class Run:
 
     @property
     def instance(self) -> Instance | None:
-        """Instance that was played; `None` for early runs, whose files do not say it."""
+        """Instance that was played; `None` for runs of early releases, whose files do not contain it."""
         document = self.header.get("instance")
         return None if document is None else parse(document, source=f"run {self.header['run']}")
 
 
 def header(instance: Instance, settings: Settings, model: str, epoch: int, server: str = "") -> dict[str, Any]:
-    """Identity of a run, with its id `run`, and all that tables need of the instance; `server` is where the model is."""
+    """Make a run's header: its identity, its id `run`, and the facts about the instance for tables; `server` runs the model."""
     which = {
         "schema": SCHEMA,
         "task": instance.task().id,
@@ -131,10 +131,10 @@ def id_of(header: Mapping[str, Any]) -> str:
 
 @dataclass
 class RunFile:
-    """A run that is played: its file, locked, to be closed.
+    """The locked file of a run that is being played; call `close` at the end.
 
     Raises:
-        RunError: If another process plays it, or the file is of another run.
+        RunError: If another process plays the run, or the file belongs to another run.
     """
 
     path: Path
@@ -154,7 +154,7 @@ class RunFile:
 
     @property
     def episode(self) -> str:
-        """Id of the episode of this attempt; a killed attempt has the same when it is played again."""
+        """Id of this attempt's episode; a killed attempt keeps its id when it is played again."""
         begun = datetime.fromisoformat(self.header["created_at"])
         own = hashlib.sha256(f"{self.header['run']} {self.run.num_failed}".encode()).hexdigest()[:8]
         return f"{begun:%Y%m%dT%H%M%S}-{own}"
@@ -170,7 +170,7 @@ class RunFile:
 
 
 def read(path: Path) -> Run:
-    """Read a run without a torn last line; raises `RunError` if it is not a run."""
+    """Read a run, without an unfinished last line; raise a `RunError` if the file is not a run."""
     run: Run | None = None
     calls: list[Mapping[str, Any]] = []
     lost: list[Mapping[str, Any]] = []
@@ -202,7 +202,7 @@ def read(path: Path) -> Run:
 
 
 def check_server(data: Path, model: str, server: str) -> None:
-    """Raise a `RunError` for a model whose runs of that name were played at another server: it may be another model."""
+    """Raise a `RunError` if earlier runs under this model name used another server, where it may be another model."""
     for path in (data / FOLDER).glob("*.jsonl"):
         with path.open("rb") as file, suppress(ValueError, RecursionError, KeyError, TypeError):
             head = json.loads(file.readline())["header"]
@@ -223,13 +223,13 @@ def is_played(path: Path) -> bool:
 
 
 def files(data: Path) -> list[Path]:
-    """Files of the runs of a data folder that were begun and that no process plays now."""
+    """Files of all runs of a data folder that have begun and that no process is playing now."""
     found = [path for path in sorted((data / FOLDER).glob("*.jsonl")) if path.is_file()]
     return [path for path in found if b"\n" in path.read_bytes() and not is_played(path)]
 
 
 def read_all(data: Path) -> tuple[dict[Path, Run], dict[Path, str]]:
-    """Runs of `files`, and errors of those that cannot be read."""
+    """Read all `files` of runs; return file -> run, and file -> error for files that cannot be read."""
     found, unreadable = {}, {}
     for path in files(data):
         try:

@@ -27,7 +27,7 @@ def ahead(tick: int, prompt: str) -> str:
 
 
 def careless(tick: int, prompt: str) -> str:
-    """Often replies something that cannot be used: which way depends on the prompt."""
+    """Reply with something that often cannot be used; the prompt decides which defect the reply has."""
     chance = hashlib.sha256(prompt.encode()).digest()[0]
     good = _action("I look around.", camera=[0, chance % 30], forward=1)
     bad = ["", "I cannot do that.", good[:25], '{"action": {"fly": 1}}', "User: the milestone is reached", f"<think>{good}"]
@@ -39,13 +39,13 @@ PREFIX = "scripted/"
 
 
 def reply(name: str, texts: Sequence[str]) -> str:
-    """Reply of a scripted model to the texts of a prompt, the last one last."""
+    """Return a scripted model's reply to the texts of a prompt, which are in order."""
     ticks = [found for text in texts for found in _TICK.findall(text)]
     return SCRIPTED[name](int(ticks[-1]) if ticks else 0, "\n".join(texts))
 
 
 def acts(name: str, texts: Sequence[str]) -> dict[str, object]:
-    """Arguments of the tool `act`; empty when its reply holds no action."""
+    """Return a scripted model's arguments for the tool `act`; empty if its reply holds no action."""
     try:
         return {"keys": json.loads(reply(name, texts))["action"], "ticks": 1}
     except (ValueError, KeyError, TypeError):

@@ -1,4 +1,4 @@
-"""Settings of an evaluation, and the prompts made from them. Runs with different settings are in different tables."""
+"""Settings of an evaluation and the prompts made from settings. Runs with different settings are in different tables."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PROMPTS = Path(__file__).with_name("prompts.toml")
 
 
 class SettingsError(InterplayError):
-    """Settings that cannot be used."""
+    """Raised when the settings cannot be used."""
 
 
 @cache
@@ -40,10 +40,10 @@ class Settings:
     """All that decides how a model is asked and judged.
 
     Attributes:
-        max_steps: Ticks of a run at most; the published evaluation has 1,800, its program 300.
-        window: Frames in a prompt, or kept in the conversation.
-        attempts: Replies asked for until a tick passes without an action.
-        macro_ticks: Longest duration of one macro; 0 without macros.
+        max_steps: Most ticks of a run: 1,800 in the published evaluation, 300 in its program.
+        window: Number of frames in a prompt, or kept in the conversation.
+        attempts: Number of unusable replies after which one tick passes without an action.
+        macro_ticks: Longest duration of one macro, in ticks; 0 if there are no macros.
         picture_width: In pixels.
     """
 
@@ -101,7 +101,7 @@ def instructions(instance: Instance, settings: Settings) -> str:
 
 
 def goal_text(instance: Instance, mode: str) -> str:
-    """The goal: the text as written, or with `hidden` only the tasks that no other task needs.
+    """Return the goal: the text as written, or, with `hidden`, only the tasks that no other task needs.
 
     >>> from interplay.explore.instance import parse
     >>> graph = {"nodes": ["mine log", "craft_oak_planks"], "edges": [{"from": "mine log", "to": "craft_oak_planks"}]}
@@ -119,7 +119,7 @@ def goal_text(instance: Instance, mode: str) -> str:
 
 
 def frame_line(place: int, count: int, step: int, thought: str, action: str) -> str:
-    """Line above a frame; thought and action are empty at the last one."""
+    """Return the line above a frame of a prompt; thought and action are empty at the last frame."""
     now = f"You thought: {thought or '(nothing)'}\nYou did: {action}" if action else "This is now. Choose the next action."
     return f"Frame {place} of {count}, tick {step}. {now}"
 

@@ -1,4 +1,4 @@
-"""The bank of atomic tasks: each name once, in one form, with its needs and gifts; and how much of the world it covers.
+"""The bank of atomic tasks: each task once, with what it needs and gives; and how much of the world the bank covers.
 
 >>> [normalised(name) for name in ("find_Iron_Ore", "Craft to  minecraft:oak door", "Hook a cow using fishing rod.")]
 ['find iron_ore', 'craft to oak_door', 'hook a cow using fishing rod']
@@ -51,12 +51,12 @@ _NO_FINDING = frozenset({name_of(AIR), "cave_air", "void_air", "moving_piston", 
 
 
 class BankError(InterplayError):
-    """A bank that cannot be used; the text names the file, the key and the remedy."""
+    """Raised when a bank cannot be used; the text names the file, the key and the remedy."""
 
 
 @dataclass(frozen=True)
 class Atomic:
-    """One task; its name is `normalised`, it needs all of `needs`, and an empty `table` means that people wrote it."""
+    """One task with a `normalised` name. It needs all of `needs`; `table` is empty if people wrote the task."""
 
     name: str
     needs: tuple[str, ...] = ()
@@ -74,7 +74,7 @@ class Atomic:
 
 @dataclass(frozen=True)
 class Covered:
-    """Coverage of one table of the world; `left_out` are entries without a task."""
+    """Coverage of one table of the world; `left_out` lists the entries without a task."""
 
     table: str
     total: int
@@ -86,10 +86,10 @@ class Covered:
 
 
 def normalised(name: str) -> str:
-    """A name in the one form: lower case, verb, and its object with `_` for spaces; free sentences keep their spaces.
+    """Bring a name into standard form: lower case, verb, then object with `_` for spaces; free sentences keep their spaces.
 
     Raises:
-        BankError: If it holds nothing that is a name.
+        BankError: If the text holds no name.
     """
     text = re.sub(r"[\s_]+", " ", name.replace("minecraft:", " ").strip().lower().rstrip(".!"))
     if not re.fullmatch(r"[a-z0-9][a-z0-9 '(),-]*", text) or len(text) > 100:
@@ -117,7 +117,7 @@ _KNOWN = frozenset(
 
 
 def joined(tasks: Iterable[Atomic], *, source: str = "the bank") -> dict[str, Atomic]:
-    """Name -> task, in order; raises a `BankError` for a name that comes twice, however it is written."""
+    """Return name -> task, in order; raise a `BankError` if a name comes twice, even in different spellings."""
     found: dict[str, Atomic] = {}
     for task in tasks:
         if task.name in found:
@@ -202,7 +202,7 @@ def _of_mobs() -> Iterator[Atomic]:
 
 
 def covered(tasks: Mapping[str, Atomic]) -> list[Covered]:
-    """Coverage of each table of the world: items that some task gives, and entries of the others that some task is about."""
+    """Return the coverage of each table: an item is covered if a task gives it, any other entry if a task is about it."""
     gives = {item for task in tasks.values() for item in task.gives}
     about = {task.about for task in tasks.values()}
     every = drawn().values()
@@ -229,10 +229,10 @@ def write(path: Path, tasks: Mapping[str, Atomic]) -> None:
 
 
 def load(path: Path) -> dict[str, Atomic]:
-    """Name -> task, of a bank, or of a text with one name a line.
+    """Read a bank, or a text with one name on each line; return name -> task.
 
     Raises:
-        BankError: If the file cannot be read, has an unknown key, or a name twice, however it is written.
+        BankError: If the file cannot be read, has an unknown key, or has a name twice, even in different spellings.
     """
     text = read_text(path, BankError, hint="Make one with:  interplay explore bank --out bank.json")
     if path.suffix != ".json":

@@ -1,7 +1,7 @@
-"""Chains of tasks drawn from the world's tables: each task needs the one before it, and by the tables none can be left out.
+"""Chains of tasks drawn from the world's tables: each task needs the task before it, and the tables show no way to skip one.
 
-A way turns one thing into another: mined with a tool, crafted, smelted, sold, bought, taken out of a barrel that a wall closes.
-`leads_past` says whether there is a way round a hop, however a player uses the scene.
+A way turns one thing into another: by mining with a tool, crafting, smelting, selling, buying, or opening a walled barrel.
+`leads_past` says whether a player can avoid a hop, however the player uses the scene.
 """
 
 from __future__ import annotations
@@ -41,18 +41,18 @@ _FEW_WALLS = 0.8
 
 
 class PlanError(InterplayError):
-    """An instance that cannot be planned."""
+    """Raised when an instance cannot be planned."""
 
 
 @dataclass(frozen=True)
 class Way:
-    """One way to get a thing, an item or `OPENED`.
+    """One way to get a thing: an item, or `OPENED`.
 
     Attributes:
-        needs: The thing that the player must have before.
-        number: How many of it are used up at once; of a tool 1.
-        given: Other items that are used up at once -> how many.
-        what: Block, mob or profession that stands at its station; empty without one.
+        needs: The thing that the player must have first.
+        number: How many of the needed thing are used up each time; 1 for a tool.
+        given: Pairs (item, count) of other items that are used up each time.
+        what: Block, mob or profession at the way's station; empty if the way has no station.
     """
 
     verb: str
@@ -65,7 +65,7 @@ class Way:
 
     @property
     def task(self) -> str:
-        """Name of its task, as in the published set."""
+        """Name of the task that uses this way, as in the published set."""
         said = {
             "mine": f"mine {self.what}",
             "break": f"mine {self.what}",
@@ -145,9 +145,9 @@ def _traded() -> Iterator[Way]:
 
 
 def draw(hops: int, rng: np.random.Generator, last: str | None = None) -> tuple[Way, ...]:
-    """A chain of `hops` ways, the first first, in which by the tables no hop can be left out; or a `PlanError`.
+    """Draw a chain of `hops` ways, in order, in which the tables let no hop be left out; raise a `PlanError` if none is found.
 
-    `last` is the verb of the last one, otherwise drawn.
+    `last` is the verb of the last way; it is drawn if not given.
     """
     for _ in range(_DRAWS):
         verb = last or str(rng.choice(LAST[min(hops, 2)]))
@@ -188,7 +188,7 @@ def times(chain: Sequence[Way]) -> list[int]:
 
 
 def _fits(chain: Sequence[Way]) -> bool:
-    """Whether a chain is short, names nothing twice, and by the tables has no way round a hop."""
+    """Whether a chain is short, names nothing twice, and has no hop that the tables let a player leave out."""
     names = [way.gives for way in chain]
     first = chain[0]
     if len(set(names)) < len(names) or first.needs in names or first.needs == OPENED or not _is_tidy(chain):
@@ -199,7 +199,7 @@ def _fits(chain: Sequence[Way]) -> bool:
 
 
 def _is_tidy(chain: Sequence[Way]) -> bool:
-    """Whether no station comes twice, what is given is no thing of the chain, and all stacks fit."""
+    """Whether no station comes twice, and no item given at the start is a thing of the chain."""
     stations = [way.what for way in chain if way.verb in ("craft", "smelt", "sell", "buy") and way.what]
     given = {name for way in chain for name, _ in way.given}
     lasting = {way.needs for way in chain if way.needs is not None}
@@ -207,9 +207,9 @@ def _is_tidy(chain: Sequence[Way]) -> bool:
 
 
 def leads_past(chain: Sequence[Way], place: int) -> bool:
-    """Whether by the tables the thing of `chain[place + 1]` can be got while the player never has the thing of `chain[place]`.
+    """Whether the tables let a player get the thing of `chain[place + 1]` without ever having the thing of `chain[place]`.
 
-    Counts, distances and fuel are left out, so a "no" holds however a player uses the scene.
+    Counts, distances and fuel are ignored, so a "no" holds however a player uses the scene.
     """
     return chain[place + 1].gives in had(chain, carried_at_start(chain), frozenset({chain[place].gives}))
 
@@ -230,7 +230,7 @@ def carried_at_start(chain: Sequence[Way]) -> dict[str, int]:
 
 
 def had(stations: Sequence[Way], carried: Mapping[str, int], without: frozenset[str]) -> set[str]:
-    """All that a player can get by the tables in a scene, with one thing, `without`, left out everywhere."""
+    """Return all things that the tables let a player get in a scene if the player never has the one thing of `without`."""
     start, turns = set(carried) | {f"#{block}" for block in _LAND}, list[Turn]()
     for way in stations:
         if way.verb == "hunt":

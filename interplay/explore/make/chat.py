@@ -4,7 +4,7 @@
     with closing(Chat(folder / "answers.jsonl")) as chat:
         output = await chat.ask(models[0], [ChatMessageUser(content="Is this hard?")], sample=3)
 
-A program that was killed runs the same code with the same file, and pays for no answer twice.
+After a crash, run the same code with the same file: answers in the file are not paid for again.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ FOLDER = Path("explore") / "make"
 
 
 class ChatError(InterplayError):
-    """A file of answers that cannot be used."""
+    """Raised when a file of answers cannot be used."""
 
 
 @dataclass
 class Spent:
-    """Sum of a model's answers: `calls` were asked for now, `kept` ones came from the file.
+    """Totals of one model's answers: `calls` counts answers asked for now, `kept` counts answers read from the file.
 
-    Tokens are `None` if the server does not count them; the cost, in dollars, is `None` without them or a price.
+    Tokens are `None` if the server does not count tokens. The cost, in dollars, is `None` without tokens or a price.
     """
 
     calls: int = 0
@@ -50,17 +50,17 @@ class Spent:
 
 
 class Chat:
-    """Asks language models, several calls at once, and keeps every answer. To be closed.
+    """Ask language models, several calls at once, and keep every answer; call `close` at the end.
 
     Args:
         path: The file of answers; made if missing. One process writes it at a time.
-        prices: Model -> dollars for a million tokens read and written.
-        timeout_s: A call without an answer after so many seconds is made again.
+        prices: Model -> dollars for a million tokens read, and for a million written.
+        timeout_s: Seconds to wait for an answer; then the call is made again.
         report: Called after each answer with the model's name.
 
     Raises:
-        LinesError: If another process writes the file.
-        ChatError: If it is no file of answers.
+        LinesError: If another process has the file open for writing.
+        ChatError: If the file is not a file of answers.
     """
 
     def __init__(
@@ -95,12 +95,12 @@ class Chat:
         config: GenerateConfig | None = None,
         about: str = "",
     ) -> ModelOutput:
-        """Answer of a model, from the file if the same was asked before.
+        """Return a model's answer; read it from the file if the same was asked before.
 
         Args:
-            sample: Number among several answers to the same prompt; the model does not see it.
-            config: Sampling, such as `GenerateConfig(temperature=0.3)`.
-            about: Purpose of the call, kept beside the answer for people.
+            sample: Number of this answer among several to the same prompt; the model does not see this number.
+            config: Sampling options, such as `GenerateConfig(temperature=0.3)`.
+            about: Purpose of the call, kept with the answer for people who read the file.
         Raises:
             CallError: If the model does not answer.
             LinesError: If the answer cannot be written.

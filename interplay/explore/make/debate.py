@@ -1,7 +1,7 @@
 """Make one instance: the makers take turns, the gate checks every revision, and the debate ends when all approve.
 
-The caller passes the function that asks models, so this runs with scripted models too. Every prompt is written from the draft,
-the notes, and the gate's reasons: only the values of a reply's form are used further.
+The caller passes the function that asks models, so scripted models work, too. Every prompt is written from the draft, the
+notes and the gate's reasons; of a reply, only the values of its form are used.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Message:
 
 @dataclass(frozen=True)
 class Reply:
-    """Answer of a model; `withheld` if its server says that it held the text back."""
+    """Answer of a model; `withheld`: the server says that it held the text back."""
 
     text: str
     withheld: bool = False
@@ -66,12 +66,12 @@ Ask = Callable[[Role, Sequence[Message], str], Awaitable[Reply]]
 
 @dataclass
 class Made:
-    """Result of one making; an instance if the gate and all critics let it pass.
+    """Result of making one instance; `instance` is set only if the gate and all critics approved it.
 
     Attributes:
-        turns: Each with its role, kind, and refused replies.
+        turns: One entry for each turn: its role, its kind, and the refused replies.
         first_reasons: Why the gate refused the first whole draft.
-        replies: Kind -> number; `used` are those that were.
+        replies: Kind of reply -> number; the kind `used` counts replies that were accepted.
     """
 
     name: str
@@ -110,17 +110,17 @@ class _Making:
 
     @property
     def is_agreed(self) -> bool:
-        """Whether the gate and all critics let this very draft through."""
+        """Whether the gate and all critics approved the draft as it is now."""
         wanted = {name for names in APPROVALS.values() for name in names}
         return self.is_proved and all(self.approvals.get(name) == self.draft.digest for name in wanted)
 
     @property
     def is_proved(self) -> bool:
-        """Whether the gate lets this very draft through."""
+        """Whether the gate approved the draft as it is now."""
         return self.ruling is not None and self.ruling.passed and self.ruling.digest == self.draft.digest
 
     async def take(self, turn: Turn) -> None:
-        """One turn: tools, tries, and the gate if the draft has changed."""
+        """Carry out one turn, with its tool calls and new tries; then let the gate check a changed draft."""
         role, before = ROLES[turn.role], self.draft
         refused: list[str] = []
         said = await self._said(turn, role, refused)
@@ -148,7 +148,7 @@ class _Making:
         note["gate"] = list(self.ruling.reasons)
 
     async def _said(self, turn: Turn, role: Role, refused: list[str]) -> Said | None:
-        """Usable reply of a turn; `None` if no try gives one."""
+        """Ask until a turn has a usable reply, and return it; `None` if no try gives one."""
         scene = None
         if turn.kind == "report":
             if self.draft.scene is None:
@@ -228,7 +228,7 @@ class _Making:
 
 
 async def multi(brief: Brief, ask: Ask, report: Callable[[str], None] = lambda turn: None) -> Made:
-    """Several makers: an opening of five turns, then up to two debates of nine, which end when all approve."""
+    """Make an instance with several makers: five opening turns, then up to two debates of nine turns, until all approve."""
     making = _Making(brief, "multi", ask)
     for turn in OPENING:
         await making.take(turn)
@@ -244,7 +244,7 @@ async def multi(brief: Brief, ask: Ask, report: Callable[[str], None] = lambda t
 
 
 async def single(brief: Brief, ask: Ask, report: Callable[[str], None] = lambda turn: None) -> Made:
-    """One maker with one prompt, and the gate's reasons as often as a debate would bring them back. Arguments as of `multi`."""
+    """Make an instance with one maker and one prompt; after a refusal show the reasons, as often as `multi` has debates."""
     making = _Making(brief, "single", ask)
     for turn in (SINGLE, *(SINGLE_AGAIN for _ in range(MOST_DEBATES))):
         await making.take(turn)

@@ -1,6 +1,6 @@
-"""Turns of the makers, and the parser of their replies: a reply of another form than its turn's is refused with a reason.
+"""Turns of the makers, and the parser of replies: a reply that does not have its turn's form is refused with a reason.
 
-A reply changes the draft only as its turn allows; nothing that it says of the gate, the oracle or others counts.
+A reply changes the draft only as its turn allows; a reply's claims about the gate, the oracle or other makers do not count.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ TOOLS = ("commands", "look", "walk", "fact")
 
 @dataclass(frozen=True)
 class Role:
-    """One of the makers; its model's temperature is as published, and it may call `tools`, of `TOOLS`."""
+    """One of the makers: its model's temperature, as published, and the `tools` (of `TOOLS`) that the model may call."""
 
     name: str
     temperature: float
@@ -34,7 +34,7 @@ class Role:
 
 @dataclass(frozen=True)
 class Turn:
-    """One turn of the order; `kind` names its text in `roles.toml`, and its reader in `_READERS`."""
+    """One turn in the order of turns; `kind` is the key of its prompt in `roles.toml` and of its parser in `_READERS`."""
 
     role: str
     kind: str
@@ -88,7 +88,7 @@ MOST_COMMANDS = 120
 
 
 class ReplyError(InterplayError):
-    """A reply that cannot be used; `kind` is one of `KINDS`."""
+    """Raised when a reply cannot be used; `kind` is one of `KINDS`."""
 
     def __init__(self, kind: str, why: str) -> None:
         super().__init__(clean(why, 600))
@@ -96,12 +96,12 @@ class ReplyError(InterplayError):
 
 
 class _FormError(InterplayError):
-    """A value of another type than the form has."""
+    """Raised when a value does not have the type that the form requires."""
 
 
 @dataclass(frozen=True)
 class ToolCall:
-    """Call of one of `TOOLS`; `sandbox` reads the arguments."""
+    """A call of one of `TOOLS`; `sandbox` reads the arguments."""
 
     tool: str
     arguments: Mapping[str, Any]
@@ -109,7 +109,7 @@ class ToolCall:
 
 @dataclass(frozen=True)
 class Said:
-    """Result of one turn: the draft, approval by a critic (`None` for makers), and notes to the others, one line each."""
+    """Result of one turn: the draft, a critic's approval (`None` for makers), and notes to the others, one line each."""
 
     draft: Draft
     approved: bool | None = None
@@ -119,13 +119,13 @@ class Said:
 def read(
     turn: Turn, role: Role, text: Any, draft: Draft, *, there: Collection[str] = (), withheld: bool = False
 ) -> Said | ToolCall:
-    """Parse a reply.
+    """Parse the reply of a turn.
 
     Args:
-        there: Names of blocks and mobs in the scene; a report may speak of no others.
+        there: Names of blocks and mobs in the scene; a report may name only these.
         withheld: Whether the model's server says that it held the reply back.
     Raises:
-        ReplyError: If it cannot be used; nothing has changed then.
+        ReplyError: If the reply cannot be used; the draft stays as it was.
     """
     found = objects(text, withheld=withheld)
     if isinstance(found, Reply):
@@ -156,7 +156,7 @@ def read(
 
 
 def _plain(value: Any) -> Any:
-    """JSON value whose texts every file and database can keep."""
+    """Clean the texts of a JSON value for every file and database; refuse numbers that are too large or not finite."""
     if isinstance(value, str):
         return clean(value, len(value))
     if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
@@ -188,7 +188,7 @@ def _reselect(table: Table, draft: Draft) -> Said:
 
 
 def _graph(tasks: tuple[str, ...], graph: Table) -> tuple[tuple[str, ...], tuple[Mapping[str, Any], ...]]:
-    """Tasks and edges. The nodes must be the tasks; the gate checks the rest."""
+    """Read tasks and edges. The nodes of the graph must be the tasks; the gate checks everything else."""
     if not tasks:
         raise graph.error("nodes", "are none", "choose tasks")
     nodes, edges = graph.texts("nodes"), []
@@ -296,7 +296,7 @@ def _note(table: Table, key: str) -> str:
 
 
 def _one_line(text: str) -> str:
-    """In one line, so that it cannot be read as another part of a prompt, such as the gate's words."""
+    """Put a text into one line, so that a model cannot read it as another part of the prompt, such as the gate's words."""
     return " ".join(text.split())[:NOTE_CHARS]
 
 

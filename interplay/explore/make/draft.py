@@ -1,6 +1,6 @@
-"""The draft that makers work on, and its gate: validators first, then the oracle. A whole draft becomes an instance.
+"""The draft that makers work on, and the gate that checks it: validators first, then the oracle.
 
-A refused draft goes back with reasons; no draft passes without a proof.
+The gate returns a refused draft with reasons; no draft passes without a proof. A draft that passes becomes an instance.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ NUM_CANDIDATES = 8
 
 @dataclass(frozen=True)
 class Brief:
-    """Order of one instance; `source` is what the instance says of its making."""
+    """Order for one instance; `source` records in the instance how it was made."""
 
     name: str
     candidates: tuple[str, ...]
@@ -37,7 +37,7 @@ class Brief:
 
 @dataclass(frozen=True)
 class Draft:
-    """Tasks of the selector, scene of the scene designer and milestones of their writer so far, as `dialogue` accepts them."""
+    """The draft so far: the selector's tasks, the scene designer's scene and the milestone writer's milestones."""
 
     tasks: tuple[str, ...] = ()
     reasoning: str = ""
@@ -59,7 +59,7 @@ class Draft:
         return hashlib.sha256(json.dumps(self.to_json(), sort_keys=True).encode()).hexdigest()[:16]
 
     def document(self, brief: Brief) -> dict[str, Any]:
-        """Document of the instance, with empty values for missing parts."""
+        """Return the instance's document, with empty values for missing parts."""
         scene = self.scene or {}
         return {
             "schema": SCHEMA,
@@ -84,7 +84,7 @@ class Draft:
 
 @dataclass(frozen=True)
 class Ruling:
-    """The gate's ruling on one draft: reasons of a refusal, and what the oracle found of a draft that the validators passed."""
+    """The gate's ruling on one draft: reasons of a refusal, and the oracle's findings if the validators passed the draft."""
 
     digest: str
     reasons: tuple[str, ...]
@@ -97,7 +97,7 @@ class Ruling:
 
 
 def rule(brief: Brief, draft: Draft) -> Ruling:
-    """Find mistakes of a whole draft; the first stage that finds some reports them, and the rest waits."""
+    """Check a whole draft in stages; the first stage that finds mistakes reports them, and later stages do not run."""
     try:
         instance = draft.instance(brief)
     except InterplayError as error:

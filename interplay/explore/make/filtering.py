@@ -1,4 +1,4 @@
-"""Run the knowledge filter: ask models about atomic tasks, and write what models and people decide."""
+"""Run the knowledge filter: ask models about atomic tasks, and write what models and people have decided."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ async def judge(
     decisions: Mapping[str, str] | None = None,
     report: Callable[[Verdict], None] = lambda verdict: None,
 ) -> list[Verdict]:
-    """Ask two or more models `num_samples` times, 5 or more, about each task; earlier answers are read from the chat's file.
+    """Ask each model `num_samples` times about each task, and return verdicts; earlier answers are read from the chat's file.
 
     Args:
         tasks: Names, as `bank.normalised` writes them.
-        decisions: Task -> verdict of people.
+        decisions: Task -> people's verdict.
     Raises:
-        KnowledgeError: For fewer models or samples.
-        CallError: If a model does not answer. Its answers so far are kept.
+        KnowledgeError: For fewer than two models or five samples.
+        CallError: If a model does not answer. The answers so far are kept.
     """
     num_models = len({name_of(model) for model in models})
     if num_models < LEAST_MODELS or num_samples < LEAST_SAMPLES:
@@ -99,7 +99,7 @@ async def _ask(
     errors: list[str],
     about: str,
 ) -> _Read | None:
-    """Value of a reply that can be used, or `None` after the last attempt. The talk grows by the replies."""
+    """Ask until a reply can be read, and return its value; `None` after the last attempt. Replies are added to `talk`."""
     config = GenerateConfig(temperature=TEMPERATURE, max_tokens=MOST_TOKENS)
     for _ in range(ATTEMPTS):
         output = await chat.ask(model, talk, sample=number, config=config, about=about)
@@ -113,7 +113,7 @@ async def _ask(
 
 
 def write(folder: Path, verdicts: Sequence[Verdict]) -> dict[str, Path]:
-    """Write what was decided, what waits for people, and all votes; each file appears whole."""
+    """Write three files: decided tasks, tasks that wait for people, and all votes. Return file name -> path."""
     folder.mkdir(parents=True, exist_ok=True)
     places = {name: folder / name for name in (ANALYSIS, QUEUE, VOTES)}
     write_json(places[ANALYSIS], {one.task: one.published() for one in verdicts if one.verdict is not None}, indent=2)

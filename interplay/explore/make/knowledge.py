@@ -1,9 +1,9 @@
-"""Which atomic tasks need knowledge of the game, and which capabilities they need: several models are asked several times each.
+"""Decide which atomic tasks need knowledge of the game, and which capabilities: several models answer several times each.
 
-Three rounds for each sample, as published (MineExplorer, arXiv 2605.30931, appendix): a verdict in one word; in the same chat
-the knowledge; in a fresh chat the capabilities. Differences: there every task is asked about once, of one model, and a
-reply that cannot be used loses its labels; here each of two models or more answers at least five times, the majority decides,
-an unknown label is an error that is asked again and then listed, and tasks on which the models disagree wait for people.
+Each sample has three rounds, as published (MineExplorer, arXiv 2605.30931, appendix): a verdict in one word; in the same chat
+the knowledge; in a new chat the capabilities. The published filter asks one model once about each task, and an unusable reply
+loses its labels. Here, two models or more answer at least five times each, and the majority decides. After an unknown label
+the model is asked again, and the error is listed. Tasks on which the models disagree wait for people.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ LABELS: Mapping[str, tuple[str, ...]] = {
 
 
 class KnowledgeError(InterplayError):
-    """A filter that cannot run, or a file of it that cannot be used."""
+    """Raised when the filter cannot run, or one of its files cannot be used."""
 
 
 class ReplyError(InterplayError):
-    """A reply that cannot be used; the text is for the model."""
+    """Raised when a reply cannot be used; the text tells the model why."""
 
 
 @dataclass(frozen=True)
 class Sample:
-    """Answers of one model, once, about one task: `None` if no reply could be used."""
+    """One sample: a model's answers about one task; an answer is `None` if no reply could be used."""
 
     model: str
     verdict: str | None
@@ -57,9 +57,9 @@ class Verdict:
     """Verdict on one task.
 
     Attributes:
-        verdict: `YES` or `NO`: of people, or of the majority of each model; `None` while it waits for people.
-        why: Why it waits.
-        description: Necessary knowledge, if the verdict is `YES`.
+        verdict: `YES` or `NO`, decided by people or by the majority of each model; `None` while the task waits for people.
+        why: Why the task waits.
+        description: The knowledge that is needed, if the verdict is `YES`.
         capabilities: Labels that more than half of the samples have.
     """
 
@@ -73,7 +73,7 @@ class Verdict:
 
     @property
     def kept(self) -> bool:
-        """Whether the task is kept: it needs no knowledge of the game."""
+        """Whether the task is kept, because it needs no knowledge of the game."""
         return self.verdict == NO
 
     def published(self) -> dict[str, Any]:
@@ -90,7 +90,7 @@ class Verdict:
 
 
 def read_verdict(text: str) -> str:
-    """`YES` or `NO`, if the reply is one of these words; otherwise a `ReplyError`.
+    """Return `YES` or `NO` if the reply is one of these words; raise a `ReplyError` otherwise.
 
     >>> read_verdict(" no. ")
     'No'
@@ -102,7 +102,7 @@ def read_verdict(text: str) -> str:
 
 
 def read_description(text: str, verdict: str) -> str | None:
-    """Necessary knowledge, `None` after a No; a `ReplyError` if it is empty after a Yes, or not after a No."""
+    """Return the needed knowledge, `None` after a No; raise a `ReplyError` if it is empty after Yes, or given after No."""
     said = text.strip().replace("\0", " ")
     is_none = said.rstrip(".").lower() in ("none", "")
     if is_none == (verdict == YES):
@@ -111,10 +111,10 @@ def read_description(text: str, verdict: str) -> str | None:
 
 
 def read_capabilities(text: str) -> frozenset[str]:
-    """Labels as in `CAPABILITIES`, from the JSON object of a reply.
+    """Read the labels of `CAPABILITIES` from the JSON object of a reply.
 
     Raises:
-        ReplyError: If there is no object, or it has an unknown group or label, or lacks a group.
+        ReplyError: If the reply has no object, or the object has an unknown group or label, or lacks a group.
     """
     try:
         document = json.loads(text[text.index("{") : text.rindex("}") + 1])
@@ -137,10 +137,10 @@ def read_capabilities(text: str) -> frozenset[str]:
 
 
 def decide(task: str, samples: Sequence[Sample], decisions: Mapping[str, str], *, num_samples: int = LEAST_SAMPLES) -> Verdict:
-    """Verdict on a task from its samples.
+    """Return the verdict on a task from its samples.
 
-    Models decide if each of them has `num_samples` verdicts and all have the same majority; otherwise the task waits until
-    people have decided. `decisions`, of people, count more than any model's.
+    The models decide if each model gave `num_samples` verdicts and all have the same majority; otherwise the task waits until
+    people have decided. People's `decisions` overrule the models.
     """
     by_model: dict[str, list[str]] = {}
     for one in samples:
@@ -177,12 +177,12 @@ class Measures:
     """Quality of a filter, on tasks whose labels people wrote.
 
     Attributes:
-        precision, recall: Of keeping: share of its kept tasks that should be kept, and of those that should be kept the share
-            that it keeps. A task that waits for people is not kept.
-        dropped_precision, dropped_recall: The same of dropping.
-        consistency, dropped_consistency: How often two samples of one model on one task agree, on tasks that should be kept
-            and on those that should be dropped.
-        accuracy: Model -> share of its single verdicts that are right.
+        precision, recall: Share of the kept tasks that should be kept, and share of the tasks that should be kept which the
+            filter keeps. A task that waits for people is not kept.
+        dropped_precision, dropped_recall: The same for dropped tasks.
+        consistency, dropped_consistency: How often two samples of one model agree about one task: on tasks that should be
+            kept, and on tasks that should be dropped.
+        accuracy: Model -> share of the model's single verdicts that are right.
         waiting: Share of the tasks that wait for people.
     """
 
@@ -197,7 +197,7 @@ class Measures:
 
 
 def measure(verdicts: Iterable[Verdict], golden: Mapping[str, str]) -> Measures:
-    """Measures of a filter against golden labels, for tasks that have one. Intervals are 95 % and count tasks."""
+    """Compare a filter's verdicts with golden labels, for tasks that have one. Intervals are 95 % and count tasks."""
     known = [one for one in verdicts if one.task in golden]
     models = sorted({sample.model for one in known for sample in one.samples})
 
@@ -230,7 +230,7 @@ def measure(verdicts: Iterable[Verdict], golden: Mapping[str, str]) -> Measures:
 
 
 def _agreements(one: Verdict) -> tuple[float, float]:
-    """Pairs of samples of one model that agree, and all such pairs."""
+    """Count the pairs of samples of the same model: the pairs that agree, and all pairs."""
     alike = pairs = 0
     for model in {sample.model for sample in one.samples}:
         said = Counter(sample.verdict for sample in one.samples if sample.model == model and sample.verdict is not None)
@@ -258,17 +258,17 @@ def texts() -> dict[str, str]:
 
 @cache
 def golden() -> dict[str, str]:
-    """Task -> `YES` or `NO`, of the golden set that comes with the package."""
+    """Return task -> `YES` or `NO` from the golden set that comes with the package."""
     document = tomllib.loads(Path(__file__).with_name("golden.toml").read_text(encoding="utf-8"))
     return dict.fromkeys(document["no"], NO) | dict.fromkeys(document["yes"], YES)
 
 
 def read_decisions(path: Path) -> dict[str, str]:
-    """Task -> verdict, from a file in which people wrote Yes or No after the tab, one task a line, or nothing yet.
+    """Read people's verdicts: each line has a task, a tab, and Yes, No or nothing yet. Return task -> verdict.
 
     Raises:
-        KnowledgeError: If the file cannot be read, or a line is anything else.
-        BankError: If the text before a tab is no name of a task.
+        KnowledgeError: If the file cannot be read, or a line has another form.
+        BankError: If the text before a tab is not a task's name.
     """
     found: dict[str, str] = {}
     text = read_text(path, KnowledgeError, hint="Give the queue.tsv that the filter wrote.")

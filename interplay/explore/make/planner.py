@@ -1,6 +1,6 @@
-"""Make instances without a model: a chain of tasks becomes a scene with a station for each, and a goal that names the last one.
+"""Make instances without a model: a chain of tasks becomes a scene with a station for each task; the goal names the last task.
 
-`chains` proves by the tables that no hop can be left out; here the oracle solves each instance and looks at its hops.
+`chains` proves from the tables that no hop can be left out; here the oracle solves each instance and examines its hops.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def _station(way: Way, often: int, at: tuple[int, int]) -> list[str]:
 
 
 def _rule(way: Way, at: tuple[int, int]) -> dict[str, Any]:
-    """Rule that a way was gone: the player carries one. Of more, some could lie there while others are fetched."""
+    """Return the rule for a way: the player carries one item (of more, some might lie elsewhere), or the plug is gone."""
     if way.verb != "break":
         return {"type": "inventory_has", "params": {"item": way.gives, "min_count": 1}}
     x, z = at
@@ -123,7 +123,7 @@ def _description(way: Way) -> str:
 
 
 def _reason(first: Way, then: Way) -> str:
-    """Why one task needs the other, in 15 to 25 words."""
+    """Say in 15 to 25 words why the task `then` needs the task `first`."""
     if then.verb == "open":
         return f"The barrel with the {then.gives} is closed in by bedrock and nobody reaches it before the {first.what} is gone"
     if then.verb in ("mine", "break"):
@@ -140,7 +140,7 @@ def _reason(first: Way, then: Way) -> str:
 
 
 def phrase(item: str) -> str:
-    """A thing in words, with its article.
+    """Write an item in words, with its article.
 
     >>> phrase("oak_boat"), phrase("iron_axe"), phrase("bread"), phrase("cooked_beef"), phrase("iron_boots")
     ('an oak boat', 'an iron axe', 'some bread', 'some cooked beef', 'some iron boots')
@@ -159,11 +159,11 @@ def phrase(item: str) -> str:
 def make(
     hops: int, name: str, rng: np.random.Generator, *, last: str | None = None, avoid: Iterable[Instance] = ()
 ) -> Instance | None:
-    """An instance with its proof, or `None` where the chain that was drawn does not hold.
+    """Draw a chain and make an instance with its proof; return `None` if the instance does not hold.
 
-    It holds if nothing is wrong with the document and the scene, the goal names no task, the oracle solves it and finds every
-    hop enforced, and neither doing nothing nor 20 players of chance reach a milestone. It has other tasks than the instances of
-    `avoid`, and another goal than those of as many hops. Raises a `PlanError` if the tables give no chain.
+    An instance holds if its document and scene have no mistakes, its goal names no earlier task, the oracle solves it and finds
+    every hop enforced, and neither an idle player nor 20 random players reach a milestone. Its tasks must differ from those of
+    each instance of `avoid`, and its goal from goals with as many hops. Raises a `PlanError` if the tables give no chain.
     """
     instance = instance_of(draw(hops, rng, last), name, rng)
     if any(_is_like(instance, other) for other in avoid) or leaked(instance)[0] or checking.check(instance).findings:
@@ -176,13 +176,13 @@ def make(
 
 
 def names(hops: Sequence[int], count: int, seed: int) -> dict[str, int]:
-    """Name -> hops, of `count` instances of each number of hops: names do not tell how many hops there are."""
+    """Name `count` instances for each number of hops; return name -> hops. A name does not tell its number of hops."""
     order = np.random.default_rng(seed).permutation(len(hops) * count)
     return {f"p{number:03}": hops[int(place) % len(hops)] for number, place in enumerate(order, 1)}
 
 
 def make_set(numbers: Mapping[str, int], seed: int, *, made: Iterable[Instance] = ()) -> Iterator[Instance]:
-    """Instances of `numbers`, name -> hops, without those in `made`; each comes as soon as it is made, by seed."""
+    """Make the instances of `numbers` (name -> hops) from a seed and yield each when it is ready; skip those in `made`."""
     there = {one.name: one for one in made}
     turns = dict.fromkeys(numbers.values(), 0)
     for name, hops in numbers.items():
@@ -203,7 +203,7 @@ def make_set(numbers: Mapping[str, int], seed: int, *, made: Iterable[Instance] 
 
 
 def proof_of(instance: Instance, verdict: Verdict, found: Hops) -> dict[str, Any]:
-    """Proof inside the instance: the oracle's actions, the milestones, and its findings about the hops."""
+    """Return the proof that an instance carries: the oracle's actions, the milestones, and the findings about the hops."""
     return {
         "instance": instance.name,
         "content_hash": instance.content_hash,
@@ -223,7 +223,7 @@ def _is_like(one: Instance, other: Instance) -> bool:
 
 
 def holds(instance: Instance, found: Hops) -> bool:
-    """Whether every hop is enforced, nothing is reached without acting on purpose, and the goal names no task on the way."""
+    """Whether every hop is enforced, only purposeful play reaches a milestone, and the goal does not name an earlier task."""
     reached = found.reached_at_start or found.reached_by_noop or found.reached_by_random
     return found.depth == instance.num_hops and not reached and not found.named
 

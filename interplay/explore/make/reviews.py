@@ -1,8 +1,8 @@
 """Statistics of reviews: agreement with its interval, shares of valid instances, and the exact test between paired modes.
 
-A verdict is true for valid. Raters are interchangeable (each instance may have others), so agreement is Fleiss' kappa
-("Measuring nominal scale agreement among many raters", 1971), which for two verdicts each is Scott's pi; where the same two
-people have reviewed everything, Cohen's kappa (1960) is given as well.
+A verdict is true for valid. Different instances may have different raters, so agreement is Fleiss' kappa ("Measuring nominal
+scale agreement among many raters", 1971), which equals Scott's pi for two verdicts each. If the same two people have reviewed
+everything, Cohen's kappa (1960) is given as well.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ class Agreement:
     """How far raters agree about the same instances.
 
     Attributes:
-        num: Instances with two verdicts or more.
-        table: Number of them that are all valid, none valid, split.
-        agreement: Share of pairs of verdicts on one instance that are alike.
-        kappa: Fleiss' kappa; `None` where chance alone would agree always, or without instances.
-        low, high: Its 95 % interval: percentiles over resampled instances.
-        cohen: Cohen's kappa where the same two people have reviewed all of them.
+        num: Number of instances with two verdicts or more.
+        table: Numbers of these instances that all raters, no rater, or some raters called valid.
+        agreement: Share of equal verdicts among all pairs of verdicts on one instance.
+        kappa: Fleiss' kappa; `None` without instances, or if chance alone would always agree.
+        low, high: 95 % interval of kappa: percentiles over resampled instances.
+        cohen: Cohen's kappa if the same two people have reviewed all instances, else `None`.
     """
 
     num: int
@@ -45,9 +45,9 @@ class Paired:
     """The exact test of McNemar ("Note on the sampling error of the difference between correlated proportions", 1947).
 
     Attributes:
-        both, neither: Pairs in which both are valid, and none.
-        first_only, second_only: Pairs that decide.
-        p: Two-sided, by the binomial distribution; 1 where no pair decides.
+        both, neither: Number of pairs in which both instances are valid, and in which none is.
+        first_only, second_only: Number of pairs in which only one instance is valid; only these decide.
+        p: Two-sided, by the binomial distribution; 1 if no pair decides.
     """
 
     both: int
@@ -72,7 +72,7 @@ def verdicts_of(rows: Iterable[tuple[str, str, bool]]) -> Verdicts:
 
 
 def agreement(verdicts: Verdicts, *, seed: int = 0) -> Agreement:
-    """Agreement on the instances that have two verdicts or more.
+    """Compute the agreement of raters on the instances that have two verdicts or more.
 
     >>> two = verdicts_of([("a", "r", True), ("a", "s", True), ("b", "r", False), ("b", "s", False)])
     >>> agreement(two).kappa, agreement(two).cohen
@@ -94,7 +94,7 @@ def agreement(verdicts: Verdicts, *, seed: int = 0) -> Agreement:
 
 
 def _kappa(yes: np.ndarray, total: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Fleiss' kappa and the share of pairs that agree, of the chosen instances: their indices in the last axis."""
+    """Return Fleiss' kappa and the share of pairs that agree; the last axis of `chosen` has indices of instances."""
     y, n = yes[chosen], total[chosen]
     alike = ((y * (y - 1) + (n - y) * (n - y - 1)) / (n * (n - 1))).mean(-1)
     valid = y.sum(-1) / n.sum(-1)
@@ -115,19 +115,19 @@ def _cohen(rows: Sequence[Mapping[str, bool]]) -> float | None:
 
 
 def decided(own: Mapping[str, bool]) -> bool | None:
-    """Verdict of most raters of an instance; `None` for an even split."""
+    """Return the verdict of most raters of an instance; `None` for an even split."""
     lean = 2 * sum(own.values()) - len(own)
     return None if lean == 0 else lean > 0
 
 
 def valid_share(decisions: Iterable[bool | None]) -> Share:
-    """Share of valid instances with Wilson's interval; undecided ones are not valid."""
+    """Return the share of valid instances with Wilson's interval; undecided instances count as not valid."""
     values = list(decisions)
     return share(sum(one is True for one in values), len(values))
 
 
 def paired(pairs: Iterable[tuple[bool, bool]]) -> Paired:
-    """Test whether one mode makes more valid instances than the other, of pairs made of the same candidates.
+    """Test whether one mode makes more valid instances than the other; each pair was made from the same candidates.
 
     >>> round(paired([(True, False)] * 11 + [(False, True)] * 3).p, 4)
     0.0574

@@ -1,6 +1,6 @@
-"""Tools of the makers: the scene that commands build, pictures, short walks, and facts about blocks, items and mobs.
+"""The makers' tools: build the scene, take pictures, walk a little, and read facts about blocks, items and mobs.
 
-Nothing here changes the draft. Errors are in the answer, for the maker to read.
+No tool changes the draft. The answer contains the errors, so that the maker reads them.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _ABOUT = "about.json"
 
 @dataclass(frozen=True)
 class Answer:
-    """Text and PNG pictures for a maker, each picture after its name in `text`."""
+    """A tool's answer for a maker: text and PNG pictures; `text` names the pictures in order."""
 
     text: str
     pictures: tuple[bytes, ...] = ()
@@ -51,7 +51,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Scene:
-    """A scene when it is ready; `refused` has errors of commands that could not be run."""
+    """A scene when it is ready; `refused` has the errors of commands that the world refused."""
 
     world: World
     refused: tuple[str, ...]
@@ -62,7 +62,7 @@ class Scene:
 
     @cached_property
     def _blocks(self) -> dict[str, list[tuple[int, int, int]]]:
-        """Name -> cells, counted from the player; blocks of the bare land are left out below the ground."""
+        """Name -> cells of blocks around the player, relative to the player; blocks below the player's feet are left out."""
         x, y, z = cell(facts.feet(self.world))
         low = max(0, x - _AROUND), max(0, z - _AROUND)
         window = self.world.grid.blocks[low[0] : x + _AROUND, low[1] : z + _AROUND, y : y + _UP]
@@ -109,7 +109,7 @@ def build_instance(instance: Instance, more: Sequence[str] = ()) -> Scene:
 
 
 def answer(tool: str, arguments: Mapping[str, Any], brief: Brief, draft: Draft) -> Answer:
-    """Result of a call of a tool; whatever the arguments are, nothing is raised."""
+    """Carry out a tool call and return its answer; no argument makes it raise an error."""
     if tool == "fact":
         return Answer(fact(arguments.get("about"), arguments.get("name")))
     if draft.scene is None:
@@ -220,7 +220,7 @@ def _mob_fact(name: str) -> str:
 
 
 def about_scene(root: Path, instance: Instance) -> dict[str, Any]:
-    """Facts beside the pictures of a scene: `carried`, the player's items at the start. Pictures and facts are cached."""
+    """Return the facts shown with a scene's pictures: `carried`, the player's first items. Pictures and facts are cached."""
     folder = root / FOLDER / instance.content_hash
     try:
         return json.loads((folder / _ABOUT).read_bytes())

@@ -1,7 +1,7 @@
 """Scripted makers, for tests and trials: `scripted/maker` makes sound instances of wood and stone.
 
-They read the prompt alone, as a model does. `maker-DEFECT` plants one of `DEFECTS` and repairs it once the prompt says what
-is wrong; `stubborn-DEFECT` never does; `critic` objects to the first draft that passes the gate, and is content with a light.
+They read only the prompt, as a model does. `maker-DEFECT` makes a mistake of `DEFECTS` and repairs it when the prompt names it;
+`stubborn-DEFECT` never repairs it. `critic` refuses the first draft that passes the gate, until a torch is added.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def _document(word: str, prompt: str) -> dict[str, Any]:
 
 
 def _item(task: str) -> str:
-    """Last word of a task's name: the item that it gives."""
+    """Return the last word of a task's name, which is the item that the task gives."""
     return task.rpartition(" ")[2]
 
 
@@ -38,7 +38,7 @@ def _needed(task: str) -> set[str]:
 
 
 def _chosen(brief: dict[str, Any]) -> list[str]:
-    """Tasks that need each other, of the candidates: one with its needs, and the easiest others if that is not enough."""
+    """Choose tasks from the candidates: one task with the tasks that it needs, then the easiest others if more are wanted."""
     known = [task for task in NEEDS if task in brief["candidates"]]
     most = max(
         known, key=lambda task: (min(len(_needed(task) & set(known)) + 1, brief["tasks"]), -len(_needed(task))), default=None
@@ -50,7 +50,7 @@ def _chosen(brief: dict[str, Any]) -> list[str]:
 
 
 def _edges(tasks: Sequence[str]) -> list[dict[str, str]]:
-    """Arrows between the chosen tasks, those left out that others imply."""
+    """Return the edges between the chosen tasks, without edges that follow from other edges."""
     edges = []
     for then in tasks:
         firsts = [one for one in tasks if one in _needed(then)]

@@ -1,7 +1,7 @@
-"""Make many instances with language models: candidates and hops by seed, several makers or one, with every result kept.
+"""Make many instances with language models: a seed draws candidates and hops, and one maker or several do the work.
 
-Every answer of a model is kept by `Chat`, and the result of each instance in a file of its own, so that a command that was
-stopped continues where it was. An instance that passes the gate is recorded as an episode of the oracle, its proof.
+`Chat` keeps every answer of a model, and each instance's result has its own file, so that a command that was stopped can
+continue. For an instance that passes the gate, an episode of the oracle is recorded as its proof.
 """
 
 from __future__ import annotations
@@ -49,19 +49,19 @@ HOPS = (2, 4)
 
 
 class SynthesisError(InterplayError):
-    """Instances that cannot be made as asked."""
+    """Raised when the instances cannot be made as asked."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Order of many instances.
+    """Order for many instances.
 
     Attributes:
-        tasks: From which candidates are drawn, such as those the knowledge filter kept.
-        modes: Of `MODES`; two make one instance each of the same candidates.
-        count: Instances of each mode.
-        hops: Tasks of an instance; `None` draws it within `HOPS`.
-        model: Name of the maker, for names and `source`.
+        tasks: Tasks from which candidates are drawn, such as the tasks that the knowledge filter kept.
+        modes: Some of `MODES`; with two modes, each makes an instance from the same candidates.
+        count: Number of instances of each mode.
+        hops: Number of tasks in an instance; if `None`, it is drawn within `HOPS`.
+        model: Name of the maker's model, used in `source` and to make the instances' names.
     """
 
     tasks: tuple[str, ...]
@@ -80,7 +80,7 @@ class Plan:
             )
 
     def briefs(self) -> Iterator[tuple[str, Brief]]:
-        """Mode and brief of each instance; between the modes of one number only the name differs."""
+        """Yield mode and brief of each instance; the briefs of one number differ between modes only in name and `source`."""
         known = sorted(set(self.tasks))
         prompts = hashlib.sha256(TEXTS.read_bytes()).hexdigest()[:12]
         for number in range(self.count):
@@ -108,13 +108,13 @@ class Far:
 
 @dataclass(frozen=True)
 class Synthesis:
-    """Results of all makings; `files` has name -> file of those that passed."""
+    """Results of all instances of a plan; `files` maps the name of each instance that passed to its file."""
 
     makings: tuple[Mapping[str, Any], ...]
     files: Mapping[str, Path] = field(default_factory=dict)
 
     def by_mode(self) -> list[dict[str, Any]]:
-        """A row for each mode: how many were made, passed at once, after a revision, or were refused, and what that took."""
+        """Return a row for each mode: its instances, how many passed, were repaired or refused, and its turns and debates."""
         rows = []
         for mode in dict.fromkeys(one["mode"] for one in self.makings):
             own = [one for one in self.makings if one["mode"] == mode]
@@ -145,14 +145,14 @@ async def make(
     num_at_once: int = 2,
     report: Callable[[Far], None] = lambda far: None,
 ) -> Synthesis:
-    """Make the instances of a plan; finished ones are read, unfinished ones continue from the answers that are kept.
+    """Make the instances of a plan; read finished ones from their files, and continue others from the kept answers.
 
     Args:
-        archive: For proofs, and the result of each making.
-        roles: Role -> another model for it.
-        out: Folder of the instances that pass; `INSTANCES` of the data folder by default.
+        archive: Stores the proofs and the result of each instance.
+        roles: Role -> the model for this role, if not `model`.
+        out: Folder for the instances that pass; by default `INSTANCES` of the data folder.
     Raises:
-        CallError: If a model does not answer; run it again to continue.
+        CallError: If a model does not answer; call this function again to continue.
         SynthesisError: If the folder cannot be made, or an earlier result cannot be read.
     """
     briefs = list(plan.briefs())
@@ -192,7 +192,7 @@ async def make(
 
 
 def _kept(path: Path, folder: Path) -> dict[str, Any] | None:
-    """Result of an instance that was made before; a file that says something else may hold what was paid for, so it stays."""
+    """Read the result of an earlier making; `None` if missing. Raise a `SynthesisError` if the file holds something else."""
     try:
         document = json.loads(path.read_bytes())
     except (OSError, ValueError, RecursionError):  # never made, or torn when the machine stopped

@@ -1,4 +1,4 @@
-"""Examine whether hops are real: try a task without the one it needs, do nothing, act at random, and read the text."""
+"""Examine whether hops are real: try a task without the task that it needs, do nothing, act at random, and read the text."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ _VERBS = frozenset(
 class EdgeVerdict:
     """Whether one task needs the other: `enforced` if the rules of the world prove that `then` is not reached without `first`.
 
-    It is `open` if the oracle reached it, at `tick`; else `no way found`. `why` is the proof, or the open way, in words.
+    It is `open` if the oracle reached `then` without `first`, at `tick`, and `no way found` if neither was shown. `why` is the
+    proof, or the open way, in words.
     """
 
     first: str
@@ -61,12 +62,12 @@ class Hops:
     """Findings about the hops of one instance.
 
     Attributes:
-        depth: Tasks on the longest way through enforced edges.
-        reached_at_start: Milestones that are reached before anybody acts.
-        reached_by_noop: Milestone -> tick, of a player who does nothing.
-        reached_by_random: Milestone -> how many of the random players reach it within `RANDOM_TICKS`.
-        named: Tasks that others need and that the text names.
-        leakage: Their share of all tasks that others need; `None` if no task needs another.
+        depth: Number of tasks on the longest path of enforced edges.
+        reached_at_start: Milestones that are reached before the first action.
+        reached_by_noop: Milestone -> tick at which a player who does nothing reaches it.
+        reached_by_random: Milestone -> number of random players who reach it within `RANDOM_TICKS`.
+        named: Tasks that other tasks need and that the text names.
+        leakage: Share of the named tasks among all tasks that others need; `None` if no task needs another.
     """
 
     edges: tuple[EdgeVerdict, ...]
@@ -86,7 +87,7 @@ class Hops:
 
 
 def examine(instance: Instance, *, num_random: int = NUM_RANDOM) -> Hops:
-    """Try to do an instance otherwise than its graph says; `num_random` players draw their keys."""
+    """Try to reach an instance's milestones against its graph, and with `num_random` players who press random keys."""
     start = begin(instance)
     at_start = tuple(start.progress.reached)
     edges = edge_verdicts(instance, start)
@@ -108,7 +109,7 @@ def edge_verdicts(instance: Instance, start: Run | None = None) -> tuple[EdgeVer
 
 
 def depth(tasks: Iterable[str], edges: Iterable[EdgeVerdict | Edge]) -> int:
-    """Number of tasks on the longest way through edges that visits no task twice."""
+    """Return the number of tasks on the longest path of edges that visits no task twice."""
     after: dict[str, list[str]] = {}
     for edge in edges:
         after.setdefault(edge.first, []).append(edge.then)
@@ -139,7 +140,7 @@ def _edge(instance: Instance, start: Run, edge: Edge) -> EdgeVerdict:
 
 
 def _looking(start: Run, first: Milestone, then: Milestone) -> Run | None:
-    """A player who turns on the spot, to either side and at three pitches, and reaches `then` while `first` never was."""
+    """Turn on the spot, to either side and at three pitches; return the run if it reaches `then` without `first`."""
     for way in (MOST_TURN, -MOST_TURN):
         for pitch in (0.0, 35.0, -35.0):
             run = start.fork()
@@ -152,9 +153,10 @@ def _looking(start: Run, first: Milestone, then: Milestone) -> Run | None:
 
 
 def _without(instance: Instance, start: Run, first: Milestone, then: Milestone) -> Run | None:
-    """A line of play that reaches `then` while `first` never was, at once or after its other needs.
+    """Let planners try to reach `then` without `first`, directly or after the other milestones that `then` needs.
 
-    It looks past what it must not see, goes round where it must not be, and carries too few.
+    The planners keep the rules of `first` from holding: they look away from its target, stay out of its box, or carry too few
+    of its item.
     """
     others = [one for one in _needed_by(instance, then.task) if one.id != first.id]
     for before in ([], others) if others else ([],):
@@ -173,7 +175,7 @@ def _without(instance: Instance, start: Run, first: Milestone, then: Milestone) 
 
 
 def _needed_by(instance: Instance, task: str) -> list[Milestone]:
-    """Milestones of the tasks that one needs, directly or by way of others, in the author's order."""
+    """Return the milestones of all tasks that a task needs, directly or through other tasks, in the author's order."""
     needed, ahead = set[str](), [task]
     while ahead:
         new = {edge.first for edge in instance.edges if edge.then == ahead[-1]} - needed
@@ -217,7 +219,7 @@ def _random(instance: Instance, start: Run, num_players: int) -> dict[str, int]:
 
 
 def leaked(instance: Instance) -> tuple[tuple[str, ...], float | None]:
-    """Tasks that others need and that the text names, and their share; `None` if no task needs another.
+    """Return the needed tasks that the text names, and their share of all needed tasks; `None` if no task needs another.
 
     A task is named if all words of its object are in the text, in any order and number.
     """

@@ -1,7 +1,7 @@
-"""Proofs that one task needs another: by the rules of the world, all that a player can get while the other is undone.
+"""Prove that one task needs another: find all things that the world's rules let a player get without doing the other task.
 
-Counts, distances, light, fuel and time are left out, and what is rare or slow counts as certain. So the result is too large
-rather than too small, and no player can get anything outside it.
+Counts, distances, light, fuel and time are ignored, and rare or slow events count as certain. So the set of things is too
+large rather than too small, and no player can get anything outside it.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _CHANGES = Path(__file__).with_name("changes.txt").read_text(encoding="utf-8")
 
 
 class Turn(NamedTuple):
-    """One step from things to others: items, `#` blocks that stand somewhere, `@` living mobs; `needs` is one of each set."""
+    """A step from things to others (items, `#` placed blocks, `@` living mobs); it needs one thing of each set."""
 
     needs: tuple[frozenset[str], ...]
     gives: tuple[str, ...]
@@ -107,14 +107,14 @@ def _drawn() -> Iterator[Turn]:
 
 
 def closure(start: Iterable[str], more: Iterable[Turn] = (), *, never: str = "", silk: bool = False) -> set[str]:
-    """All that a player can get from the things at the start.
+    """Return all things that a player can get from the things at the start.
 
     Args:
         start: Items, `#` blocks and `@` mobs.
-        more: Turns of this scene.
-        never: A thing that the player never has. A screen in which it is made may still use it up, for the cursor carries
-            nothing.
-        silk: Whether there is a tool with silk touch.
+        more: Turns of this scene, besides those of the world.
+        never: A thing that the player never has. A screen that makes it may still use it up, because an item on the cursor
+            does not count as carried.
+        silk: Whether the scene has a tool with silk touch.
     """
     had, held, size = set(start) - {never}, set[str](), -1
     every = (*_turns(), *more)
@@ -131,13 +131,13 @@ def closure(start: Iterable[str], more: Iterable[Turn] = (), *, never: str = "",
 
 
 def tools(had: Iterable[str]) -> list[str]:
-    """Items that mine otherwise than a bare hand."""
+    """Return the items that are tools, which mine in another way than a bare hand."""
     return [name for name in had if name in items.BY_NAME and items.item_named(name).kind is not None]
 
 
 @cache
 def _left(name: str, tool: str, silk: bool) -> frozenset[str]:
-    """All that a block leaves, in any state, when it is mined with a tool."""
+    """Return all items that a block, in any of its states, leaves when it is mined with a tool."""
     block = block_named(name)
     states = {block.default, *(change(block.default, **{key: one}) for key in _STATES for one in block.properties.get(key, ()))}
     tags = [None, *([{"Enchantments": [{"id": "silk_touch", "lvl": 1}]}] * silk)]
@@ -147,20 +147,20 @@ def _left(name: str, tool: str, silk: bool) -> frozenset[str]:
 
 @cache
 def breaks(name: str, tool: str) -> bool:
-    """Whether a block breaks within an episode, with a tool or by hand, even if it leaves nothing."""
+    """Whether a tool (or the bare hand, "") breaks a block within an episode, even if the block leaves nothing."""
     block, stack = block_named(name), Stack(tool) if tool else None
     slow = 30 if can_harvest(block, stack) else 100
     return block.hardness is not None and block.hardness * slow / speed_on(block, stack) < STEP_BUDGET
 
 
 def proof(world: World, origin: Cell, first: Milestone, then: Milestone) -> str:
-    """Why one milestone is never reached while another is not, in words; empty if the rules of the world do not say so.
+    """Say why `then` is never reached before `first`; the text is empty if the rules of the world do not prove it.
 
     Args:
-        world: When the episode begins; only read.
-        origin: Cell that boxes of rules count from.
-        first: Must have a single rule: to carry one of an item, or to clear all blocks of a kind but so many from a box that
-            holds one more. Nothing is proved of others.
+        world: The world when the episode begins; it is only read.
+        origin: Cell from which boxes of rules are counted.
+        first: Must have a single rule: to carry one of an item, or to remove blocks of a kind from a box that holds exactly
+            one more than the rule allows. Nothing is proved about other rules.
     """
     rule, item, locked, says = first.rules[0], "", set[Position](), ""
     if rule.type == "inventory_has" and rule.params["min_count"] == 1:
@@ -201,7 +201,7 @@ def _inside(world: World, origin: Cell, params: Any) -> list[Position]:
 
 
 def _had(world: World, never: str, locked: set[Position]) -> set[str]:
-    """All that a player can get in a world; a container that nothing opens keeps its content."""
+    """Return all things that a player can get in a world; the content of containers that cannot be reached does not count."""
     states = np.bincount(world.grid.blocks.ravel())
     for cell in locked:
         states[world.grid.get(*cell)] -= 1
@@ -228,7 +228,7 @@ def _had(world: World, never: str, locked: set[Position]) -> set[str]:
 
 
 def _is_open(world: World, place: Position, locked: set[Position], had: set[str]) -> bool:
-    """Whether there may be a way to a cell: it is in no small room of whole blocks that stay."""
+    """Whether there may be a way to a cell; there is no way if the cell lies in a small room of whole, unbreakable blocks."""
     seen, ahead = {place}, [place]
     me = world.player
     feet = (int(me.x // 1), int(me.y // 1), int(me.z // 1))

@@ -1,4 +1,4 @@
-"""Plan backwards from a rule: find, walk, mine, craft, smelt, trade, fight, place."""
+"""Plan backwards from a rule of a milestone: find, walk, mine, craft, smelt, trade, fight, place."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ _LIKELY = 0.3
 
 
 class Planner:
-    """Does what rules ask, in one world.
+    """Plan the actions that make rules hold in one world.
 
     Args:
-        world: It is looked at and never changed.
-        origin: Cell that the boxes and targets of rules count from.
-        avoid: A rule that must not hold on the way, if possible.
+        world: The world; it is read and never changed.
+        origin: Cell from which the boxes and targets of rules are counted.
+        avoid: A rule that must not hold meanwhile, if possible.
 
     Attributes:
-        lacks: Things that were needed and that this world lacks.
+        lacks: Things that were needed and that this world does not have.
     """
 
     def __init__(self, world: World, origin: Cell, rng: np.random.Generator, avoid: Rule | None = None) -> None:
@@ -78,7 +78,7 @@ class Planner:
                 self.body.shut = [one for one in around if math.dist((one[0] + 0.5, one[1], one[2] + 0.5), (x, y, z)) <= far]
 
     def reach(self, rules: tuple[Rule, ...]) -> Acts:
-        """Do what a milestone asks; positions come last, since all else moves the player."""
+        """Yield actions that make all rules of a milestone hold; positions come last, because other rules move the player."""
         of_type = {
             "inventory_has": self._has,
             "count_in_box_at_least": self._at_least,
@@ -140,7 +140,7 @@ class Planner:
         return self._lack(f"a way to {params['target']}")
 
     def _seen(self, eye: Eye, target: Position) -> bool:
-        """Whether nothing stands between an eye and the middle of a cell, its own block left out."""
+        """Whether nothing stands between an eye and the middle of a cell; the cell's own block does not count."""
         way = np.array(target) + 0.5 - eye
         far = float(np.linalg.norm(way))
         if far <= 0.8:
@@ -272,7 +272,7 @@ class Planner:
         return lacking() <= 0
 
     def _use_on_mob(self, event: str, name: str) -> Acts:
-        """Shear, milk, dye, feed, tame or breed a mob, or talk to it; true if that is counted."""
+        """Shear, milk, dye, feed, tame or breed a mob, or talk to it; return whether the world counted the event."""
         body, counts = self.body, self.world.player.counts
         before, number = counts.get(event, {}).get(name, 0), 2 if event == "bred" else 1
         able = _USED_ON[event] or MOBS[name].foods if event != "tamed" else _TAMED_BY.get(name, ())
@@ -318,7 +318,7 @@ class Planner:
         return (yield from self.obtain(params["item"], params["min_count"]))
 
     def obtain(self, item: str, count: int, doing: Doing = frozenset()) -> Acts:
-        """Carry so many of an item, in whatever way this world allows, near and ready ones first."""
+        """Get items until the player carries `count`, in any way that this world allows; near and ready items come first."""
         if self.body.count(item) >= count:
             return True
         if item in doing or count > self._most.get(item, count):
@@ -335,7 +335,7 @@ class Planner:
         return self.body.count(item) >= count
 
     def can(self, item: str) -> bool:
-        """Whether an item is carried or something in this world leads to it, in any number."""
+        """Whether the player carries the item or can get it in this world; numbers are ignored."""
         if item not in self._can:
             self._can[item] = False  # while it is asked: a way round in a circle leads nowhere
             self._can[item] = self.body.count(item) > 0 or (self._most.get(item) != 0 and self._has_source(item))
@@ -354,7 +354,7 @@ class Planner:
         return any(self.can(tool) for tool in _MADE_TOOLS if sources.mined(item, Stack(tool)))
 
     def _missing(self, item: str, asked: Doing) -> str:
-        """First thing on the way to an item that nothing in this world gives."""
+        """Return the first thing needed for an item that nothing in this world gives."""
         for recipe in crafting.recipes_for(item):
             for choice in recipe.ingredients:
                 if not any(map(self.can, sorted(choice))):
@@ -375,7 +375,7 @@ class Planner:
         return False
 
     def _tool_for(self, item: str) -> tuple[str, set[int]] | None:
-        """Fastest carried tool (an empty text: the bare hand) and the states that leave an item with it."""
+        """Return the fastest carried tool ("" for the bare hand) and the block states that leave the item if mined with it."""
         carried = [stack for stack in self.world.player.slots[:36] if stack is not None and items.item_named(stack.item).kind]
         found = []
         for tool in (None, *carried):
@@ -483,7 +483,7 @@ class Planner:
         return True
 
     def _station(self, name: str, doing: Doing) -> Generator[Action, None, Position | None]:
-        """Table or furnace in reach: one that stands there, or one that is set down."""
+        """Walk to an existing table or furnace, or set one down; return its place."""
         for place in self.sources.blocks(name)[:4]:
             if (yield from come_to(self.body, place)):
                 return place
@@ -526,7 +526,7 @@ def _fuel_for(number: int, fuel: str) -> int:
 
 
 def _smelted_from(item: str) -> Iterator[tuple[str, str]]:
-    """Kinds of furnace, and sources of an item in them."""
+    """Yield each kind of furnace that makes an item, with the source that it smelts."""
     for kind, made in smelting.SMELTING.items():
         for source, result in made.items():
             if result == item:

@@ -1,7 +1,7 @@
-"""Prove that an instance can be done: orders and whims are tried on copies of its world, one milestone after the other.
+"""Prove that an instance can be done: try to reach one milestone after the other, several times, on copies of its world.
 
-Steps that do not lead to a milestone are taken back, so a try costs no ticks of the episode. If the author's order does not
-reach all milestones, other orders that the graph allows are tried.
+Steps that do not lead to a milestone are taken back, so a failed try costs no ticks of the episode. If the author's order does
+not reach all milestones, other orders that the graph allows are tried.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _LAST = 3
 
 @dataclass(frozen=True)
 class MilestoneVerdict:
-    """Tick at which a milestone was reached, or the reason: `not found within budget`, or `needs X, which this world lacks`."""
+    """Tick at which a milestone was reached, or the reason why not, such as `needs X, which this world lacks`."""
 
     milestone: str
     tick: int | None
@@ -44,7 +44,7 @@ class MilestoneVerdict:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Best line of play that was found: milestones in the author's order, and actions; the last one says that all is done."""
+    """The best run that was found: its milestones, in the author's order, and its actions; the last one ends the episode."""
 
     instance: str
     milestones: tuple[MilestoneVerdict, ...]
@@ -65,7 +65,7 @@ class Verdict:
 
 @dataclass
 class Run:
-    """One line of play; `actions` has one a step."""
+    """One run of an instance on a copy of its world; `actions` has one action for each step."""
 
     world: World
     watch: Watch
@@ -84,7 +84,7 @@ class Run:
         return Run(world, self.watch.fork(world), list(self.actions))
 
     def step(self, action: Action) -> None:
-        """Let a tick pass, as it would be recorded: the camera is float32."""
+        """Play one action for one tick, with the camera rounded to float32 as in a recording."""
         pitch, yaw = (float(np.float32(turn)) for turn in (action.camera_pitch, action.camera_yaw))
         done = action._replace(camera_pitch=pitch, camera_yaw=yaw)
         self.world.step(done)
@@ -92,7 +92,7 @@ class Run:
         self.watch.look(self.ticks)
 
     def play(self, planner: Planner, milestone: Milestone, limit: int, *, forbidden: str = "") -> bool:
-        """Let a planner act until a milestone is reached; false if its plan or the time ends first, or at `forbidden`."""
+        """Let a planner act until a milestone is reached; false if the plan or time ends first, or `forbidden` is reached."""
         reached = self.progress.reached
         for action in planner.reach(milestone.rules):
             if self.ticks >= limit or self.world.player.dead:
@@ -138,7 +138,7 @@ def orders(instance: Instance) -> Iterator[list[Milestone]]:
 
 
 def prove(instance: Instance) -> Verdict:
-    """Look for actions that reach every milestone within the step budget; of several lines the one that reaches most."""
+    """Look for actions that reach every milestone within the step budget; return the run that reaches the most milestones."""
     start, limit = begin(instance), instance.step_budget - _LAST
     best, reasons = start, dict[str, str]()
     for order in islice(orders(instance), ORDERS):
@@ -157,7 +157,7 @@ def prove(instance: Instance) -> Verdict:
 
 
 def _try(start: Run, order: Sequence[Milestone], limit: int) -> tuple[Run, dict[str, str]]:
-    """Play the milestones in an order, those that fail once more at the end; returns why the rest were not reached."""
+    """Try the milestones in an order, and failed ones once more at the end; return the run, and why others were not reached."""
     run, reasons = start.fork(), dict[str, str]()
     for milestone in (*order, *order):
         if milestone.id in run.progress.reached:
@@ -184,11 +184,11 @@ _MOST_BYTES = 10_000_000
 
 
 class ReplayError(InterplayError):
-    """A text that is no solution."""
+    """Raised when a text holds no actions that can be read."""
 
 
 def packed(actions: Iterable[Action]) -> str:
-    """Actions as a text: JSON of runs of equal ones, each the number and the keys that differ from `Action()`; zlib, base 85.
+    """Pack actions into a text: JSON [number, keys unlike `Action()`] for each row of equal actions, then zlib and base 85.
 
     >>> unpacked(packed([Action(), Action(forward=True)])) == [Action(), Action(forward=True)]
     True
@@ -204,7 +204,7 @@ def packed(actions: Iterable[Action]) -> str:
 
 
 def unpacked(text: str) -> list[Action]:
-    """Inverse of `packed`; raises `ReplayError` for any other text."""
+    """Read the actions from a text of `packed`; raise a `ReplayError` for any other text."""
     try:
         unzip = zlib.decompressobj()
         data = unzip.decompress(base64.b85decode(text), _MOST_BYTES)

@@ -1,4 +1,4 @@
-"""Prove instances, several at once, and record the proofs: an agent plays the actions in their task, and is judged."""
+"""Prove instances, several at once, and record each proof: an agent plays the actions in the task, and the game is judged."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ WAY_ROUND = "oracle, another way"
 
 @dataclass(frozen=True)
 class Proof:
-    """That keys can do one version of an instance; `ticks` is when the last milestone was reached."""
+    """Proof that one version of an instance can be done with keys; `ticks` is the tick of its last milestone."""
 
     instance: str
     content_hash: str
@@ -51,7 +51,7 @@ class Proof:
 
 
 class Repeated:
-    """Agent that plays a list of actions, one a step, and judges the milestones before each."""
+    """Agent that plays a list of actions, one in each step, and judges the milestones before each step."""
 
     observation = "pixels"
 
@@ -86,10 +86,10 @@ class Repeated:
 
 
 def record(archive: Archive, instance: Instance, verdict: Verdict) -> Proof:
-    """Record the episode of a solved instance, and cache its judgement; an equal proof of the same length is reused.
+    """Record the episode of a solved instance, and cache its judgement; use an equal, earlier episode of the same length again.
 
     Raises:
-        InterplayError: If the recorded world does not reach what the planned one did.
+        InterplayError: If the recording does not reach the same milestones as the plan.
     """
     planned = {one.milestone: one.tick for one in verdict.milestones if one.tick is not None}
     episode = _recorded(archive, instance, verdict.actions, planned, ORACLE)
@@ -98,12 +98,12 @@ def record(archive: Archive, instance: Instance, verdict: Verdict) -> Proof:
 
 
 def record_way(archive: Archive, instance: Instance, actions: tuple[Action, ...]) -> str:
-    """Record a way round an edge, for people who want to look at it; returns the id of the episode."""
+    """Record a run that gets round an edge, so that people can watch it; return the episode's id."""
     return _recorded(archive, instance, actions, replayed(instance, actions), WAY_ROUND)
 
 
 def _recorded(archive: Archive, instance: Instance, actions: tuple[Action, ...], planned: dict[str, int], name: str) -> str:
-    """Id of an episode of these actions; an earlier one is reused if it reaches the same."""
+    """Return the id of an episode of these actions; record one if no earlier episode reaches the same milestones."""
     task = instance.task()
     there = archive.episodes(task=task, task_hash=task.content_hash, agent=name, seeds=[instance.seed])
     alike = (one for one in there if one.terminated and one.num_steps == len(actions))
@@ -122,7 +122,7 @@ def _recorded(archive: Archive, instance: Instance, actions: tuple[Action, ...],
 
 @dataclass(frozen=True)
 class Proved:
-    """Result for one file; `hops` only if asked for."""
+    """Result for one file; `hops` is set only if asked for."""
 
     file: str
     verdict: Verdict
@@ -150,7 +150,7 @@ class Proved:
 
 @dataclass(frozen=True)
 class Job:
-    """One instance to prove: everything another process needs to know."""
+    """One instance to prove, with everything that another process needs to know."""
 
     file: Path
     hops: bool
@@ -166,9 +166,9 @@ def prove_files(
     hops: bool = False,
     report: Callable[[Proved], None] = lambda proved: None,
 ) -> list[Proved]:
-    """Prove instances, `processes` at once, and record an episode of each that is solved; results in the order of `files`.
+    """Prove instances, `processes` at once, and record an episode of each solved one; return results in the order of `files`.
 
-    More than one process needs a main module that is safe to import.
+    With more than one process, the program's main module must be safe to import.
 
     Raises:
         InterplayError: If a process ends without a message.

@@ -1,4 +1,4 @@
-"""Sources of items in a scene: blocks, things on the ground, chests, mobs, villagers. The world is only read."""
+"""Find sources of items in a scene: blocks, things on the ground, chests, mobs, villagers. The world is only read."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def _left(state: int, tool: str | None, silk_touch: int) -> dict[str, float]:
 
 
 def left_by_block(state: int, tool: Stack | None) -> dict[str, float]:
-    """Item -> how many a block leaves on average when it is mined with a tool, or by hand."""
+    """Return item -> average number that a block leaves when it is mined with a tool; `None` is the bare hand."""
     return _left(state, None if tool is None else tool.item, enchantment(tool, "silk_touch"))
 
 
 class Sources:
-    """Sources of items in a world; every answer is of that moment."""
+    """Sources of items in a world; every answer describes the world at the moment of the call."""
 
     def __init__(self, world: World) -> None:
         self._world = world
@@ -41,7 +41,7 @@ class Sources:
         self._seen: tuple[int, list[int]] = (-1, [])
 
     def _window(self) -> tuple[np.ndarray, Position]:
-        """Blocks around the player, indexed x, z, y, and the cell of the first."""
+        """Return the blocks around the player, indexed x, z, y, and the cell of the first block."""
         me, blocks = self._world.player, self._world.grid.blocks
         low = [max(0, math.floor(at) - far) for at, far in ((me.x, AROUND), (me.z, AROUND), (me.y, UP_AND_DOWN))]
         x, z, y = low
@@ -62,7 +62,7 @@ class Sources:
         return self.cells_of({state for state in self.states() if name_of(state) == name})
 
     def mined(self, item: str, tool: Stack | None) -> dict[int, float]:
-        """State -> how many of an item it leaves on average, of the states around the player that leave any."""
+        """Return block state -> average number of an item that it leaves, for states around the player that leave any."""
         found = {state: left_by_block(state, tool).get(item, 0.0) for state in self.states() if state != state_of("air")}
         return {state: number for state, number in found.items() if number}
 
@@ -83,7 +83,7 @@ class Sources:
         return [int(row["id"]) for row in sorted(alive, key=lambda row: math.dist((row["x"], row["z"]), (me.x, me.z)))]
 
     def hunted(self, item: str) -> list[int]:
-        """Ids of the mobs that leave it when the player kills them, the nearest first."""
+        """Return the ids of mobs that leave the item when the player kills them, the nearest of each kind first."""
         rows = self._world.entities
         alive = rows[(rows["kind"] >= NUM_THINGS) & (rows["health"] > 0)]
         kinds = {self._kind(one): one for one in alive["id"].tolist()}
@@ -92,7 +92,7 @@ class Sources:
         return [one for one in found if self._kind(one) in giving]
 
     def _kind(self, entity: int) -> tuple[str, int, int]:
-        """Name and looks of a mob, and whether it is sheared: its loot depends on them."""
+        """Return a mob's kind, its variant, and whether it is sheared; its loot depends on these."""
         one = self._world.entities[self._world.row_of(entity)]
         return KINDS[one["kind"]], int(one["variant"]), int(one["flags"]) & SHEARED
 

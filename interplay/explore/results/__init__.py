@@ -1,1 +1,1 @@
-"""Results of runs: boards, tests of pairs, references, and whether files of runs agree with their episodes."""
+"""Results of runs: boards, tests of pairs, references, and checks that files of runs agree with their episodes."""

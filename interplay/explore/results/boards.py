@@ -31,7 +31,7 @@ _OF_ANSWERS = ("left", "right", "outcome", "task", "judge", "seed", "left_episod
 
 
 def matched(left: Iterable[Result], right: Iterable[Result]) -> Iterator[tuple[Result, Result]]:
-    """Pairs of runs of one instance, settings, seed and epoch that did not fail."""
+    """Yield the pairs of runs with the same instance, settings, seed and epoch of which none failed."""
     others = {(one.task, one.settings, one.seed, one.epoch): one for one in right}
     for one in left:
         other = others.get((one.task, one.settings, one.seed, one.epoch))
@@ -40,10 +40,10 @@ def matched(left: Iterable[Result], right: Iterable[Result]) -> Iterator[tuple[R
 
 
 def paired_tests(results: Sequence[Result], rng: np.random.Generator) -> list[dict[str, Any]]:
-    """Difference of every two models' shares in the runs that both have, and how often chance alone makes one as large.
+    """Compare every two models in the runs that both have: difference of their shares, and its p-value.
 
     The test exchanges the two models of an instance (Fisher's randomization test, with instances as units); p-values are exact
-    up to 12 instances. `*_holm` are corrected for the number of pairs (Holm 1979).
+    up to 12 instances. `*_holm` are p-values corrected for the number of pairs (Holm 1979).
     """
     rows = []
     for (first, own), (second, theirs) in itertools.combinations(by_model(results).items(), 2):
@@ -70,7 +70,7 @@ def _by_instance(differences: Iterable[tuple[str, float]]) -> np.ndarray:
 
 
 def randomization_p(differences: np.ndarray, rng: np.random.Generator) -> float:
-    """Two-sided p-value of a sum of 0, when each difference could as well have the other sign.
+    """Return the two-sided p-value of the differences' sum, if by chance each difference could have either sign.
 
     >>> randomization_p(np.array([1.0, 1.0, 1.0, 0.0]), np.random.default_rng(0))
     0.25
@@ -87,7 +87,7 @@ def randomization_p(differences: np.ndarray, rng: np.random.Generator) -> float:
 
 
 def answers(results: Sequence[Result]) -> Iterator[dict[str, Any]]:
-    """One row for each pair of `matched` runs: the run with more milestones wins, as many make a draw."""
+    """Yield one row for each pair of `matched` runs: the run with more milestones wins, and equal numbers are a draw."""
     for (first, own), (second, theirs) in itertools.combinations(by_model(results).items(), 2):
         for one, other in matched(own, theirs):
             more = one.num_reached - other.num_reached
@@ -97,7 +97,7 @@ def answers(results: Sequence[Result]) -> Iterator[dict[str, Any]]:
 
 
 def write_answers(results: Sequence[Result], path: Path) -> int:
-    """Write them as `interplay rank --answers` reads them; returns how many."""
+    """Write the rows of `answers` in the form that `interplay rank --answers` reads; return their number."""
     rows = list(answers(results))
     with path.open("w", newline="", encoding="utf-8") as stream:
         writer = csv.DictWriter(stream, _OF_ANSWERS)
@@ -114,7 +114,7 @@ METHODS = tuple(name for name, method in methods.METHODS.items() if not method.u
 class Ratings:
     """Models by strength, with 95 % intervals, and `above_next`, the share of resamples in which a model is above the next one.
 
-    Both are `None` where a single task, or tasks that all say the same, cannot tell.
+    Both are `None` if there is a single task, or if all tasks agree, because resampling tasks then tells nothing.
     """
 
     rows: Sequence[LeaderboardRow]
@@ -126,8 +126,8 @@ class Ratings:
 def rate(results: Sequence[Result], method: str = "bradley-terry") -> Ratings:
     """Rate the models of one table from the pairs of their runs (`answers`).
 
-    Pairs of one task are alike, so intervals are a bootstrap that draws whole tasks (`rank.bootstrap`): there, answers of one
-    judge are drawn together, and a pair's judge is its task.
+    Pairs of one task are alike, so the bootstrap for the intervals draws whole tasks. `rank.bootstrap` draws all answers of a
+    judge together; so each pair names its task as its judge.
     """
     pairs = [Comparison(one["left"], one["right"], one["outcome"], judge=one["task"]) for one in answers(results)]
     if not pairs:
@@ -157,14 +157,14 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Board:
-    """One table, and all that its page says of it.
+    """One table, and all other facts on its page.
 
     Attributes:
         table: As `metrics.tables` makes it.
         pairs: As `paired_tests` makes them.
-        num_waiting: First attempts of people that would count, and are not judged yet.
+        num_waiting: Number of people's first attempts that would count but are not judged yet.
         wrong: Runs left out because they contradict their episodes, each with the reason.
-        num_believed: Runs that were not compared with their episodes yet.
+        num_believed: Number of runs that were not compared with their episodes yet.
     """
 
     name: str
@@ -198,7 +198,7 @@ class Board:
         return [_named(one, one.why) for one in self.results if one.failed is not None]
 
     def left_out(self) -> list[Mapping[str, Any]]:
-        """Wrong runs and why, without milestones: people who look at the page may still play."""
+        """Return the wrong runs with reasons; the reasons name no milestones, because readers of the page may still play."""
         return [_named(one, why.partition(":")[0]) for one, why in self.wrong]
 
     def runs(self) -> list[tuple[str, list[list[Result]]]]:
@@ -232,9 +232,9 @@ def _named(result: Result, why: str | None) -> dict[str, Any]:
 def sorted_out(
     results: Sequence[Result], verdicts: Mapping[str, str | None]
 ) -> tuple[list[Result], list[tuple[Result, str]], list[Result]]:
-    """Runs that count; wrong ones with the reason; and those of the first that were not compared with their episodes.
+    """Return the runs that count, the wrong runs with reasons, and counting runs not yet compared with their episodes.
 
-    `verdicts` has run -> as `verification.compared`. If several runs name one episode, none of them counts.
+    `verdicts` maps a run to its result of `verification.compared`. If several runs name the same episode, none of them counts.
     """
     claims = Counter(one.episode for one in results if one.failed is None)
     whys = {one.run: verdicts.get(one.run, "") for one in results}
@@ -248,7 +248,7 @@ def sorted_out(
 
 
 def boards(every: Sequence[Result], references: References, verdicts: Mapping[str, str | None] = {}) -> list[Board]:
-    """Tables of all runs that count, those with most entrants first; `verdicts` as for `sorted_out`."""
+    """Make a board for each table of the runs that count, boards with the most models first; `verdicts` as for `sorted_out`."""
     results, wrong, believed = sorted_out(every, verdicts)
     of_settings: dict[str, list[Result]] = {}
     for one in results:

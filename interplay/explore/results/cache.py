@@ -1,4 +1,4 @@
-"""Cache of results, boards and ratings for the pages of `explore`; renewed when runs, the catalogue or judgements change."""
+"""Cache results, boards and ratings for the pages of `explore`; renew them when runs, the catalogue or judgements change."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _NONE = References({}, (), ())
 
 
 class ResultCache:
-    """Results, boards and ratings of a data folder; safe to share between threads."""
+    """The results, boards and ratings of a data folder; safe to share between threads."""
 
     def __init__(self, database: Database, data: Path, judgement_of: JudgementOf) -> None:
         self._database, self._data, self._judgement_of = database, data, judgement_of
@@ -89,7 +89,7 @@ class ResultCache:
         return self._keep("boards", (stamps, beside, tuple(verdicts.values())), lambda: boards(found, beside, verdicts))
 
     def _verdicts(self, files: _Files) -> dict[str, str | None]:
-        """Run -> as `verification.compared`, as far as it is known now; None where it is not."""
+        """Return run -> what is known now of its result of `verification.compared`; None if nothing is known."""
         folders = (_stamp(self._data / one) for one in (verification.FOLDER, judgement_cache.FOLDER))
         key = (*folders, *((path, stamp) for path, (stamp, _, _) in files.items()))
         found = [(path, one, digest) for path, (_, one, digest) in files.items() if isinstance(one, Result)]

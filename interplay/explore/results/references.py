@@ -1,6 +1,6 @@
-"""References that models are compared with on the same instances: the recorded proofs of the oracle, and people.
+"""References to compare models with, on the same instances: the oracle's recorded proofs, and people's games.
 
-Only the first game of each person on each instance counts.
+Of each person, only the first game on each instance counts.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ JudgementOf = Callable[[str], Judgement | None]
 
 
 class Attempts(NamedTuple):
-    """First attempts that count, as results; and task and version of those that are not judged yet."""
+    """People's first attempts that count: results of judged ones, and (task, version) of those not judged yet."""
 
     results: list[Result]
     waiting: list[tuple[str, str]]
@@ -46,10 +46,10 @@ def first_attempts(
     judgement_of: JudgementOf,
     shown: Mapping[tuple[int, str], datetime],
 ) -> Attempts:
-    """First attempts that count: the player agreed to the comparison, and played to an end. No later attempt replaces one.
+    """Return people's first attempts that count: the player agreed to the comparison and finished; later attempts never count.
 
-    An attempt waits without a judgement. `shown` has (participant, task id) -> when they saw the parts of the task: games that
-    ended later are no first attempts, nor are games that ended after another of the same task.
+    An attempt without a judgement waits. `shown` maps (participant, task id) to the time when the person saw the parts of the
+    task. A game that ended later is not a first attempt, nor is a game that ended after another game of the same task.
     """
     made = Attempts([], [])
     for instance in published.instances().values():
@@ -63,7 +63,7 @@ def first_attempts(
 
 
 def beside(results: Sequence[Result], attempts: Sequence[Result]) -> list[Result]:
-    """Attempts on the instances of some runs, in the version that was played, and within the time that these had."""
+    """Return the attempts on the same instances and versions as some runs, without milestones after the runs' step limit."""
     versions = {(one.task, one.task_hash) for one in results}
     steps = min((json.loads(one.settings)["max_steps"] for one in results), default=0)
 
@@ -98,7 +98,7 @@ def _first(database: Database, task: Task, shown: Mapping[tuple[int, str], datet
 
 
 def _end(row: EpisodeRow) -> datetime:
-    """End of a game that was never paused; the recording does not say it more exactly."""
+    """Return when a game ended, if it was never paused; the recording has no more exact time."""
     return row.created_at + timedelta(seconds=row.duration_s)
 
 
@@ -133,7 +133,7 @@ class Exposures:
             add_exposures(session, [Exposure(participant, task, now)])
 
     def times(self) -> dict[tuple[int, str], datetime]:
-        """(participant, task id) -> when they first saw the task, or a pair of it to judge."""
+        """Return (participant, task id) -> when the person first saw the task, or was asked to judge a pair of its episodes."""
         first: dict[tuple[int, str], datetime] = {}
         with self._database.read() as session:
             for person, task, at in exposures(session):
@@ -159,7 +159,7 @@ _NOTHING: dict[str, Any] = {
 
 @dataclass(frozen=True, eq=False)
 class References:
-    """Results of others on the same instances; `waiting` has (task, version) of first attempts that are not judged yet."""
+    """Results of the oracle and of people; `waiting` has (task, version) of people's first attempts not judged yet."""
 
     proofs: Mapping[str, str]
     attempts: Sequence[Result]
@@ -167,7 +167,7 @@ class References:
 
     @property
     def rows(self) -> Mapping[str, Reference]:
-        """Name -> function that makes its results on the instances of some runs, for `metrics.tables`."""
+        """Name of the reference -> function that makes its results on the instances of some runs, for `metrics.tables`."""
         return {ORACLE: partial(proved, proofs=self.proofs), PEOPLE: partial(beside, attempts=self.attempts)}
 
     def num_waiting(self, results: Sequence[Result]) -> int:
@@ -181,9 +181,9 @@ def references(database: Database, data: Path, judgement_of: JudgementOf) -> Ref
 
 
 def proofs(database: Database, data: Path, judgement_of: JudgementOf) -> dict[str, str]:
-    """Hash of a task's version -> episode in which the oracle reached all its milestones.
+    """Return hash of a task's version -> episode in which the oracle reached all milestones.
 
-    `judgement_of` judges tasks that come with the package as they are now; for others the cached judgement counts.
+    `judgement_of` judges episodes of the package's present tasks; for other episodes the cached judgement counts.
     """
     today = {one.task().content_hash for one in published.instances().values()}
     found: dict[str, str] = {}
@@ -197,9 +197,9 @@ def proofs(database: Database, data: Path, judgement_of: JudgementOf) -> dict[st
 
 
 def proved(results: Sequence[Result], proofs: Collection[str]) -> list[Result]:
-    """Results of the oracle on the instances of these runs: all milestones of a version in `proofs`, none of others.
+    """Return the oracle's results on the instances of these runs: all milestones if the version is in `proofs`, else none.
 
-    Without any version in `proofs` the list is empty.
+    The list is empty if no version is in `proofs`.
     """
     made = {}
     for one in results:
@@ -210,9 +210,9 @@ def proved(results: Sequence[Result], proofs: Collection[str]) -> list[Result]:
 
 
 def recorded_proof(archive: Archive, instance: Instance) -> tuple[str, Mapping[str, int]] | None:
-    """Newest recorded proof of an instance in a data folder: its episode, and when each milestone was reached.
+    """Return an instance's newest proof in a data folder: its episode, and the tick of each milestone; `None` without a proof.
 
-    It is one that the instance names, or one of the same version of its task.
+    A proof that the instance names comes first, then an episode of the oracle in the same version of the task.
     """
     for named in reversed(instance.proofs):
         with suppress(NotFoundError):

@@ -1,4 +1,4 @@
-"""Use of each call of a run: its ticks, keys, thought, tokens and time, from the run's file alone."""
+"""List the calls of a run with their ticks, keys, thoughts, tokens and time; only the run's file is read."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ class Call:
     """One answered call.
 
     Attributes:
-        tick: When it was made.
-        ticks: Duration of its action; 0 for a refused reply, after which the model was asked again.
-        kinds: Of `replies.KINDS`; several where a model called several tools.
-        camera: Degrees down and to the right.
-        memory: The model's memory from here on; `None` where the reply does not change it.
-        input_tokens, output_tokens: As its server counts them.
+        tick: Tick at which the call was made.
+        ticks: Duration of the reply's action; 0 for a refused reply, after which the model was asked again.
+        kinds: Kinds of the reply, of `replies.KINDS`; several if the model called several tools.
+        camera: Turn in degrees: down, and to the right.
+        memory: The model's memory from this call on; `None` if the reply does not change it.
+        input_tokens, output_tokens: Numbers of tokens as the server counts them.
     """
 
     tick: int
@@ -46,7 +46,7 @@ class Call:
 
 
 def calls_of(run: Run) -> list[Call]:
-    """Calls of a run, in order; empty if its file does not say when they were made."""
+    """Return the calls of a run, in order; empty if the run's file does not say at which ticks they were made."""
     said = run.end or run.failed or {}
     asked = said.get("asked", ())
     ticks = [tick for tick, *_ in asked]

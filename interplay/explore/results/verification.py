@@ -1,4 +1,4 @@
-"""Whether files of runs agree with their episodes."""
+"""Check whether files of runs agree with their episodes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FOLDER = Path("media") / "runs"
 
 
 class WrongRun(NamedTuple):
-    """A file that contradicts its episode, or cannot be compared with one."""
+    """A file of a run that contradicts its episode, or cannot be compared with an episode."""
 
     file: str
     text: str
@@ -35,13 +35,13 @@ class WrongRun(NamedTuple):
 def wrong_runs(
     data: Path, episodes: Mapping[str, str], judgements: Mapping[str, Judgement], whole: Collection[str] = ()
 ) -> Iterator[WrongRun]:
-    """Runs of a data folder whose files are wrong; failed runs are in no rate, and are not looked at.
+    """Yield the runs of a data folder whose files are wrong; failed runs are not checked, because no rate counts them.
 
     Args:
         episodes: Id -> task, of the episodes to compare with.
-        judgements: Id -> judgement, of those that can be judged.
-        whole: Tasks of which `episodes` has all episodes: their runs must be among them. If it is not empty, unreadable files
-            are wrong, too.
+        judgements: Id -> judgement, of those episodes that can be judged.
+        whole: Tasks of which `episodes` has all episodes, so that a run of the task without such an episode is wrong. If
+            `whole` is not empty, unreadable files are wrong, too.
     """
     results = {path: result_at(path) for path in files(data)}
     played = {path: one for path, one in results.items() if isinstance(one, Result) and one.failed is None}
@@ -64,7 +64,7 @@ def wrong_runs(
 
 
 def difference(result: Result, task: str, judgement: Judgement) -> str:
-    """Difference between a run and its episode, which is of `task`, in words; empty if they agree."""
+    """Describe the difference between a run and its episode in words; empty if they agree. `task` is the episode's task."""
     if (task, judgement.reached, set(judgement.milestones)) == (result.task, result.reached, result.judged):
         return ""
     said = ", ".join(f"{name} at step {step}" for name, step in result.reached.items()) or "nothing reached"
@@ -74,9 +74,9 @@ def difference(result: Result, task: str, judgement: Judgement) -> str:
 def compared(
     archive: Archive | None, path: Path, run: Run, result: Result, judge: Callable[[Episode, Instance], Judgement]
 ) -> str | None:
-    """Error of a run, found by playing its episode again, once for each version of the two files.
+    """Compare a run with its episode, which is replayed once for each version of the two files; return the error in words.
 
-    Empty if there is no error, or if the run failed; `None` if it cannot be known, as for files of an earlier release.
+    The text is empty if there is no error, or if the run failed; `None` if unknown, as for files of an earlier release.
     """
     if result.failed is not None:
         return ""
@@ -100,7 +100,7 @@ def compared(
 
 
 def last_verdict(root: Path, path: Path) -> dict[str, str] | None:
-    """Last result of `compared`, with the hashes of the two files."""
+    """Read the last result of `compared` for a run, with the hashes of the two files; `None` if missing."""
     try:
         known = json.loads((root / FOLDER / f"{path.stem}.json").read_bytes())
     except (OSError, ValueError):

@@ -1,1 +1,1 @@
-"""The BEDD report: its tables and figures recomputed from recorded answers, beside the published numbers."""
+"""The BEDD report: the paper's tables and figures, computed again from recorded answers, next to the published numbers."""

@@ -1,4 +1,4 @@
-"""The chapter about demonstrations: how many and how long (BEDD's table 1), clicks and movement (its figure 3)."""
+"""The chapter about demonstrations: their number and length (BEDD's table 1), clicks and movement (BEDD's figure 3)."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _MOVING_BUTTONS = ("forward", "left", "back", "right")
 
 
 class Effort(NamedTuple):
-    """One episode: its task, length, right clicks, steps of movement, whether the player ended it by ESC.
+    """One episode: its task, length, right clicks, steps of movement, and whether the player ended it with ESC.
 
-    `num_unreadable` counts lines of recordings that are no JSON object; they count as steps in which nothing is held.
-    `num_files` is how many recordings it is joined from; `size_bytes` theirs, None where no files were measured.
+    `num_unreadable` counts lines of recordings that are not JSON objects; such a line counts as a step without any key held.
+    `num_files` is the number of files that the episode was joined from; `size_bytes` is their size, None if not measured.
     """
 
     task: str
@@ -42,16 +42,16 @@ class Effort(NamedTuple):
 
 
 def recorded_efforts(folder: Path, *, on_file: Callable[[int, int], None] = lambda done, total: None) -> list[Effort]:
-    """Count every episode below a folder of recordings; `on_file` is told how many of how many files are done.
+    """Count every episode below a folder of recordings; `on_file` gets the number of files done, and of all files.
 
     Raises:
-        RecordingsError: If there is no such folder, or nothing in it whose task is known.
+        RecordingsError: If there is no such folder, or if it has no recording of a known task.
     """
     return [effort_of(parts) for parts in episodes_of(count_recordings(folder, on_file=on_file).values())]
 
 
 def effort_of(parts: Sequence[Recording]) -> Effort:
-    """An episode counted from its files; the player ended it if the last one has the ESC."""
+    """Count one episode from its files; the player ended the episode if its last file has the ESC key."""
     return Effort(
         parts[0].task,
         sum(part.num_steps for part in parts),
@@ -65,7 +65,7 @@ def effort_of(parts: Sequence[Recording]) -> Effort:
 
 
 def archived_efforts(archive: Archive) -> Iterator[Effort]:
-    """Every human episode of the paper's four tasks in an archive, its first seat; a click counts when `use` goes down."""
+    """Count every human episode of the paper's four tasks in an archive (first seat only); a click is a new press of `use`."""
     for task in task_ids().values():
         for episode in archive.episodes(task=task, actor="human"):
             if episode.frame_policy == "uploaded" or not episode.num_steps:
@@ -84,7 +84,7 @@ def archived_efforts(archive: Archive) -> Iterator[Effort]:
 
 
 def proxy_section(efforts: Sequence[Effort], source: str) -> Section:
-    """Table 1 and figure 3 of the demonstrations; `source` tells the reader where they come from."""
+    """Make table 1 and figure 3 of the demonstrations; `source` tells the reader where the demonstrations come from."""
     title = "Demonstrations"
     groups = {name: [effort for effort in efforts if effort.task == name] for name in task_ids()}
     if not efforts:

@@ -1,4 +1,4 @@
-"""The chapter about factors: which question measures what (BEDD's table 10) and how agents score (its figure 4)."""
+"""The chapter about factors: which question measures what (BEDD's table 10), and the agents' scores (BEDD's figure 4)."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class FactorScore(NamedTuple):
 
 
 def factor_name(question: Question) -> str:
-    """Factor that a question measures; for the overall question the overall impression."""
+    """Return the factor that a question measures; the overall question measures the overall impression."""
     return "Better Overall" if question.kind == "overall" else question.factor
 
 
 def points(question: Question, response: Any) -> tuple[float | None, float | None]:
-    """Points of the left and the right side by an answer to a question; None where it says nothing.
+    """Return the points that an answer gives to the left and the right side; None if it says nothing about a side.
 
     >>> points(Question("q", "Better Style", "comparative", ""), "draw")
     (0.5, 0.5)
@@ -55,9 +55,9 @@ def points(question: Question, response: Any) -> tuple[float | None, float | Non
 
 
 def factor_scores(answers: Iterable[FullAnswer], questions: Sequence[Question], agents: Sequence[str]) -> list[FactorScore]:
-    """Scores of `agents` in every factor of one task, over all their comparisons in it, by question, then by agent.
+    """Compute the scores of `agents` in every factor of one task, over all their comparisons, by question, then by agent.
 
-    An agent without an answer to a question has no row for it.
+    An agent has no row for a question that nobody answered about this agent.
     """
     collected: dict[tuple[str, str], list[float]] = {(question.id, agent): [] for question in questions for agent in agents}
     wanted = set(agents)
@@ -82,9 +82,9 @@ def factor_scores(answers: Iterable[FullAnswer], questions: Sequence[Question], 
 def factor_section(
     groups: Groups, forms: Mapping[str, Sequence[Question]], focus: Sequence[str], roster: Sequence[str]
 ) -> Section:
-    """Scores of the `focus` agents, task by task, and the mapping of questions to factors; `forms` are by task id.
+    """Make the chapter: scores of the `focus` agents, task by task, and the factor of each question.
 
-    `roster` is every agent, in the order that gives them their colours.
+    `forms` has task id -> questions. `roster` lists all agents; the place in this list gives an agent its colour.
     """
     blocks: list[Table | Figure] = []
     slugs = _slugs(groups)
@@ -154,7 +154,7 @@ def _table(id: str, title: str, scores: Sequence[FactorScore], how: str) -> Tabl
 
 
 def _mapping(groups: Groups, forms: Mapping[str, Sequence[Question]]) -> Table:
-    """Each question's factor and score, and how many answers to it were given here and imported."""
+    """Make the table of questions: each question's factor and score, and its number of answers, given here and imported."""
     rows = []
     for name, readings in groups.items():
         for question in forms.get(readings[0].answer.task, ()):
@@ -201,7 +201,7 @@ def _wording(groups: Groups) -> str:
 
 
 def _slugs(names: Iterable[str]) -> dict[str, str]:
-    """Each name's part of anchors and file names, no two the same.
+    """Return a different short text for each name, for use in anchors and file names.
 
     >>> _slugs(["basalt/Find Cave", "basalt/Find-Cave"])
     {'basalt/Find Cave': 'basalt-find-cave', 'basalt/Find-Cave': 'basalt-find-cave-2'}

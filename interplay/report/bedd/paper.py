@@ -21,7 +21,7 @@ def paper() -> Mapping[str, Any]:
 
 
 def published(*path: str) -> Any:
-    """One published value by its path of keys, None where the paper has none.
+    """Return one published value by its path of keys; None if the paper does not have it.
 
     >>> published("tasks", "FindCave", "comparisons"), published("tasks", "FindDiamond", "comparisons")
     (722, None)
@@ -35,19 +35,19 @@ def published(*path: str) -> Any:
 
 
 def published_pair(section: str, a: str, b: str) -> dict[str, Any] | None:
-    """The published test of two groups, in whichever order it names them."""
+    """Return the published test of two groups, in whichever order the paper names the groups."""
     return next((pair for pair in published(section, "pairs") or () if {pair["a"], pair["b"]} == {a, b}), None)
 
 
 @cache
 def task_ids() -> Mapping[str, str]:
-    """The paper's tasks, in its order: published name -> task of our basalt suite."""
+    """Return the paper's tasks, in the paper's order: published name -> id of the task in our basalt suite."""
     ours = {published_name(task): task.id for suite in builtin_suites() for task in suite.tasks}
     return MappingProxyType({name: ours[name] for name in paper()["tasks"]})
 
 
 def short_name(task: str) -> str:
-    """The published name of one of the paper's tasks; any other task keeps its own.
+    """Return the published name of one of the paper's tasks; any other task keeps its own name.
 
     >>> short_name("basalt/find_cave"), short_name("atari/breakout")
     ('FindCave', 'atari/breakout')
@@ -56,7 +56,7 @@ def short_name(task: str) -> str:
 
 
 def task_id(name: str) -> str | None:
-    """Which of the paper's tasks a name means: our id, or any published spelling; None if none does.
+    """Return the id of the paper's task that a name means: our id, or any published spelling; None for other names.
 
     >>> task_id("FindCave"), task_id("MineRLBasaltFindCave-v0"), task_id("basalt/find_cave"), task_id("FindDiamond")
     ('basalt/find_cave', 'basalt/find_cave', 'basalt/find_cave', None)

@@ -1,4 +1,4 @@
-"""The chapter about agents: ratings, the normalised score (BEDD's table 3), the leaderboard, ratings by task and by method."""
+"""The chapter about agents: ratings, the normalised score (BEDD's table 3), leaderboard, and ratings by task and by method."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _FEW_JUDGES = 10
 
 
 def boards_of(readings: Sequence[Reading], resampling: Resampling) -> Boards:
-    """TrueSkill of all answers in the order of the log: overall, by task, and normalised, with intervals."""
+    """Rate the agents by TrueSkill, from all answers in the order of the log: overall, by task, normalised, with intervals."""
     return boards(
         [
             Comparison(answer.left, answer.right, answer.outcome, answer.task, answer.judge, answer.created_at)  # type: ignore[arg-type]
@@ -37,13 +37,13 @@ def boards_of(readings: Sequence[Reading], resampling: Resampling) -> Boards:
 
 
 def resampling_of(readings: Sequence[Reading], seed: int) -> Resampling:
-    """Judges are drawn anew with all their answers, which resemble each other; answers, where there are few judges."""
+    """Choose the resampling: whole judges, because answers of one judge are alike; or single answers if judges are few."""
     num_judges = len({reading.answer.judge for reading in readings})
     return Resampling(NUM_RESAMPLES, "judges" if num_judges >= _FEW_JUDGES else "answers", 0.95, seed)
 
 
 def focus_agents(made: Boards) -> list[str]:
-    """Agents to look at when none are named: those of the paper's six that were judged, then the best by score."""
+    """Choose the agents to look at if none are named: those of the paper's six that were judged, then the best by score."""
     board = [row.agent for row in made.overall.rows]
     known = [agent for agent in paper()["source"]["agents"] if agent in board]
     return known + [agent for agent in board if agent not in known][: NUM_FOCUS - len(known)]
@@ -52,7 +52,7 @@ def focus_agents(made: Boards) -> list[str]:
 def rating_section(
     made: Boards, resampling: Resampling, focus: Sequence[str], roster: Sequence[str], methods: Table
 ) -> Section:
-    """TrueSkill overall and by task, and the normalised score where there are several tasks; `resampling` made intervals."""
+    """Make the chapter: TrueSkill overall and by task, and the normalised score; `resampling` is how intervals were made."""
     drawn = f"{resampling.num_resamples} bootstrap resamples of the {resampling.unit} (seed {resampling.seed})"
     how = f"Intervals hold 95 % of {drawn}."
     if any(row.score_low is None for row in made.overall.rows):
@@ -184,7 +184,7 @@ _ALONE = ("no, each side is judged separately", "one", "standard error of each s
 
 
 def methods_table(board: Board, groups: Groups, forms: Mapping[str, Sequence[Question]]) -> Table:
-    """One row a method: its traits, and how its order of the agents agrees with TrueSkill's and with itself reversed."""
+    """Make a row for each method: its traits, and how its ranking agrees with TrueSkill's and its own on reversed answers."""
     score = board.ranking.score
     backwards = board.log.select(np.arange(len(board.log))[::-1])
     rows: list[tuple[Cell, ...]] = []
@@ -217,12 +217,12 @@ def methods_table(board: Board, groups: Groups, forms: Mapping[str, Sequence[Que
 
 
 def _correlation(a: NDArray[np.float64], b: NDArray[np.float64]) -> float | None:
-    """None where one side is all equal, and so has no order."""
+    """Return the rank correlation; None if all values of one side are equal, so that they have no order."""
     return None if np.ptp(a) == 0 or np.ptp(b) == 0 else rank_correlation(a, b)
 
 
 def _direct_scores(groups: Groups, forms: Mapping[str, Sequence[Question]], agents: Sequence[str]) -> dict[str, float]:
-    """Agent -> mean score over the direct questions of all tasks, each question weighing the same."""
+    """Return agent -> mean score over the direct questions of all tasks; every question has the same weight."""
     scores: dict[str, list[float]] = {agent: [] for agent in agents}
     for readings in groups.values():
         direct = [question for question in forms.get(readings[0].answer.task, ()) if question.kind == "direct"]

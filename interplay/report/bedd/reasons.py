@@ -1,5 +1,6 @@
-"""Reasons of answers: their length and sentiment, answers by task or by agent, and tests of counts of sentiments, which
-`interplay report bedd --counts FILE` reads from a file."""
+"""Measure the reasons of answers (length and sentiment), group answers by task or agent, and test counts of sentiments.
+
+`interplay report bedd --counts FILE` reads such counts from a file."""
 
 from __future__ import annotations
 
@@ -23,17 +24,17 @@ SENTIMENTS: tuple[Sentiment, ...] = ("positive", "neutral", "negative")
 
 @lru_cache(maxsize=4096)  # a report reads the same reasons again
 def sentiment(text: str) -> Sentiment:
-    """Positive, neutral or negative: polarity of TextBlob's pattern analyser above, at or below 0.
+    """Return positive, neutral or negative: the polarity by TextBlob's pattern analyser is above, at or below 0.
 
-    The polarity is the mean over the words of the text that its English lexicon knows, 0 if it knows none. The lexicon reads
-    "right" as praise (+0.29) and "left" as nothing, wherever they name a side: see docs/report.md, "Sentiment".
+    The polarity is the mean over the words that the analyser's English lexicon knows; 0 if it knows no word of the text. The
+    lexicon reads "right" as praise (+0.29) and ignores "left", even where they name a side: see docs/report.md, "Sentiment".
     """
     polarity: float = _analyser()(text).polarity  # type: ignore[assignment]  # a property cached on the instance
     return "positive" if polarity > 0 else "negative" if polarity < 0 else "neutral"
 
 
 def sentiment_counts(sentiments: Iterable[Sentiment]) -> tuple[int, int, int]:
-    """How many are positive, neutral and negative.
+    """Count the positive, neutral and negative sentiments.
 
     >>> sentiment_counts(["positive", "negative", "positive"])
     (2, 0, 1)
@@ -44,7 +45,7 @@ def sentiment_counts(sentiments: Iterable[Sentiment]) -> tuple[int, int, int]:
 
 
 def _analyser():
-    """The class TextBlob; importing it takes a second, so it waits until a text is read."""
+    """Return the class TextBlob; the import takes a second, so it is done only when a text is read."""
     try:
         from textblob import TextBlob
     except ModuleNotFoundError:
@@ -56,10 +57,10 @@ _RIGHT = re.compile(r"\bright\b", re.IGNORECASE)
 
 
 class Reading(NamedTuple):
-    """An answer and what its reason measures: characters, words (separated by white space) and sentiment.
+    """An answer and the measures of its reason: numbers of characters and words (separated by white space), and sentiment.
 
-    `leans_on_right` says that the class would be another one if the word "right" were not in the text: TextBlob takes it for
-    praise, also where it names a side.
+    `leans_on_right`: the sentiment would be different without the word "right" in the text. TextBlob takes this word for
+    praise, even where it names a side.
     """
 
     answer: FullAnswer
@@ -73,7 +74,7 @@ Groups = Mapping[str, Sequence[Reading]]
 
 
 def read(answers: Iterable[FullAnswer], *, on_answer: Callable[[], None] = lambda: None) -> list[Reading]:
-    """Measure every reason; about 0.15 ms each."""
+    """Measure the reason of every answer; each takes about 0.15 ms."""
     readings = []
     for answer in answers:
         its = sentiment(answer.reason)
@@ -84,7 +85,7 @@ def read(answers: Iterable[FullAnswer], *, on_answer: Callable[[], None] = lambd
 
 
 def by_task(readings: Iterable[Reading]) -> dict[str, list[Reading]]:
-    """Published (or else own) name of a task -> its answers; the paper's tasks first, in its order."""
+    """Group answers by task: published (or else own) name -> answers; the paper's tasks come first, in the paper's order."""
     groups: dict[str, list[Reading]] = {}
     for reading in readings:
         groups.setdefault(short_name(reading.answer.task), []).append(reading)
@@ -97,7 +98,7 @@ def among(readings: Iterable[Reading], agents: Sequence[str]) -> list[Reading]:
 
 
 def by_agent(readings: Iterable[Reading], agents: Sequence[str]) -> dict[str, list[Reading]]:
-    """Agent -> every answer that has it on a side, in the order of `agents`; an answer about two of them is in both groups."""
+    """Group answers by agent, in the order of `agents`; an answer is in the group of each of its two agents."""
     groups: dict[str, list[Reading]] = {agent: [] for agent in agents}
     for reading in readings:
         for agent in (reading.answer.left, reading.answer.right):
@@ -113,11 +114,11 @@ _EXAMPLE = '{"task_sentiment": {"FindCave": [575, 48, 99], ...}, "agent_sentimen
 
 
 class CountsError(InterplayError):
-    """A file of counts that cannot be used; the text names the key and what was expected there."""
+    """Raised when a file of counts cannot be used; the text names the key and the expected value."""
 
 
 class SentimentTests(NamedTuple):
-    """Counts of one kind of group (tasks, agents), tested for independence, over all and pair by pair."""
+    """Counts by task or by agent, with tests of independence: over all groups, and for each pair of groups."""
 
     counts: Counts
     chi_square: ChiSquare
@@ -132,7 +133,7 @@ class SentimentTests(NamedTuple):
 
 
 class CountsReport(NamedTuple):
-    """Tests of the counts, and how many single judgements they stand for."""
+    """Tests of the counts, and the number of single judgements behind the counts."""
 
     task_sentiment: SentimentTests
     agent_sentiment: SentimentTests
@@ -150,7 +151,7 @@ def counts_report(path: Path) -> CountsReport:
     """Read counts and test them.
 
     Args:
-        path: JSON: `task_sentiment` and `agent_sentiment`, each a name -> [positive, neutral, negative].
+        path: JSON file: `task_sentiment` and `agent_sentiment`, each with name -> [positive, neutral, negative].
     Raises:
         CountsError: If the file cannot be read, a key or a count is missing or wrong, or a task is not in the basalt suite.
     """
@@ -179,7 +180,7 @@ def read_counts(path: Path) -> dict[str, Counts]:
 
 
 def compare_counts(counts: Counts, *, where: str) -> SentimentTests:
-    """Chi-square over all groups and of each pair."""
+    """Test counts of groups by chi-square, over all groups and for each pair."""
     try:
         overall = chi_square(list(counts.values()))
     except ValueError:
@@ -191,9 +192,9 @@ def compare_counts(counts: Counts, *, where: str) -> SentimentTests:
 
 
 def points_per_answer(questions: tuple[Question, ...]) -> int:
-    """Single judgements in one answer: the overall one, and one for each direct and each comparative question.
+    """Return the number of single judgements in one answer: one overall, and one for each direct and comparative question.
 
-    The paper's 27,905 are the sum of n x (1 + direct + comparative) over its four tasks.
+    The paper's 27,905 judgements are the sum of n x (1 + direct + comparative) over its four tasks.
     """
     return 1 + sum(question.kind in ("direct", "comparative") for question in questions)
 

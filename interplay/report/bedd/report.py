@@ -1,4 +1,4 @@
-"""`interplay report bedd`: every table and figure of BEDD's sections 4 and 5 and appendix E, from answers of any archive."""
+"""`interplay report bedd`: all tables and figures of BEDD's sections 4 and 5 and appendix E, from answers of any archive."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from interplay.tasks import Task, builtin_suites
 
 
 class NothingToReportError(InterplayError):
-    """No answer where the report looked."""
+    """Raised when the report finds no answers."""
 
 
 def database_report(
@@ -33,11 +33,11 @@ def database_report(
     on_begin: Callable[[int], Callable[[], None]] = lambda total: lambda: None,
     **options: Any,
 ) -> Report:
-    """The whole report on the answers of a database, read as they are at one moment.
+    """Make the whole report from the answers of a database, all read at the same moment.
 
     Args:
-        on_begin: Called with the number of answers; what it returns is called after each.
-        options: As of `bedd_report`, as are the errors.
+        on_begin: Called with the number of answers; it returns a function that is called after each answer.
+        options: As for `bedd_report`, which also has the errors.
     """
     with database.read() as session:
         on_answer = on_begin(num_full_answers(session))
@@ -45,7 +45,7 @@ def database_report(
 
 
 def forms(session: Session) -> Forms:
-    """Task id -> questions: of the version that answers are about, else of the built-in task."""
+    """Return task id -> questions, from the version of the task that was judged, or else from the built-in task."""
     known = {task.id: task.questions for suite in builtin_suites() for task in suite.tasks}
     return known | {id: Task.from_json(definition).questions for id, definition in judged_definitions(session).items()}
 
@@ -60,10 +60,10 @@ def bedd_report(
     seed: int = 0,
     on_answer: Callable[[], None] = lambda: None,
 ) -> Report:
-    """The whole report.
+    """Make the whole report from answers.
 
     Args:
-        answers: Those that count, in the order of the log.
+        answers: The answers that count, in the order of the log.
         agents: Agents to look at; by default those of the paper's six that were judged, then the best.
     Raises:
         NothingToReportError: If there is no answer.
@@ -120,7 +120,7 @@ def bedd_report(
 
 
 def _inconsistency_section() -> Section:
-    """Values in the paper that disagree with each other, so that nobody looks for a match there."""
+    """List the values of the paper that contradict each other, so that readers expect no match there."""
     tasks = paper()["tasks"]
     statistic, p = anova_from_summaries(
         {name: (row["comparisons"], row["words_mean"], row["words_se"]) for name, row in tasks.items()}

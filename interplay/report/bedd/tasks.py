@@ -1,4 +1,4 @@
-"""Chapters about the data set and about time, by task: BEDD's tables 2 and 5."""
+"""The chapters about the data set and about time, by task: BEDD's tables 2 and 5."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Forms = Mapping[str, Sequence[Question]]
 def data_section(
     groups: Groups, readings: Sequence[Reading], forms: Forms, of_focus: Sequence[Reading], focus: Sequence[str]
 ) -> Section:
-    """Comparisons, hours, words and sentiment by task; points and judges; `of_focus` are comparisons of two of the agents."""
+    """Make the chapter about data: comparisons, hours, words, sentiment, points, judges. `of_focus` compare two of `focus`."""
     return Section(
         "data",
         "The data set",

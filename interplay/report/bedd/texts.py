@@ -1,4 +1,4 @@
-"""Reasons that judges wrote: lengths and sentiment by group (tables 6 to 9 of BEDD and the tests of its section 5)."""
+"""Tables about the reasons that judges wrote: length and sentiment by group (BEDD's tables 6 to 9, and its section 5)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _OVERLAP = " An answer is about two agents, so it can be in two groups. The test
 
 
 def length_table(groups: Groups, kind: str) -> Table:
-    """Characters and words of reasons: tables 6 (`kind` is "tasks") and 8 ("agents")."""
+    """Make the table of characters and words of reasons: table 6 (`kind` is "tasks") or 8 ("agents")."""
     rows = []
     for name, readings in groups.items():
         chars = describe([reading.num_chars for reading in readings])
@@ -43,7 +43,7 @@ def length_table(groups: Groups, kind: str) -> Table:
 
 
 def anova_tables(groups: Groups, kind: str) -> list[Table]:
-    """One-way ANOVA of words and of characters, and Tukey's HSD for words; nothing if a test cannot be made."""
+    """Make tables of one-way ANOVA of words and of characters, and of Tukey's HSD for words; none if a test is impossible."""
     tests: dict[str, Anova] = {}
     for unit in ("words", "characters"):
         num = attrgetter("num_words" if unit == "words" else "num_chars")
@@ -159,7 +159,7 @@ def length_figure(groups: Groups, kind: str, roster: Sequence[str] = ()) -> Figu
 
 
 def sentiment_tests(groups: Groups, kind: str) -> list[Table]:
-    """Chi-square of independence, and of every pair: tables 7 and 9; nothing if there is nothing to test."""
+    """Make tables of chi-square tests, over all groups and for every pair (tables 7 and 9); none if nothing can be tested."""
     counts = {name: sentiment_counts(reading.sentiment for reading in readings) for name, readings in groups.items()}
     section = f"{_one(kind)}_sentiment"
     try:
@@ -197,7 +197,7 @@ def pair_table(counts: dict[str, tuple[int, int, int]], kind: str, caveat: str =
 
 
 def text_blocks(groups: Groups, kind: str, roster: Sequence[str] = ()) -> Iterable[Table | Figure]:
-    """All of the above, in reading order, for `kind` "tasks" or "agents"; `roster` as in `plot_intervals`."""
+    """Yield this module's tables and figures in order; `kind` is "tasks" or "agents", and `roster` as in `plot_intervals`."""
     yield sentiment_figure(groups, kind)
     yield sentiment_table(groups, kind)
     yield from sentiment_tests(groups, kind)
@@ -207,7 +207,7 @@ def text_blocks(groups: Groups, kind: str, roster: Sequence[str] = ()) -> Iterab
 
 
 def _published_difference(paper: Any, a: str, b: str) -> dict[str, float]:
-    """The published interval of mean(a) - mean(b); turned around if the paper has it the other way."""
+    """Return the published interval of mean(a) - mean(b), turned around if the paper has mean(b) - mean(a); else empty."""
     for known in (paper or {}).get("differences", ()):
         if (known["a"], known["b"]) == (a, b):
             return known

@@ -1,5 +1,5 @@
-"""The analyses of CrowdPlay (Gerstgrasser et al. 2022), one module a section.
+"""The analyses of CrowdPlay (Gerstgrasser et al. 2022).
 
-`plays.py` is what they are made of, and which of it is good; `times.py` (hours, latency), `maps.py` and `groups.py`
-(treatments, teams) have the sections; `report.py` puts them together.
+`plays.py` reads the plays and decides which plays are good. `times.py` (hours, latency), `maps.py` and `groups.py` (treatments,
+teams) make the sections, and `report.py` puts the sections together.
 """

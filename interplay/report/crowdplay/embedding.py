@@ -1,4 +1,4 @@
-"""t-SNE maps with the parameters of CrowdPlay's table 7 (Gerstgrasser et al. 2022), and new points placed in such a map."""
+"""Make t-SNE maps with the parameters of CrowdPlay's table 7 (Gerstgrasser et al. 2022), and place new points in such maps."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ class Map:
 
 @dataclass(frozen=True)
 class Nearness:
-    """Mean distance, in the space of features, of a placed point to the nearest one of the map, and among those of the map."""
+    """Mean distance, in features, to the nearest point of the map: of placed points, and of the map's own points."""
 
     placed: float
     among: float
 
 
 def perplexity_for(num: int) -> float:
-    """The paper's perplexity, or a third of the points where there are too few for it.
+    """Return the paper's perplexity, or about a third of the number of points if points are few.
 
     >>> perplexity_for(500), perplexity_for(31)
     (30.0, 10.0)
@@ -45,9 +45,9 @@ def perplexity_for(num: int) -> float:
 
 
 def embed(features: np.ndarray, *, seed: int) -> Map:
-    """A t-SNE map of features, float64, shape (n, number of features), n at least `LEAST`.
+    """Make a t-SNE map of features, float64, shape (n, number of features), n at least `LEAST`.
 
-    One thread computes, so that the same features and the same seed give the same map.
+    Only one thread computes, so that the same features and seed give the same map.
     """
     try:
         import sklearn
@@ -66,7 +66,7 @@ def embed(features: np.ndarray, *, seed: int) -> Map:
 
 
 def place(features: np.ndarray, drawn: Map, new: np.ndarray, *, seed: int) -> np.ndarray | None:
-    """Places of points with `new` features in a map of `features`, float64, shape (number, 2); None without openTSNE."""
+    """Place points with `new` features in a map of `features`; return float64, shape (number, 2), or None without openTSNE."""
     try:
         from openTSNE import TSNEEmbedding
         from openTSNE.affinity import PerplexityBasedNN
@@ -87,7 +87,7 @@ def place(features: np.ndarray, drawn: Map, new: np.ndarray, *, seed: int) -> np
 
 
 def nearness(features: np.ndarray, new: np.ndarray) -> Nearness:
-    """How near new points are to the points of a map, by their features.
+    """Measure how near new points are to the points of a map, by their features.
 
     >>> nearness(np.array([[0.0], [1.0], [3.0]]), np.array([[5.0]]))
     Nearness(placed=2.0, among=1.3333333333333333)

@@ -1,5 +1,7 @@
-"""Groups of people compared: incentive treatments, by how much good data a person gave under each (section 4.3, figure 4 and
-tables 3 and 4 of CrowdPlay); and teams of several seats, by who played together."""
+"""Compare groups of people: incentive treatments, and teams of several seats.
+
+Treatments are compared by each person's amount of good data (section 4.3, figure 4 and tables 3 and 4 of CrowdPlay); teams
+are compared by the players who played together."""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ FEW = 8
 
 
 class Given(NamedTuple):
-    """One person's good and total seconds under one treatment."""
+    """One person's seconds under one treatment: seconds of good plays, and of all plays."""
 
     good_s: float
     total_s: float
@@ -30,9 +32,9 @@ class Given(NamedTuple):
 
 
 def treatments(plays: Sequence[Play], quality: Quality) -> dict[tuple[str, str], dict[str, list[Given]]]:
-    """(title of the task, variant) -> treatment -> what each person gave, of variants that two treatments or more have.
+    """Return (task title, variant) -> treatment -> each person's seconds, for variants with two treatments or more.
 
-    A treatment is a study; where people came to it through several channels, each channel is one of its own, as in the paper.
+    A treatment is a study; if people came to a study through several channels, each channel is a treatment, as in the paper.
     """
     visits = [play for play in plays if play.is_person and play.held.study is not None]
     channels: dict[str, set[str]] = {}
@@ -152,7 +154,7 @@ def _tests(number: int, what: str, id: str, label: str, values: dict[str, list[f
 
 
 class Team(NamedTuple):
-    """One game of several seats; `pairing` names the players in words, whatever their seats."""
+    """One game of several seats; `pairing` names the players in words, without their seats."""
 
     task: str
     title: str
@@ -165,7 +167,7 @@ class Team(NamedTuple):
 
 
 def teams(plays: Sequence[Play]) -> list[Team]:
-    """Every game of several seats, oldest first. A seat that changed hands is named by all who had it."""
+    """Return every game of several seats, oldest first; a seat that changed hands has the names of all its players."""
     games: dict[str, list[Play]] = {}
     for play in plays:
         if len(play.task.seats) > 1:

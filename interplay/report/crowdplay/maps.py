@@ -1,5 +1,4 @@
-"""Maps of plays by t-SNE: actions by channel (figure 3 of CrowdPlay), and behaviours with agents in the people's map (figures 6
-and 8)."""
+"""Make t-SNE maps of plays: actions by channel (CrowdPlay's figure 3), and agents placed in people's maps (figures 6 and 8)."""
 
 from __future__ import annotations
 
@@ -20,7 +19,7 @@ _MOST_GROUPS = 10
 
 
 class _Made(NamedTuple):
-    """A map that was made, for the table of parameters."""
+    """A finished map, with the facts for the table of parameters."""
 
     figure: Figure
     drawn: Map
@@ -30,7 +29,7 @@ class _Made(NamedTuple):
 
 
 class _Near(NamedTuple):
-    """How near an agent's plays are to people's."""
+    """How near an agent's plays are to people's plays."""
 
     title: str
     agent: str
@@ -40,7 +39,7 @@ class _Near(NamedTuple):
 
 
 def maps_section(plays: Sequence[Play], quality: Quality, shares: dict[str, list[str]], *, seed: int) -> Section:
-    """All maps, world by world; `shares` are the statistics of each world that are features of behaviour."""
+    """Make all maps, world by world; `shares` names the statistics of each world that describe behaviour."""
     said = [
         "Each point is a play: what one owner did in one seat of one episode. Points that are near each other chose their "
         "actions in similar shares. Distances between far points, and the size of clusters, mean nothing in t-SNE.",
@@ -171,7 +170,7 @@ def _map(
 
 
 def _features(plays: Sequence[Play], actions: Sequence[str], shares: Sequence[str]) -> np.ndarray:
-    """float64, shape (number of plays, number of actions and shares)."""
+    """Return the features of plays: float64, shape (number of plays, number of actions and shares)."""
     return np.nan_to_num(
         np.array(
             [
@@ -200,7 +199,7 @@ def _records(
 
 
 def _few_groups(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Join the smaller groups beyond ten, where colours come again."""
+    """Join the smallest groups into "others" if there are more than ten groups, because there are ten colours."""
     common = [name for name, _ in Counter(row["group"] for row in records).most_common()]
     if len(common) <= _MOST_GROUPS:
         return records

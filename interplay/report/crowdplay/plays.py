@@ -1,5 +1,6 @@
-"""Plays: every owner of every seat of every recording, with actions and latencies of its file; and which plays are good data:
-by a stated rule, those in which the player did what the task asked for."""
+"""Read plays and decide which are good data. A play is the part of one owner of one seat of one recording.
+
+Good plays are those in which, by a stated rule, the player did what the task asked for."""
 
 from __future__ import annotations
 
@@ -31,10 +32,10 @@ class Play:
     """One owner's part in one seat of one episode.
 
     Attributes:
-        actions: Action in words -> share of the steps, 0 to 1; of composed actions the share of steps each key was held.
-            Empty where the file could not be read.
-        latencies_ms: float64: of each input, from the painted frame on which it was made until it took effect.
-        unread: Why the file could not be read; empty where it was.
+        actions: Action in words -> share of the steps, 0 to 1; for composed actions, key -> share of steps in which it was
+            held. Empty if the file could not be read.
+        latencies_ms: Latency of each input, float64: from the painted frame that the player saw until the input took effect.
+        unread: Why the file could not be read; empty if it was read.
     """
 
     held: PlayedSeat
@@ -53,19 +54,19 @@ class Play:
 
     @property
     def seconds(self) -> float:
-        """How long they held the seat; at the task's own frame rate, or by the clock where the world waits for its players."""
+        """Seconds for which the owner held the seat: by the frame rate, or by the clock if the world waits for its players."""
         return self.held.duration_s if self.task.takes_turns else self.held.num_steps / self.task.frame_rate_hz
 
     @property
     def behaviour(self) -> str:
-        """The variant of a study that was asked for, else the task."""
+        """The study variant that the player was asked to play, or else the name of the task."""
         return self.held.variant or self.task.name
 
 
 def meets(play: Play, conditions: Sequence[Condition]) -> bool:
-    """Whether a play meets every one of some conditions on its own statistics; one that lacks the number does not.
+    """Whether a play's statistics meet all conditions; a play that lacks a statistic does not meet its condition.
 
-    `score` is what its owner earned, `num_steps` how long it had the seat.
+    `score` is the owner's total reward, and `num_steps` the number of steps for which the owner held the seat.
     """
     known = {"num_steps": float(play.held.num_steps), **play.held.statistics, "score": play.held.total_reward}
     return all(
@@ -78,7 +79,7 @@ _COMPARE = {"=": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operato
 
 
 def read_plays(archive: Archive, *, on_file: Callable[[int, int], None] = lambda done, total: None) -> list[Play]:
-    """Every play of an archive, oldest first."""
+    """Read every play of an archive, oldest first."""
     with archive.database.read() as session:
         seats = played_seats(session)
         definitions = task_definitions(session, {one.task_hash for one in seats})
@@ -94,7 +95,7 @@ def read_plays(archive: Archive, *, on_file: Callable[[int, int], None] = lambda
 
 
 def _read(root: Path, held: Sequence[PlayedSeat], task: Task) -> list[Play]:
-    """The plays of one episode; of one whose file is gone or damaged, what the catalogue says."""
+    """Read the plays of one episode; if its file is missing or damaged, return only the catalogue's facts about the plays."""
     try:
         episode = Episode.open(root / held[0].path)
         try:
@@ -113,7 +114,7 @@ def _play(episode: Episode, held: PlayedSeat, task: Task) -> Play:
 
 
 def action_shares(actions: pa.Array, task: Task) -> dict[str, float]:
-    """Share of the steps in which each action was chosen; of composed actions each key held; of others each number not zero.
+    """Return the share of steps in which each action was chosen; for composed actions: each key held, or each number not zero.
 
     >>> from interplay.tasks import find
     >>> action_shares(pa.array([0, 0, 1, 4]), find("atari/space_invaders"))
@@ -132,7 +133,7 @@ def action_shares(actions: pa.Array, task: Task) -> dict[str, float]:
 
 
 def _names(task: Task) -> dict[Any, str]:
-    """Discrete action -> the buttons that mean it."""
+    """Return discrete action -> names of the buttons that mean it."""
     if not task.keys.has_table:
         return {}
     order = task.keys.buttons.index
@@ -144,7 +145,7 @@ def _names(task: Task) -> dict[Any, str]:
 
 
 def _moved(part: pa.Array) -> float:
-    """Share of the entries of an array that hold something else than zero."""
+    """Return the share of the entries of an array that are not zero."""
     if pa.types.is_fixed_size_list(part.type):
         return float((part.flatten().to_numpy(zero_copy_only=False).reshape(len(part), -1) != 0).any(axis=1).mean())
     if pa.types.is_integer(part.type) or pa.types.is_floating(part.type):
@@ -153,7 +154,7 @@ def _moved(part: pa.Array) -> float:
 
 
 def latencies(steps: pa.Table, seat: str) -> np.ndarray:
-    """Latency of each input of a seat, ms, float64: rows repeat the input that is in force, so each counts where it is new."""
+    """Return the latency of each input of a seat, ms, float64; rows repeat the current input, so only its first row counts."""
     received, latency = (
         steps.column(f"input.{seat}.{part}").to_numpy(zero_copy_only=False).astype(np.float64)
         for part in ("received_us", "latency_ms")
@@ -172,8 +173,8 @@ class Quality:
     """The rule for good plays.
 
     Attributes:
-        given: Conditions for every play; without any, `of_variants` decides.
-        of_variants: (task, variant) -> conditions for its plays; plays of any other are good.
+        given: Conditions for every play; if empty, `of_variants` decides.
+        of_variants: (task, variant) -> conditions for plays of this variant; plays of other variants are good.
     """
 
     given: tuple[Condition, ...] = ()
@@ -200,11 +201,11 @@ def _words(conditions: Iterable[Condition]) -> str:
 
 
 def quality_of(studies: Iterable[Study], shares: Iterable[str], given: Sequence[Condition] = ()) -> Quality:
-    """The rule of an archive, by every version of its studies, or the `given` one.
+    """Return the rule for good plays: the `given` conditions, or the rule that all versions of an archive's studies imply.
 
-    A variant of a study asks for a behaviour where a requirement or a bonus is about a share, such as `inside_out.good` out of
-    `inside_out.all`, or where it is called as the statistic that measures it. Visits under other incentives, which ask for
-    nothing, are held to the same rule: the variant's name and task tell which.
+    A variant of a study asks for a behaviour if a requirement or a bonus is about a share, such as `inside_out.good` out of
+    `inside_out.all`, or if the variant has the name of the statistic that measures the behaviour. The same rule holds for plays
+    under other incentives, which ask for nothing, if task and name of the variant are the same.
     """
     known = set(shares)
     rules: dict[tuple[str, str], dict[str, float]] = {}

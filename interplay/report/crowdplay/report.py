@@ -18,7 +18,7 @@ from interplay.study.definition import Study
 
 
 class NothingPlayedError(InterplayError):
-    """No recording where the report looked."""
+    """Raised when the report finds no recordings."""
 
 
 def crowdplay_report(
@@ -28,14 +28,14 @@ def crowdplay_report(
     seed: int = 0,
     on_file: Callable[[int, int], None] = lambda done, total: None,
 ) -> Report:
-    """The whole report on an archive's recordings, as they are now.
+    """Make the whole report on an archive's present recordings.
 
     Args:
         quality: Conditions such as `inside_out >= 0.8` that make a play good; by default those of the studies.
     Raises:
         NothingPlayedError: If there is no recording.
         RecordingError: If a condition cannot be read, or compares texts.
-        NotFoundError: If it names a statistic that no play has.
+        NotFoundError: If a condition names a statistic that no play has.
     """
     with archive.database.read() as session:
         given = [parse_condition(text, statistic_names(session)) for text in quality]
@@ -79,7 +79,7 @@ def crowdplay_report(
 
 
 def _shares(archive: Archive, plays: Sequence[Play]) -> dict[str, list[str]]:
-    """World -> names of the statistics of its tasks that are a part of a whole, without those of how well somebody did."""
+    """Return world -> names of its tasks' statistics that are shares of a whole, without `accuracy`, which measures success."""
     found: dict[str, list[str]] = {}
     for task in {play.held.task_hash: play.task for play in plays}.values():
         names = found.setdefault(task.env.id, [])

@@ -1,5 +1,7 @@
-"""Hours by task and channel, table 2 of CrowdPlay (Gerstgrasser et al. 2022); and latency as a distribution, of which the paper
-gives a median (appendix A.1), seven frames or 116 ms."""
+"""Make the sections about hours and latency of CrowdPlay (Gerstgrasser et al. 2022).
+
+Hours are by task and channel (table 2). Latency is a distribution; the paper gives its median, seven frames or 116 ms
+(appendix A.1)."""
 
 from __future__ import annotations
 
@@ -107,7 +109,7 @@ _POINTS = 100
 
 
 def latency_section(plays: Sequence[Play]) -> Section:
-    """From the frame on screen when a key was pressed until the press took effect, by task."""
+    """Make the section on latency, by task: from the frame on screen at a key press until the press took effect."""
     people = [play for play in plays if play.is_person]
     known = [play for play in people if len(play.latencies_ms)]
     groups: dict[str, list[Play]] = {}
@@ -180,6 +182,6 @@ def latency_section(plays: Sequence[Play]) -> Section:
 
 
 def _rising(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Shares in percent and the values they are at most, few enough to draw."""
+    """Return shares in percent and, for each, the value that this share of the values does not exceed; few enough to draw."""
     shares = np.linspace(0, 100, min(_POINTS, len(values)) + 1)
     return shares, np.percentile(values, shares)
