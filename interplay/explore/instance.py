@@ -18,13 +18,13 @@ from interplay.tasks import EnvSpec, Question, Task, find
 
 SCHEMA = 1
 STEP_BUDGET = 1800
-"""Default: 90 seconds, as in the published evaluation."""
+"""Default number of ticks of an episode: 90 seconds, as in the published evaluation."""
 GAME_RULES = {"doDaylightCycle": False, "doMobSpawning": False}
-"""Default: the time of day stands still, and no monsters spawn."""
+"""Default rules of the world: the time of day stands still, and no monsters spawn."""
 GAMMA = 2
-"""As in MineRL's pictures."""
+"""Gamma of the pictures, as in MineRL."""
 ACTION_SPACES = ("minerl",)
-"""`minerl`: keys and the camera, screens with their cursor included."""
+"""Action spaces; `minerl` has keys and the camera, which also moves the cursor of screens."""
 CAPABILITIES = (
     *(f"perception.{name}_perception" for name in ("spatial", "temporal", "entity", "state", "inventory")),
     *(f"reasoning.{name}_reasoning" for name in ("common_sense", "causal", "relational")),
@@ -33,7 +33,7 @@ CAPABILITIES = (
 
 
 ENFORCED, NO_WAY_FOUND, OPEN = "enforced", "no way found", "open"
-"""Verdicts on an edge: proved by the rules of the world; neither proved nor refuted; refuted by a way round it."""
+"""Verdicts on an edge: proved by the rules of the world; neither proved nor refuted; refuted by a way without that task."""
 
 
 class InstanceError(InterplayError):

@@ -12,7 +12,7 @@ from interplay.explore.rules import VERSION
 from interplay.files import write_bytes
 
 FOLDER = Path("media") / "milestones"
-"""In a data folder; its files can be made again."""
+"""Folder of the cache inside a data folder; its files can be made again."""
 
 
 @dataclass(frozen=True)

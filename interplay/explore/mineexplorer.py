@@ -13,11 +13,11 @@ from interplay.explore.instance import SCHEMA, Instance, InstanceError, parse, r
 from interplay.tables import read_text, visible
 
 PUBLISHED = {"1": 260, "2": 254, "3": 145, "4": 154, "hard": 100}
-"""Hops -> instances of the whole published set; its hard part has 8 to 12 hops."""
+"""Hops -> number of instances in the whole published set; the hard part has 8 to 12 hops."""
 HARD_HOPS = range(8, 13)
 _KEPT = ("selected_tasks", "scene_name", "scene_description", "task_text", "atomic_tasks_ordered", "commands")
 _OF_FOLDER = ("metadata.json", "milestones.json")
-"""Files whose instance is named after their folder."""
+"""Names of files whose instance has the name of the folder."""
 _OF_MILESTONE = {"task", "milestone_id", "description", "rules"}
 _DEFAULTS: dict[str, dict[str, Any]] = {
     "inventory_has": {"min_count": 1},
@@ -26,7 +26,7 @@ _DEFAULTS: dict[str, dict[str, Any]] = {
     "count_in_box_at_least": {"min_count": 1, "coordinate_frame": "spawn_relative"},
     "count_in_box_at_most": {"max_count": 0, "coordinate_frame": "spawn_relative"},
 }
-"""Defaults of parameters in the published prompts."""
+"""Rule -> defaults of its parameters in the published prompts."""
 
 
 @dataclass(frozen=True)

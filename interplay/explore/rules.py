@@ -17,9 +17,9 @@ from interplay.errors import InterplayError, unknown_name
 from interplay.tables import nearest
 
 NUM_SLOTS = 41
-"""A player's: 36 carried, 4 of armour, 1 of the other hand."""
+"""Number of a player's slots: 36 carried, 4 for armour, 1 for the other hand."""
 MOST_DIGITS = 15
-"""In the whole part of a number: up to here a float is exact."""
+"""Most digits in the whole part of a number; up to this many, floats are exact."""
 FRAME = "spawn_relative"
 PREFIX = "minecraft:"
 EVENTS = (
@@ -30,7 +30,7 @@ EVENTS = (
 """Counted action of a player -> kind of its object. Commands are not counted."""
 FARTHEST_SEEN = 96
 LEAST_SIDE, LEAST_WALK = 3, 2
-"""Smaller boxes are tiny: cells on a side of a box of a count; width and depth of a box to walk into."""
+"""Least size of a box in cells: each side of a box for counting; width and depth of a box to walk into."""
 
 Facts = Mapping[str, Any]
 
@@ -159,7 +159,7 @@ OWN_PARAMS: dict[str, dict[str, _Check]] = {
     "x.event_at_least": {"event": _event, "object": _name, "min_count": _at_least_one},
     "x.visible": _OF_WHAT | {"max_distance": _seen_distance},
 }
-"""The same for our own rules, which no other judge of these instances knows."""
+"""Type of our own rule -> its parameters, all required; other judges of these instances do not know these rules."""
 _ALL_PARAMS = PARAMS | OWN_PARAMS
 
 
@@ -308,7 +308,7 @@ def _near_by_view(facts: Facts, params: Mapping[str, Any]) -> bool:
 
 
 VERSION = "interplay-1"
-"""Semantics in results; every change of a rule's meaning gets a new name."""
+"""Name of the rules' meaning in results; every change of a rule's meaning gets a new name."""
 SEMANTICS: dict[str, Callable[[Facts, Mapping[str, Any]], bool]] = {
     VERSION: _near,
     "published-prompt": _near_by_prompt,
@@ -316,7 +316,7 @@ SEMANTICS: dict[str, Callable[[Facts, Mapping[str, Any]], bool]] = {
     "published-checker-2": _near_by_checker,
     "published-view": _near_by_view,
 }
-"""Name -> meaning of `position_near_with_facing`. The published variants read it in four ways; other rules are alike in all."""
+"""Name -> meaning of `position_near_with_facing`. Published programs read this rule in four ways, and all other rules alike."""
 
 
 def _inside(point: Cell, facts: Facts, params: Mapping[str, Any]) -> bool:

@@ -19,11 +19,11 @@ SIDES = {"north": 0.0, "east": 90.0, "south": 180.0, "west": -90.0}
 VIEWS = (FIRST_PERSON, OVERHEAD, *SIDES)
 SIZE = (480, 300)
 _DOWN_DEG = 24.0
-"""Degrees that the side views look down; the overhead view looks straight down, north at the top."""
+"""Degrees by which the side views look down; the overhead view looks straight down, with north at the top."""
 _ROOM = 8.0
 """Least distance of the camera in blocks."""
 _AROUND = 24
-"""Reach of the search for the middle, in blocks around the player."""
+"""Distance in blocks around the player within which the middle of the scene is searched."""
 
 
 def stands(world: World, spawn: Point) -> tuple[Point, float]:

@@ -141,7 +141,7 @@ def _curve(
 
 
 SEED = 0
-"""For the curve of answers saved: the same log gives the same figures on the page and in the terminal."""
+"""Seed for the curve of answers saved, so that the same log gives the same figures on the page and in the terminal."""
 
 
 class MeasuredJudge(NamedTuple):

@@ -19,7 +19,7 @@ from interplay.model_judges.preference import PreferenceModel, best_temperature,
 Array = NDArray[np.float64]
 Groups = Sequence[Any] | NDArray[Any]
 Predict = Callable[[NDArray[np.bool_], NDArray[np.bool_]], Array]
-"""Masks of seen and unseen answers -> probabilities of the latter."""
+"""Function: masks of seen and of unseen answers -> probabilities of the unseen answers."""
 
 PENALTIES = (0.25, 0.75, 2.5, 7.5, 25.0, 75.0)
 NUM_FOLDS = 5

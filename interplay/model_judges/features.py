@@ -32,7 +32,7 @@ SEEN = ("video:", "end:")
 _FEW_KEY_FRAMES = 16
 _MAX_SAMPLES = 64
 _STILL = 0.01
-"""Two samples that differ by less, as a share of the range of brightness, show no movement."""
+"""Least difference between two samples that shows movement, as a share of the range of brightness."""
 
 
 class ModelJudgeError(InterplayError):
@@ -111,7 +111,7 @@ def _decode(path: Path, *, only_keys: bool) -> list[NDArray[np.uint8]]:
 
 
 Progress = Callable[[str, int, int], None]
-"""Called with the work in progress, its done part, and its total."""
+"""Function called with the name of the work in progress, the number of parts done, and the number of all parts."""
 
 
 def candidates_with_videos(archive: Archive, offered: Candidates, session: Session, task: str) -> list[Candidate]:

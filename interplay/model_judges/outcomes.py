@@ -56,9 +56,9 @@ Texts = Sequence[str] | NDArray[np.str_]
 
 OUTCOMES = ("left", "draw", "right")
 UNDECIDED = -1
-"""Result of `likeliest` where both sides are alike."""
+"""Result of `likeliest` if left and right are equally probable."""
 _EVEN = 1e-6
-"""Probabilities that differ by less are equal: a model that knows nothing must not prefer the left."""
+"""Probabilities that differ by less count as equal, so that a model that knows nothing does not prefer the left."""
 
 
 def likeliest(probabilities: Array) -> NDArray[np.int64]:

@@ -15,7 +15,7 @@ from interplay.store.judging.model_judges import JudgedPair
 Array = NDArray[np.float64]
 
 VIRTUAL_ANSWERS = 1.0
-"""Weight of one expectation of the judge about two agents, in answers of people."""
+"""Weight of the judge's expectation about two agents: it counts as this many answers by people."""
 TARGET_CORRELATION = 0.9
 NUM_REPEATS = 20
 
@@ -51,7 +51,7 @@ class Contest:
 
 
 Expect = Callable[[NDArray[np.int64]], Array]
-"""Places of the drawn answers -> the judge's expected wins of agent i over j, shape (n, n)."""
+"""Function: indices of the drawn answers -> the judge's expected wins of agent i over agent j, shape (n, n)."""
 
 
 def saving_curve(

@@ -223,4 +223,4 @@ def frames_of(path: Path) -> list[NDArray[np.uint8]]:
 
 
 Ask = Callable[[Sequence[NDArray[np.uint8]], Sequence[NDArray[np.uint8]]], dict[str, Any]]
-"""A judge that looks: frames of the left and of the right episode -> outcome, responses, reason."""
+"""A vision judge as a function: frames of the left and of the right episode -> outcome, responses, reason."""

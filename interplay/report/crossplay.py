@@ -17,7 +17,7 @@ from interplay.tasks import Task
 from interplay.wording import amount
 
 RETURN = "return"
-"""The score that a seat has unless another one is named: the sum of its rewards."""
+"""Name of the default score of a seat: the sum of the seat's rewards."""
 PEOPLE = "people"
 
 

@@ -21,11 +21,11 @@ from interplay.study.review.part import QUESTIONS
 from interplay.study.review.reviews import Review
 
 KEPT, DROPPED, WAITING = "kept", "dropped", "waiting"
-"""What the knowledge filter says of a task; those that wait are for people to decide."""
+"""Verdicts of the knowledge filter on a task; people decide on waiting tasks."""
 ORDER = ("multi", "single", "planner")
-"""Modes as tables have them; others follow."""
+"""Order of modes in tables; other modes follow."""
 LENGTHS = {"up to 10 s": 200, "10 to 20 s": 400, "20 to 40 s": 800, "more than 40 s": math.inf}
-"""How long the oracle's proof takes -> ticks of it at most."""
+"""Length of the oracle's proof in words -> most ticks of such a proof."""
 OTHER = "other"
 """Mode of instances that do not say how they were made."""
 _One = TypeVar("_One")

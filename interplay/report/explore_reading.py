@@ -20,10 +20,10 @@ from interplay.study.studies import Studies
 from interplay.wording import amount
 
 MAKINGS = Path("explore") / "make" / "makings"
-"""Of a data folder; `explore.make.synthesis` writes it, and brings Inspect."""
+"""Path inside a data folder, as in `explore.make.synthesis`, which is not imported here because it imports Inspect."""
 
 VOTES = Path("explore") / "make" / "filter" / "votes.json"
-"""Of a data folder; `interplay explore filter` writes it."""
+"""Path inside a data folder; `interplay explore filter` writes this file."""
 
 
 def verdicts(data: Path, path: Path | None = None) -> dict[str, str]:

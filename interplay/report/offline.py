@@ -17,7 +17,7 @@ from interplay.report.table import Cell, Column, Figure, Measured, Report, Secti
 
 FILE = Path(__file__).with_name("offline_paper.toml")
 TOLERANCE = 0.015
-"""Per cent: printed scores are rounded to two decimals, and so are the returns that they are made of."""
+"""Largest difference in per cent that rounding explains: printed scores and returns have two decimals."""
 _NUM_LEVELS = 61
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 INK = "#5e6a66"
-"""Lines and text; pages replace it by their own text colour."""
+"""Colour of lines and text; pages replace it by their own text colour."""
 
 SPREAD_CAPTION = (
     "Thin line: from the 5th to the 95th percentile; thick line: the middle half; white stroke: median; diamond: mean."

@@ -16,7 +16,7 @@ import numpy as np
 from interplay.rank.bias import holm
 
 SIGNIFICANCE = 0.05
-"""The level the paper tests at, before Bonferroni's correction."""
+"""The paper's level of significance, before Bonferroni's correction."""
 
 
 class ChiSquare(NamedTuple):

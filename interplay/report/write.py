@@ -18,13 +18,13 @@ from interplay.report.table import Cell, Column, Figure, Report, Table, csv_of
 
 _INK, _SOFT, _LINE, _STRIPE = "#1d2422", "#5a6561", "#d9d6cd", "#f6f4ee"
 _WIDE, _WIDE_WITH_PROSE = 7, 4
-"""Tables of more columns are set smaller."""
+"""Most columns of a table in full size; tables with more columns are set smaller."""
 _WHOLE_ROWS = 24
-"""Tables of more rows may be split over pages."""
+"""Most rows of a table that stays on one page; longer tables may be split."""
 _PADDING = 2.2
-"""Letters' widths that a cell leaves empty to its sides."""
+"""Empty space at the sides of a cell, in widths of a letter."""
 _HIGHEST_PICTURE = 455.0
-"""Points; leaves room for the table beneath it."""
+"""Largest height of a picture in points, which leaves room for the table below."""
 
 
 def pdf(report: Report) -> bytes:

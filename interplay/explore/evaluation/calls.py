@@ -35,15 +35,15 @@ from interplay.explore.evaluation.runs import RunError, RunFile
 given_keys: set[str] = set()
 """Keys that users gave for models in this process; they are removed from all output."""
 listeners: list[Callable[[ModelOutput | None], None]] = []
-"""Called with each answer of a model, and with None when a run is done: for progress bars."""
+"""Functions for progress bars: called with each answer of a model, and with None when a run is done."""
 gates: list[Callable[[], None]] = []
-"""Called before each call of a model; one that raises stops the run."""
+"""Functions called before each call of a model; the run stops if a function raises an error."""
 _SECRET = ("KEY", "TOKEN", "SECRET", "PASSWORD")
 """Ends of the names of environment variables whose values are secrets."""
 _FIXED = ("role", "source", "stop_reason", "type")
-"""Fields of an answer whose values are words of Inspect."""
+"""Fields of an answer whose values are chosen by Inspect, not by the server."""
 _FREE = ("arguments", "data", "internal", "metadata")
-"""Fields of an answer whose field names are from the server, too."""
+"""Fields of an answer that hold field names chosen by the server."""
 
 
 class CallError(InterplayError):

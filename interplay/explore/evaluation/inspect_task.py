@@ -39,7 +39,7 @@ from interplay.explore.published import files_of
 from interplay.record import Archive
 
 _SAMPLING = ("temperature", "top_p", "top_k", "seed", "max_tokens", "effort", "reasoning_effort", "reasoning_tokens")
-"""Options of Inspect that make a model another player."""
+"""Options of Inspect that change how a model plays, so that they belong to the player's name."""
 
 
 @task

@@ -30,16 +30,16 @@ from interplay.explore.facts import Seen
 from interplay.explore.rules import Point
 
 Doing = Generator[Action, None, str]
-"""Ticks of play, and the reason of a failure or an empty text."""
+"""A macro in progress: yields an action for each tick, and returns the reason of a failure, or ""."""
 MOST_COUNT = 64
 FARTHEST_PLACED = 16.0
 _MOST_SMELTED = 4
-"""One item takes 200 ticks."""
+"""Most items in one call of `smelt`, because each item takes 200 ticks."""
 _CHESTS = ("chest", "trapped_chest", "barrel")
 _FURNACES = tuple(smelting.SMELTING)
 _TRIES = 4
 _FELL = 4.0
-"""Blocks within which drops are picked up."""
+"""Distance in blocks within which drops of a mined block are picked up."""
 
 
 class Hands:

@@ -26,7 +26,7 @@ from interplay.explore.evaluation.runs import Run, RunError, read
 from interplay.explore.evaluation.settings import Settings
 
 DIFFICULTIES = {"easy": 2, "medium": 5, "hard": math.inf}
-"""Name -> largest sum of tasks and prerequisites."""
+"""Name of a difficulty -> largest sum of its tasks and prerequisites."""
 _Number = TypeVar("_Number", int, float)
 _Z = 1.959964
 
@@ -284,7 +284,7 @@ BY = {
     "capability": "Instances published with MineExplorer name no capabilities; those of the planner do.",
 }
 Reference = Callable[[Sequence[Result]], list[Result]]
-"""Runs of a table -> results of another player, such as the oracle, on the same instances."""
+"""Function: runs of a table -> results of another player, such as the oracle, on the same instances."""
 
 
 def summary(results: Sequence[Result], price: tuple[float, float] | None = None) -> dict[str, Any]:

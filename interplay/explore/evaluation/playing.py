@@ -31,9 +31,9 @@ from interplay.explore.evaluation.settings import Settings, again_line, frame_li
 from interplay.wording import amount
 
 _LOG_CHARS = 2000
-"""Length of replies in the log; the run's file has more."""
+"""Most characters of a reply in the log; the run's file has more."""
 MOST_REFUSED = 90
-"""So many unplayable replies in a row stop the run."""
+"""Number of unplayable replies in a row that stops the run."""
 
 
 class RefusedError(InterplayError):

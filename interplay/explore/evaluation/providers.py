@@ -28,7 +28,7 @@ from interplay.explore.evaluation import scripted
 from interplay.explore.evaluation.calls import given_keys, without_keys
 
 AT_ADDRESS = "interplay/"
-"""Prefix of the names of models at an address of the user's."""
+"""Prefix of the names of models at an address that the user gives."""
 MOST_BYTES = 64 * 1024**2
 MOST_RETRIES = 4
 

@@ -31,16 +31,16 @@ KINDS = {
     "unknown_tool": "a tool that is not there",
     "parallel_call": "one more call of a tool in a reply of which the first was used",
 }
-"""Kind of reply -> in words. All but the first two are refused."""
+"""Kind of reply -> its meaning in words. Replies of all kinds but the first two are refused."""
 PLAYED = {"action", "contradiction"}
 MOST_CHARS = 20_000
-"""Longest reply without its thoughts."""
+"""Most characters of a reply without its thoughts."""
 MOST_KEPT = 200_000
-"""Longest reply with its thoughts that is stored."""
+"""Most characters that are stored of a reply with its thoughts."""
 MOST_OBJECTS = 20
 THOUGHT_CHARS, MEMORY_CHARS = 600, 2_000
 MOST_PITCH, MOST_YAW = 90.0, 180.0
-"""Degrees; a larger turn is cut to this."""
+"""Largest turn in one action, in degrees; larger turns are cut."""
 _MOVES = ("forward", "back", "left", "right")
 _HOTBAR = tuple(key for key in KEYS if key.startswith("hotbar."))
 _FENCE = re.compile(r"```(?:json|JSON)?\s*\n?(.*?)```", re.DOTALL)

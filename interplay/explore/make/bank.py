@@ -42,7 +42,7 @@ VERBS = (
     *("craft to", "trade for", "smelt to", "find", "mine", "hunt", "combat", "sell", "place", "build", "collect", "eat"),
     *("drink", "breed", "feed", "shear", "milk", "tame", "use", "enter", "enchant", "brew"),
 )
-"""First words of names; other names are free sentences."""
+"""First words of task names; names that begin otherwise are free sentences."""
 _TOOLS = (*(f"{tier}_{kind}" for kind in ("pickaxe", "shovel", "axe", "hoe", "sword") for tier in SPEEDS), "shears")
 _LEAST = 0.01
 _SHEARED, _MILKED = ("sheep", "snow_golem"), ("cow",)

@@ -23,21 +23,21 @@ from interplay.explore.oracle.needs import Turn, breaks, closure, turn
 from interplay.explore.oracle.sources import left_by_block
 
 OPENED = "(opened)"
-"""The content behind a plug."""
+"""The thing that a player gets by mining a plug: access to the barrel behind it."""
 OPENER = "diamond_pickaxe"
 _LAND = ("dirt", "grass_block", "stone")
 _TIERS = ("wooden", "stone", "iron", "diamond")
 _MOST = {"mine": 3, "hunt": 2, "smelt": 2, "craft": 3, "buy": 2, "sell": 3, "collect": 1, "break": 1, "open": 1}
-"""Limit of each verb in one chain: some take long."""
+"""How often each verb's task may be repeated in one chain, because some tasks take long."""
 LAST = {
     1: ("mine", "craft", "smelt", "buy", "craft", "mine", "smelt", "hunt"),
     2: ("buy", "craft", "mine", "smelt", "craft", "buy", "smelt", "open"),
 }
-"""Hops, 1 or more -> verbs of last tasks, in turn."""
+"""Number of hops (1, or 2 for more) -> verbs of the last tasks, used in turn."""
 _CERTAIN = 0.99
 _DRAWS = 400
 _FEW_WALLS = 0.8
-"""How often walls are left out if there are other ways: otherwise they would be in a third of them."""
+"""Chance that walls are left out if other ways exist; without it, a third of the chains would have walls."""
 
 
 class PlanError(InterplayError):

@@ -39,7 +39,7 @@ APPROVALS = {
     "validate_milestones": ("milestones",),
     "validate": ("graph", "milestones"),
 }
-"""Kind of turn -> parts that its reply approves, or not."""
+"""Kind of turn -> approvals that its reply gives or refuses."""
 LAST_NOTES = 24
 
 
@@ -61,7 +61,7 @@ class Reply:
 
 
 Ask = Callable[[Role, Sequence[Message], str], Awaitable[Reply]]
-"""Asks the model of a role; the last argument is its purpose, for people."""
+"""Function that asks the model of a role; the last argument tells people the purpose of the call."""
 
 
 @dataclass

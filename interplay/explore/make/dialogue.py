@@ -72,7 +72,7 @@ DEBATE = (
 MOST_DEBATES = 2
 SINGLE, SINGLE_AGAIN = Turn("single", "all"), Turn("single", "all_again")
 MOST_TRIES = 3
-"""Replies asked for in a turn until it passes without one."""
+"""Number of unusable replies after which a turn passes without a result."""
 
 
 @cache

@@ -19,7 +19,7 @@ from interplay.explore.oracle.hops import LEAKS, EdgeVerdict, edge_verdicts, lea
 from interplay.explore.oracle.proving import Verdict, prove
 
 NUM_CANDIDATES = 8
-"""Candidates of an instance with several tasks; a single task is given (the published numbers)."""
+"""Number of candidates for an instance with several tasks; a single task has one candidate (published numbers)."""
 
 
 @dataclass(frozen=True)

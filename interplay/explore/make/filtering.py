@@ -29,7 +29,7 @@ from interplay.files import write_bytes, write_json
 
 TEMPERATURE, MOST_TOKENS = 0.3, 1024
 ANALYSIS, QUEUE, VOTES = "task_analysis.json", "queue.tsv", "votes.json"
-"""Results in the published schema, tasks that wait for people, and all answers of the models."""
+"""Names of the files: results in the published schema, tasks that wait for people, and all answers of the models."""
 _AT_ONCE = 16
 _Read = TypeVar("_Read")
 

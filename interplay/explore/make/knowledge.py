@@ -24,7 +24,7 @@ from interplay.explore.make.bank import normalised, verb_of
 from interplay.tables import read_text
 
 YES, NO = "Yes", "No"
-"""Whether a task needs knowledge of the game, and is dropped."""
+"""Verdicts: the task needs knowledge of the game, and is dropped; or it does not, and is kept."""
 LEAST_MODELS, LEAST_SAMPLES = 2, 5
 ATTEMPTS = 3
 GROUPS = ("perception", "reasoning", "action")

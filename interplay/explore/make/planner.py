@@ -24,12 +24,12 @@ from interplay.explore.rules import FRAME
 from interplay.files import write_json
 
 CLEAR = ("/kill @e[type=!player]", "/kill @e[type=item]")
-"""First commands: animals of the land, and their drops, could give the things of a chain."""
+"""First commands of a scene: remove animals and drops of the land, which could give things of a chain."""
 _PLACES = 9
 _NEAR, _FAR = 8, 12
-"""Distance of stations in blocks, too far for a random player."""
+"""Least and largest distance of stations in blocks; random players do not come so far."""
 _TRIES = 40
-"""Tries for each instance of a set, which is then left out."""
+"""Number of tries for each instance of a set; after that many failures the instance is left out."""
 
 
 def instance_of(chain: Sequence[Way], name: str, rng: np.random.Generator) -> Instance:

@@ -37,7 +37,7 @@ _AROUND, _UP = 24, 16
 _PLACES = 6
 _LAND = ("air", "grass_block", "dirt", "bedrock")
 FOLDER = Path("media") / "reviews"
-"""In a data folder; its files can be made again."""
+"""Folder of pictures and facts inside a data folder; its files can be made again."""
 _ABOUT = "about.json"
 
 

@@ -19,7 +19,7 @@ _KNOWN = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="u
 NEEDS: dict[str, tuple[str, ...]] = {task: tuple(first) for task, first in _KNOWN["needs"].items()}
 """Known task -> tasks that it needs."""
 DEFECTS: dict[str, str] = _KNOWN["defects"]
-"""Defect -> words by which a maker knows that it was found."""
+"""Defect -> words of a prompt that tell a maker that the defect was found."""
 _TURN = re.compile(r"^TURN (\w+) (\w+)$", re.MULTILINE)
 
 

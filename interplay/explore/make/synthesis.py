@@ -45,7 +45,7 @@ MODES = {"multi": debate.multi, "single": debate.single}
 MAKINGS = FOLDER / "makings"
 INSTANCES = FOLDER / "instances"
 HOPS = (2, 4)
-"""Default range; drawn by seed for each instance."""
+"""Least and largest number of hops by default; a seed draws the number for each instance."""
 
 
 class SynthesisError(InterplayError):

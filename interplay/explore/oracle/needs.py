@@ -45,14 +45,14 @@ from interplay.explore.oracle.sources import left_by_block
 from interplay.explore.rules import Cell
 
 _FIRM = 1200.0
-"""Least resistance of blocks that only a tool removes: obsidian."""
+"""Least blast resistance of blocks that only a tool removes, such as obsidian."""
 _FIRE = frozenset({"#fire", "#soul_fire", "#lava", "lava_bucket", "flint_and_steel", "fire_charge"})
 _ROOM = 4000
 _STATES = ("age", "level", "layers", "pickles", "type")
 """Properties of blocks that change their drops."""
 _MADE = ("crafted", "smelted", "traded", "picked_up")
 _CHANGES = Path(__file__).with_name("changes.txt").read_text(encoding="utf-8")
-"""Needs: gifts, where the tables of the world do not have them; also rare ones."""
+"""Changes that the tables of the world lack, also rare ones, as "needed things: things that come from these"."""
 
 
 class Turn(NamedTuple):

@@ -19,7 +19,7 @@ from interplay.explore.oracle.sources import Sources
 from interplay.explore.rules import Cell, Rule, cell
 
 Doing = frozenset[str]
-"""Items that are being obtained already, so that no plan goes round in a circle."""
+"""Items that the plan is already obtaining, so that no plan goes round in a circle."""
 
 _MADE_TOOLS = ("wooden_pickaxe", "stone_pickaxe", "iron_pickaxe", "diamond_pickaxe", "shears")
 _FUELS = ("coal", "charcoal", "oak_planks", "oak_log", "stick")
@@ -29,7 +29,7 @@ _USED_ON: dict[str, tuple[str, ...]] = {
     **{"sheared": ("shears",), "milked": ("bucket",), "dyed": tuple(f"{colour}_dye" for colour in items.COLOURS)},
     **dict.fromkeys(("fed", "bred", "tamed", "talked_to"), ()),
 }
-"""Events of the use key -> items for it; without any, the mob's food."""
+"""Event of the use key -> items that cause it; if empty, the mob's food."""
 _TAMED_BY = {"wolf": ("bone",), "cat": ("cod", "salmon")}
 _LIKELY = 0.3
 

@@ -27,7 +27,7 @@ from interplay.explore.oracle.planner import Planner
 from interplay.explore.rules import Progress
 
 WHIMS = 3
-"""Tries of one milestone from the same moment, each by another seed."""
+"""Number of tries of one milestone from the same moment, each with another seed."""
 ORDERS = 4
 _LAST = 3
 """Ticks reserved to close a screen and end the episode."""

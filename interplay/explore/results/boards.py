@@ -25,7 +25,7 @@ from interplay.rank import Comparison, LeaderboardRow, leaderboards, methods
 from interplay.rank.bias import holm
 
 _EXACT = 12
-"""Up to so many instances the test is exact."""
+"""Largest number of instances for which the test is exact."""
 _DRAWS = 10_000
 _OF_ANSWERS = ("left", "right", "outcome", "task", "judge", "seed", "left_episode", "right_episode")
 

@@ -22,7 +22,7 @@ from interplay.files import write_bytes
 from interplay.record import Archive, Episode
 
 FOLDER = Path("media") / "runs"
-"""In a data folder: results of `compared`, which can be made again."""
+"""Folder of the results of `compared` inside a data folder; its files can be made again."""
 
 
 class WrongRun(NamedTuple):

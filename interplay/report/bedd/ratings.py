@@ -22,7 +22,7 @@ from interplay.tasks import Question
 NUM_FOCUS = 6
 NUM_RESAMPLES = 500
 _FEW_JUDGES = 10
-"""With fewer judges than this, answers are resampled: drawing judges anew would tell nothing."""
+"""Least number of judges for resampling judges; with fewer, answers are resampled."""
 
 
 def boards_of(readings: Sequence[Reading], resampling: Resampling) -> Boards:

@@ -12,9 +12,9 @@ import numpy as np
 from interplay.errors import InterplayError, not_installed
 
 LEAST = 10
-"""Plays that a map needs."""
+"""Least number of plays for a map."""
 MOST = 5_000
-"""Plays in a map; of more some are drawn."""
+"""Largest number of plays in a map; if there are more, this many are drawn."""
 PARAMETERS: dict[str, dict[str, Any]] = tomllib.loads(Path(__file__).with_name("tsne.toml").read_text(encoding="utf-8"))
 PAPER, PLACING = PARAMETERS["paper"], PARAMETERS["placing"]
 

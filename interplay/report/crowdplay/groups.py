@@ -17,7 +17,7 @@ from interplay.report.table import Cell, Column, Figure, Section, Table, number_
 from interplay.wording import amount
 
 FEW = 8
-"""People of a treatment from which on its distribution is worth a look."""
+"""Least number of people in a treatment for which its distribution tells something."""
 
 
 class Given(NamedTuple):

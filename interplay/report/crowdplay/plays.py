@@ -165,7 +165,7 @@ def latencies(steps: pa.Table, seat: str) -> np.ndarray:
 
 
 SHARE = 0.8
-"""Of the paper: at least 80 % in the right order, or on the right side (section 4.3 and appendix A.6)."""
+"""Least share in good plays, as in the paper: 80 % in the right order, or on the right side (section 4.3 and appendix A.6)."""
 
 
 @dataclass(frozen=True)

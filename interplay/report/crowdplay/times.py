@@ -105,7 +105,7 @@ def _actors(plays: Sequence[Play]) -> Table:
 LEVELS = (5, 25, 50, 75, 95, 99)
 PAPER_MS = 116
 _POINTS = 100
-"""Of a line: more would not be seen."""
+"""Most points of a line; more would not be visible."""
 
 
 def latency_section(plays: Sequence[Play]) -> Section:
