@@ -7,8 +7,8 @@ labels of all rounds. In round 1 the expert plays alone (behaviour cloning). In 
 decisions itself, `expert_share ** (n - 1)`: beta_n in the paper. With share 0, the schedule is 1, then 0.
 
 With an agent as expert, labels are part of the episodes: the learner owns the steps, and `Episode.labels()` has the actions
-that the expert would have taken. With people as experts, the learner shares a wheel with a person, whose actions after taking over
-are the labels ("HG-DAgger", Kelly et al. 2019, without its measure of risk).
+that the expert would have taken. With people as experts, the learner shares a wheel with a person; the person's actions after
+taking over are the labels ("HG-DAgger", Kelly et al. 2019, without its measure of risk).
 
 Differences from the paper: each policy is trained from fresh weights. The paper returns the best policy; here the last one is
 not said to be the best, because agents are compared on held-out seeds. A decision of the learner may last several steps; its

@@ -28,8 +28,8 @@ _FORMS = 'an index {"basedir": ADDRESS, "relpaths": [PATH, ...]} or a list with 
 class Entry:
     """One recording of a list; `stem` is the name of its files without ending.
 
-    Without a folder that names a task, there is no `task`. `folder` is the folder that names the task, else one named after
-    the list. `address` is empty if the list has names only.
+    `folder` is the folder that names a task, else the part of the list's name that does, else `recordings` (and there is no
+    `task`). `address` is empty if the list has names only.
     """
 
     stem: str
