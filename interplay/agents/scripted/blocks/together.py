@@ -167,7 +167,7 @@ def _clear(body: Body, lot: Lot) -> Acts:
 
 
 def keep_pen(world: World, seat: int, rng: np.random.Generator) -> Acts:
-    """Lead sheep into the pen of `blocks-two/keep_pen`, sheep on the player's own side first, until no sheep is outside."""
+    """Lead sheep into the pen of `blocks-two/keep_pen`, the player's own share first, until no sheep is outside."""
     body = Body(world, rng)
     body.field = FIELD
     patience = PATIENCE // WAITS
@@ -222,7 +222,7 @@ def pen_of(world: World) -> Site | None:
 
 
 def _preference(world: World, seat: int, one: int) -> float:
-    """Additional cost of a sheep: infinite if the partner leads it, higher for sheep in the partner's half."""
+    """Additional cost of a sheep: infinite if the partner leads it, higher for the partner's share of the sheep (by id)."""
     row = world.row_of(one)
     if row is None:
         return math.inf
