@@ -73,8 +73,8 @@ def fetch(
 ) -> Fetched:
     """Fetch the missing recordings into one folder for each task.
 
-    A recording is two files. If both do not fit the quota, neither is fetched. A file gets its name when it is complete; until
-    then it is called `.<name>.<its size>.part`.
+    A recording is two files. If its missing files together exceed the quota, none is fetched. A file gets its name when it is
+    complete; until then it is called `.<name>.<its size>.part`.
 
     Args:
         quota_bytes: Maximum size of each folder, including its present content.
