@@ -1,8 +1,8 @@
-"""Everything that acts: random, no-op and scripted players, trained policies, and your own.
+"""Agents that play: random, no-op and scripted players, trained policies, and your own.
 
-An agent is told that a game of a task begins, then asked for a decision at each observation: in the short form (`SimpleAgent`)
-for one game at a time from pictures, in the full form (`Agent`) for any number of games from mappings. `find("scripted")`
-builds one by name, `check_agent` says whether one keeps the protocol, and `rollout` lets one play and records it.
+An agent is told that a game of a task begins; then it is asked for a decision at each observation. The short form
+(`SimpleAgent`) plays one game at a time from pictures; the full form (`Agent`) plays any number of games from mappings.
+`find("scripted")` builds an agent by name, `check_agent` tests the protocol, and `rollout` lets an agent play and records it.
 """
 
 from interplay.agents.base import Agent, AgentError, Decision, SeatedAgent, SimpleAgent, check_agent, decide

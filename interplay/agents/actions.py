@@ -1,10 +1,10 @@
-"""From a network's outputs to actions: the meaning of a row of numbers, by the space of the actions.
+"""Turn a network's outputs into actions: the meaning of a row of numbers depends on the action space.
 
 | space | numbers of a row | action |
 | --- | --- | --- |
-| Discrete | one an action | softmax(numbers / temperature) says how likely each is |
+| Discrete | one for each action | drawn with the probabilities softmax(numbers / temperature) |
 | MultiDiscrete, MultiBinary | those of each part in turn; two for a bit | each part as if it were Discrete |
-| Box | a mean, then the logarithm of a standard deviation, of each entry | normal noise times temperature around the mean |
+| Box | all means, then all logarithms of standard deviations | normal noise times temperature around the mean |
 | Dict, Tuple | those of each part in turn | each part by its own space |
 
 Temperature 0 takes the most probable action. A policy's `model.json` holds the space of its actions as a Gymnasium space.
@@ -21,11 +21,11 @@ from interplay.errors import InterplayError
 
 
 class ActionError(InterplayError):
-    """Actions that no policy here can take."""
+    """No policy here can take actions of this space."""
 
 
 def num_outputs(space: spaces.Space[Any]) -> int:
-    """Return how many numbers a network gives for one action; `ActionError` for a space that is not in the table."""
+    """Return the number of network outputs for one action; `ActionError` if the space is not in the table."""
     match space:
         case spaces.Discrete():
             return int(space.n)
@@ -70,9 +70,9 @@ def draw(space: spaces.Space[Any], outputs: np.ndarray, temperature: float, rng:
 
 
 def action_at(space: spaces.Space[Any], index: Any) -> Any:
-    """Return the action at a place of a Discrete or MultiDiscrete space; places count from 0, actions from the space's start.
+    """Return the action with this index in a Discrete or MultiDiscrete space; indices begin at 0, actions at the space's start.
 
-    Learning works with places; environments, episodes and data sets have the actions.
+    Learning works with indices; environments, episodes and data sets contain actions.
     """
     return index + space.start if isinstance(space, spaces.Discrete | spaces.MultiDiscrete) else index
 
@@ -82,7 +82,7 @@ def index_of(space: spaces.Space[Any], action: Any) -> Any:
 
 
 def _choice(logits: np.ndarray, temperature: float, rng: np.random.Generator) -> int:
-    """Drawing by Gumbel noise (argmax of logits / T + G) needs no normalisation."""
+    """Draw a choice by Gumbel noise (argmax of logits / T + G), which needs no normalisation."""
     if temperature == 0:
         return int(np.argmax(logits))
     return int(np.argmax(logits / temperature + rng.gumbel(size=logits.shape)))

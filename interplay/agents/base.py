@@ -1,4 +1,4 @@
-"""The one protocol of everything that acts, and the check that every implementation passes."""
+"""The protocol of all agents, and the check that every implementation passes."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from interplay.tasks import Task
 
 
 class AgentError(InterplayError):
-    """An agent that cannot be built or does not keep the protocol; the text says what to change."""
+    """An agent cannot be built or breaks the protocol; the text says what to change."""
 
 
 class Decision(NamedTuple):
-    """An action, a member of the seat's action space, and for how many steps it holds, at least.
+    """An action from the seat's action space, and the minimum number of steps for which it is held.
 
-    The agent decides again at the first observation after them. A pipeline that gives an observation every fourth step holds
-    every action for four.
+    The agent decides again at the first observation after these steps. With a pipeline that gives an observation every fourth
+    step, every action is held for at least four steps.
     """
 
     action: Any
@@ -33,45 +33,45 @@ class Decision(NamedTuple):
 
 @runtime_checkable
 class Agent(Protocol):
-    """A player of any number of games at once: the full form of an agent, for which `SimpleAgent` is the short one.
+    """The full form of an agent, which plays any number of games at once; `SimpleAgent` is the short form.
 
-    `name` is shown by recordings, matches and leaderboards. `observation` names the pipeline it sees the world through
-    (`interplay.envs.pipeline_names()`): the parts of its observations, their shapes, and how often there is one.
+    `name` is shown by recordings, matches and leaderboards. `observation` names the pipeline of its observations
+    (`interplay.envs.pipeline_names()`), which decides their parts, their shapes, and how often there is one.
     """
 
     name: str
     observation: str
 
     def begin(self, task: Task, *, rng: np.random.Generator) -> Any:
-        """Begin a game of `task` and return its state, a mutable object of the agent's own, such as a recurrent state; every
-        random draw in this game comes from `rng`. Raises `AgentError` if it cannot play this task."""
+        """Begin a game of `task` and return the agent's state in it, a mutable object such as a recurrent state. Every random
+        draw in this game comes from `rng`. Raises `AgentError` if the agent cannot play this task."""
         ...
 
     def decide(self, observations: Sequence[Mapping[str, Any]], states: Sequence[Any]) -> Sequence[Decision]:
-        """Return one decision for each of some games, from their observations, which stay unchanged, and their states."""
+        """Return one decision for each game, from the games' observations and states; observations must not be changed."""
         ...
 
 
 @runtime_checkable
 class SimpleAgent(Protocol):
-    """The short form of an agent: it sees pictures, answers with actions, and plays one game at a time."""
+    """The short form of an agent: it gets pictures, returns actions, and plays one game at a time."""
 
     name: str
     observation: str
 
     def reset(self, task: Task, *, rng: np.random.Generator) -> None:
-        """Begin an episode of `task`; every random draw until the next reset comes from `rng`. Raises `AgentError` if it cannot
-        play this task."""
+        """Begin an episode of `task`; every random draw until the next reset comes from `rng`. Raises `AgentError` if the agent
+        cannot play this task."""
         ...
 
     def act(self, observation: np.ndarray) -> Any:
-        """Return the action for one picture, which stays unchanged: a member of the action space."""
+        """Return an action from the action space for one picture, which must not be changed."""
         ...
 
 
 @runtime_checkable
 class Insider(Protocol):
-    """A simple agent that also looks into its world: a program that shows how a task is done, no learner.
+    """A simple agent that also reads the state of its world: a program that shows how a task is done, not a learner.
 
     `attach` is called once for each episode, after `SimpleAgent.reset` and before the first `act`.
     """
@@ -80,7 +80,7 @@ class Insider(Protocol):
 
 
 class OneGame:
-    """A simple agent in the full form."""
+    """A simple agent, wrapped to have the full form."""
 
     def __init__(self, agent: SimpleAgent) -> None:
         self.name = agent.name
@@ -108,7 +108,7 @@ def as_agent(agent: Agent | SimpleAgent) -> Agent:
 
 
 class SeatedAgent:
-    """An agent in one seat of one game: it decides when there is an observation and its last action has been held long enough.
+    """An agent in one seat of one game. It decides at an observation once its last action has been held long enough.
 
     Raises `AgentError` if the agent cannot play the task.
     """
@@ -122,7 +122,7 @@ class SeatedAgent:
         self._num_steps = self._held_until = 0
 
     def sit(self, world: PlayableEnv, seat: str, info: Mapping[str, Any]) -> None:
-        """Take a seat of a world that was just reset; `info` is what its reset gave."""
+        """Take a seat of a world that was just reset; `info` is the result of the reset."""
         if isinstance(self.agent, OneGame):
             self.agent.attach(world, seat)
         self._space = seat_spaces(world)[seat]
@@ -133,19 +133,19 @@ class SeatedAgent:
         return self._observer.space()
 
     def act(self) -> Any:
-        """Return the action for the next step, a member of the seat's space; `AgentError` if the agent answers otherwise."""
+        """Return the action for the next step; `AgentError` if the agent's action is not in the seat's space."""
         if self.observation is not None:
             decide([self])
         self._num_steps += 1
         return self._action
 
     def hold(self, otherwise: Any) -> Any:
-        """Return the action for the next step where no decision came in time: the last one, `otherwise` before the first."""
+        """Return the action for the next step if no decision came in time: the last action, or `otherwise` before the first."""
         self._num_steps += 1
         return otherwise if self._action is None else self._action
 
     def take(self, decision: Decision) -> None:
-        """Act as decided from now on; `AgentError` if the action is not in the seat's space, or not held for whole steps."""
+        """Follow a decision from now on; `AgentError` if its action is not in the seat's space, or not held for whole steps."""
         name, where = self.agent.name, f"at step {self._num_steps}"
         if not isinstance(decision, Decision):
             raise AgentError(f"agent {name!r} answered {decision!r} {where}, expected a Decision(action, hold_steps)")
@@ -159,15 +159,15 @@ class SeatedAgent:
         self.observation = None
 
     def see(self, info: Mapping[str, Any]) -> None:
-        """Look at the world after a step that did not end the episode; `info` is what the step gave."""
+        """Observe the world after a step that did not end the episode; `info` is the result of the step."""
         observation = self._observer.push(info, ended=False)
         self.observation = observation if self._num_steps >= self._held_until else None
 
 
 def decide(seated: Sequence[SeatedAgent]) -> None:
-    """Let one agent decide, in one call, for all of `seated` that have an observation; `act` then finds their actions.
+    """Let one agent decide, in one call, for all of `seated` that have an observation; `act` then returns their actions.
 
-    Raises `AgentError` if they are of several agents, or an answer is wrong.
+    Raises `AgentError` if `seated` belong to different agents, or a decision is invalid.
     """
     waiting = [(one, one.observation) for one in seated if one.observation is not None]
     if not waiting:
@@ -183,7 +183,7 @@ def decide(seated: Sequence[SeatedAgent]) -> None:
 
 
 def require_agent(agent: object, *, where: str) -> Agent | SimpleAgent:
-    """Return `agent` if it follows the protocol; else `AgentError` names its first wrong part, and `where` it came from."""
+    """Return `agent` if it follows the protocol; else raise `AgentError`, which names its first wrong part, and `where`."""
     has = (
         "An agent has name, observation, reset(task, *, rng) and act(observation), or begin(task, *, rng) and "
         "decide(observations, states); docs/agents.md has one of each to copy."
@@ -204,12 +204,12 @@ def require_agent(agent: object, *, where: str) -> Agent | SimpleAgent:
 def check_agent(agent: Agent | SimpleAgent, task: Task, *, num_decisions: int = 40, seed: int = 0) -> None:
     """Play a little of a task twice and refuse an agent that breaks the protocol: the contract test of every implementation.
 
-    Checked: name, pipeline and methods; its observations have the declared shapes; every action lies in the action space and is
-    held for a whole number of steps; observations are left unchanged; the same generator gives the same decisions again, so a
-    rollout can be repeated. Of an agent in the full form also: another game that it plays beside this one changes nothing.
+    Checked: name, pipeline and methods; its observations have the declared shapes; every action is in the action space and is
+    held for a whole number of steps; observations are not changed; the same generator gives the same decisions again, so a
+    rollout can be repeated. For the full form also: a second game played at the same time does not change the decisions.
 
     Raises:
-        AgentError: At the first broken promise, saying which.
+        AgentError: At the first failed check; the text says which.
         NotFoundError: If its pipeline does not exist.
     """
     require_agent(agent, where="check_agent")
@@ -232,7 +232,7 @@ def _compare(agent: Agent | SimpleAgent, first: Sequence[Decision], second: Sequ
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Whether two actions are equal, entry by entry; floats up to rounding, as a network's differ between sizes of batches."""
+    """Whether two actions are equal in all entries; floats up to rounding, because networks round by the size of a batch."""
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         return one.keys() == other.keys() and all(_same(value, other[name]) for name, value in one.items())
     first, second = np.asarray(one), np.asarray(other)
@@ -242,7 +242,7 @@ def _same(one: Any, other: Any) -> bool:
 
 
 class _Watched:
-    """An agent in its full form with its decisions in one game; it refuses an agent that changes its observations."""
+    """A wrapped agent that stores its decisions in one game, and raises if the agent changes its observations."""
 
     def __init__(self, agent: Agent) -> None:
         self.name, self.observation = agent.name, agent.observation
@@ -272,8 +272,8 @@ def _same_parts(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 def _few_decisions(
     agent: Agent | SimpleAgent, task: Task, num_decisions: int, seed: int, *, another: int | None = None
 ) -> list[Decision]:
-    """The first decisions in a game in which the agent has the first seat and nobody else acts; with `another`, it plays a game
-    of that seed at the same time."""
+    """Return the first decisions in a game in which the agent has the first seat and nobody else acts. With `another`, the
+    agent plays a second game with that seed at the same time."""
     watched = _Watched(as_agent(agent))
     games: list[tuple[RecordedEpisode, SeatedAgent]] = []
     first, *others = task.seats

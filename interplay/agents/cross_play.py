@@ -1,4 +1,4 @@
-"""Every agent with every other in a task of several seats, in every order of the seats, on the same seeds."""
+"""Let every agent play with every other agent in a task of several seats, in every order of seats, on the same seeds."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def entrants(task: Task, archive: Archive) -> list[str]:
 
 
 def lineups(seats: Sequence[str], agents: Sequence[str]) -> list[dict[str, str]]:
-    """Every line-up, seat -> agent: each agent in each seat, with each agent in all the other seats; with itself once.
+    """Return every line-up (seat -> agent): each agent in each seat, with each agent in all other seats; with itself once.
 
     >>> [tuple(one.values()) for one in lineups(("left", "right"), ("a", "b"))]
     [('a', 'a'), ('a', 'b'), ('b', 'a'), ('b', 'b')]
@@ -47,16 +47,16 @@ def cross_play(
     processes: int = 1,
     report: Callable[[int, int], None] = lambda done, total: None,
 ) -> dict[str, list[Episode]]:
-    """Play every line-up of a task on each seed. Games that were recorded before count, so a stopped run continues.
+    """Play every line-up of a task on each seed. Recorded games count, so the same call continues a stopped run.
 
-    Nothing is filmed, and nobody is admitted to judging. `agents` are names that `agents.find` takes, each once; `num_episodes`
-    is per line-up and seed; `seed` is of the agents' draws.
+    No video is made, and no agent is admitted to judging. `agents` are different names that `agents.find` takes; `num_episodes`
+    is the number for each line-up and seed; `seed` is that of the agents' random draws.
 
     Returns:
-        Line-up, the agents' own names in the order of the seats joined by `" + "`, -> its episodes.
+        The episodes of each line-up; a line-up is the agents' own names in the order of the seats, joined by `" + "`.
     Raises:
-        AgentError: If the task has one seat, or two agents have one name, or one cannot play.
-        NotFoundError: If there is no such agent.
+        AgentError: If the task has only one seat, two agents have the same name, or an agent cannot play.
+        NotFoundError: If there is no agent with one of the names.
     """
     check_playable(task)
     if len(task.seats) < 2:

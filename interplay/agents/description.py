@@ -1,8 +1,8 @@
 """`model.json`: the description of a trained policy, and its checks.
 
-It names the network of the weights (`architecture`, see `interplay.agents.networks`), the pipeline of its observations
-(`observation`), and the meaning of its outputs (`actions`, a Gymnasium space, see `interplay.agents.actions`). The optional
-`coding` says how such an action stands for the world's (`interplay.agents.first_person`).
+The file names the network (`architecture`, see `interplay.agents.networks`), the pipeline of its observations (`observation`),
+and the meaning of its outputs (`actions`, a Gymnasium space, see `interplay.agents.actions`). The optional `coding` says how
+these actions are translated to actions of the world (`interplay.agents.first_person`).
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ class PolicyError(InterplayError):
 
 
 def read_description(folder: Path) -> dict[str, Any]:
-    """Read and check `model.json`, as far as that needs no PyTorch; `check_network` checks the rest.
+    """Read `model.json` and check all that can be checked without PyTorch; `check_network` checks the rest.
 
     Raises:
-        PolicyError: If it is missing, is no JSON, or lacks or has a wrong value; it names the file, the key, and what is
-            expected.
+        PolicyError: If the file is missing or is not JSON, or a value is missing or wrong; the text names the file, the key,
+            and the expected value.
     """
     path = folder / FILE
     try:
@@ -67,7 +67,7 @@ def read_description(folder: Path) -> dict[str, Any]:
 
 
 def check_network(folder: Path, description: Mapping[str, Any], weights: Mapping[str, Any]) -> None:
-    """Refuse an architecture that is invalid, or fits neither the actions nor the weights. Nothing of its size is made."""
+    """Refuse an architecture that is invalid or does not fit the actions or the weights; its memory is not allocated."""
     import torch
 
     from interplay.agents import networks

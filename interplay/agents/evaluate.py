@@ -1,4 +1,4 @@
-"""An agent plays a list of seeds: several at once, each recorded, filmed, and kept when the command is run again."""
+"""Let an agent play a list of seeds, several at once; each game is recorded and filmed, and reused by a later run."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SHORT_S = 60.0
 
 @dataclass(frozen=True)
 class Job:
-    """One rollout to make, with everything that another process needs to know; `draw` seeds the agents' generator."""
+    """One rollout to make, with all facts that another process needs; `draw` seeds the agents' generator."""
 
     data: str
     database: str
@@ -62,20 +62,20 @@ def evaluate(
     processes: int = 1,
     report: Callable[[int, int], None] = lambda done, total: None,
 ) -> list[Episode]:
-    """Let an agent play each seed, and admit it to judging in this task if it played held-out ones with video.
+    """Let an agent play each seed; admit the agent to judging in this task if it played held-out seeds with video.
 
-    Whole episodes that this agent has already recorded on a seed count, so calling again finishes an interrupted run. Each
-    rollout draws from a generator of its own, so the result does not depend on the number of processes. Games of different
-    agents are recorded and filmed, and admit nobody.
+    Complete episodes that this agent has already recorded on a seed count, so the same call finishes an interrupted run. Each
+    rollout has its own random generator, so the result does not depend on the number of processes. Games with different
+    agents in the seats are recorded and filmed, but admit no agent to judging.
 
     Args:
-        agent: A name that `agents.find` takes, for every seat of the task; or a mapping seat -> name.
-        processes: Rollouts at once; more than one needs a main module that is safe to import.
+        agent: A name that `agents.find` takes, used for every seat of the task; or a mapping seat -> name.
+        processes: Number of rollouts at once; more than one needs a main module that is safe to import.
     Returns:
         The episodes, in the order of `seeds`.
     Raises:
         NotFoundError, AgentError: If there is no such agent or it cannot play this task.
-        EntrantError: If it would be judged and has the name under which people are. Nothing was played.
+        EntrantError: If the agent would be judged but has the name that stands for people there. Nothing was played.
     """
     check_playable(task)
     agents = dict.fromkeys(task.seats, agent) if isinstance(agent, str) else agent
@@ -115,7 +115,7 @@ def plan(
     video: bool,
     again: bool,
 ) -> tuple[list[Episode], list[Job]]:
-    """Return the episodes that exist already (filmed, if wanted), and the missing rollouts. `names` are the agents' own."""
+    """Return the existing episodes (filmed, if wanted), and the missing rollouts; `names` are the agents' own names."""
     first = names[task.seats[0]]
     limit = task.max_steps if max_steps is None else min(max_steps, task.max_steps)
     kept: dict[int, list[Episode]] = {}
@@ -148,16 +148,16 @@ def plan(
 
 
 def worthwhile_processes(task: Task, num_rollouts: int, max_steps: int | None = None) -> int:
-    """Return how many rollouts to play at once: one where they end sooner than a second process has begun, else one a core.
+    """Return how many rollouts to play at once: one for each core, or one if all end before a second process could start.
 
-    `max_steps` is the limit of each rollout, where it is below the task's.
+    `max_steps` is the limit of each rollout, if it is below the task's limit.
     """
     played_s = num_rollouts * min(max_steps or task.max_steps, task.max_steps) / task.frame_rate_hz
     return 1 if played_s < (_SHORT_S / 6 if of(task).is_slow else _SHORT_S) else len(os.sched_getaffinity(0))
 
 
 def run_jobs(archive: Archive, jobs: Sequence[Job], processes: int) -> Iterator[str]:
-    """Yield the id of each job's episode, as it is made."""
+    """Yield the id of each job's episode as soon as it is recorded."""
     processes = min(processes, len(jobs))
     if processes <= 1:
         for job in jobs:

@@ -1,4 +1,4 @@
-"""From a name on the command line to an agent."""
+"""Find and build agents by the names used on the command line."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BUILTIN: dict[str, tuple[Callable[[], SimpleAgent], str]] = {
 
 
 class AgentName(NamedTuple):
-    """A name that `find` takes; its kind is `builtin`, `policy` or `vpt`, and a policy has the id of its task."""
+    """A name that `find` takes; its kind is `builtin`, `policy` or `vpt`. A policy also has the id of its task."""
 
     name: str
     kind: str
@@ -34,7 +34,7 @@ class AgentName(NamedTuple):
 
 
 def names(archive: Archive | None = None) -> list[AgentName]:
-    """Return the built-in agents, then the trained policies of the archive, by name."""
+    """Return the names of the built-in agents, then of the archive's trained policies, then of its VPT networks."""
     from interplay.agents.policy import describe_policies
 
     found = [AgentName(name, "builtin", description) for name, (_, description) in BUILTIN.items()]
@@ -52,8 +52,8 @@ def find(name: str, archive: Archive | None = None) -> Agent | SimpleAgent:
         name: `random`, `noop`, `scripted`; a trained policy or a VPT network by its name in the archive's `models/` or by the
             path of its folder; or `module:factory`, a callable without arguments that returns an agent of your own.
     Raises:
-        NotFoundError: For a name that leads nowhere; the nearest is offered.
-        AgentError: If your factory cannot be imported, called, or gives something that is no agent.
+        NotFoundError: If no agent has this name; the text suggests the most similar name.
+        AgentError: If your factory cannot be imported or called, or does not return an agent.
         PolicyError, VPTError: If a network's files are missing, damaged, or do not fit together.
     """
     if name in BUILTIN:
@@ -84,7 +84,7 @@ def find(name: str, archive: Archive | None = None) -> Agent | SimpleAgent:
 
 
 def vpt_folder(name: str, models: Path) -> Path:
-    """Return the folder of a VPT network, by its name among a data folder's models or by its path; else `NotFoundError`."""
+    """Return the folder of a VPT network, given its name in a data folder's models or its path; else `NotFoundError`."""
     for place in (models / name, Path(name)):
         if is_vpt_folder(place):
             return place

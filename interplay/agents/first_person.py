@@ -1,13 +1,13 @@
-"""Composed actions of a block world (keys and camera) as three choices: the outputs of networks in first person.
+"""Encode composed actions of a block world (keys and camera) as three choices, which networks in first person make.
 
 | choice | how many | meaning |
 | --- | --- | --- |
 | buttons | 8641 | a combination of VPT's 20 buttons, and whether the camera turns |
-| camera | 121 | the turn, 11 bins an axis |
-| escape | 2 | whether ESC is pressed, with which a player says that they are done |
+| camera | 121 | the turn, 11 bins on each axis |
+| escape | 2 | whether ESC is pressed, by which a player says that the task is done |
 
-The first two are VPT's own (Baker et al. 2022, appendix C.1), the third is BEDD's (Milani et al. 2023). `pickItem` and
-`swapHands` have no place.
+The first two choices are VPT's (Baker et al. 2022, appendix C.1), the third is BEDD's (Milani et al. 2023). The keys `pickItem`
+and `swapHands` are left out.
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ def is_composed(space: gymnasium.Space[Any]) -> bool:
 
 
 def turns_camera(buttons: Any) -> Any:
-    """Whether combinations of buttons, int64, turn the camera: an array or tensor of bool."""
+    """Whether each combination of buttons (int64) turns the camera: an array or tensor of bool."""
     return buttons % 2 == 1  # whether it turns is the fastest part of a combination; `inventory`, the last one, is even
 
 
 def choices_of(parts: Mapping[str, np.ndarray], starts: np.ndarray) -> np.ndarray:
-    """Return the choices of the decisions of a recording: int64, shape (len(starts), 3).
+    """Return the choices of a recording's decisions: int64, shape (len(starts), 3).
 
-    A decision of several steps has one choice: a held key counts if it was down in half of them, a tapped key if it was down in
-    any; the camera turns by the mean, so that a repeated choice turns as far as all of them did.
+    A decision of several steps has one choice. A held key counts if it was down in half of the steps, a tapped key if it was
+    down in any step. The camera turns by the mean, so that the repeated choice turns as far as all steps together did.
 
     Args:
         parts: Each key -> shape (T,), 0 or 1; `camera` -> shape (T, 2), degrees.
-        starts: First step of each decision, the first at 0; each lasts to the next, the last to the end.
+        starts: First step of each decision, beginning with 0; a decision lasts until the next one begins, the last to the end.
 
     >>> parts = dict.fromkeys(minerl_actions.KEYS, np.zeros(4, int)) | {"camera": np.array([[0, 2.0]] * 4)}
     >>> choices_of(parts | {"forward": np.array([0, 1, 0, 0])}, np.array([0, 2])).tolist()
@@ -66,6 +66,6 @@ def choices_of(parts: Mapping[str, np.ndarray], starts: np.ndarray) -> np.ndarra
 
 
 def action_of(choice: np.ndarray) -> dict[str, Any]:
-    """Return MineRL's action of one choice, int64, shape (3,): a member of `minerl_actions.action_space()`."""
+    """Return MineRL's action, in `minerl_actions.action_space()`, for one decision's choices: int64, shape (3,)."""
     buttons, camera, escape = np.asarray(choice, np.int64)[:, None]
     return to_minerl(decode(Joint(buttons, camera)))[0] | {"ESC": int(escape[0])}

@@ -32,9 +32,9 @@ class Game:
 
 
 class Policy:
-    """An agent that draws its actions from a trained network, as `interplay.agents.actions` says.
+    """An agent that draws its actions from a trained network's outputs; see `interplay.agents.actions`.
 
-    A clone of a player who varies gets stuck at temperature 0, so cloning stores a temperature above 0.
+    A clone of a varying player gets stuck at temperature 0, so cloning stores a temperature above 0.
     """
 
     def __init__(self, description: Mapping[str, Any], network: Any) -> None:
@@ -60,7 +60,7 @@ class Policy:
         return Game(rng, None if memory_size is None else np.zeros(memory_size, np.float32))
 
     def decide(self, observations: Sequence[Mapping[str, Any]], states: Sequence[Game]) -> list[Decision]:
-        """Draw an action for each game; their observations pass the network together."""
+        """Draw an action for each game; the observations of all games pass the network together."""
         outputs = self.outputs(np.stack([observation[self._part] for observation in observations]), states)
         return [Decision(self.drawn(row, game.rng)) for row, game in zip(outputs, states, strict=True)]
 
@@ -69,7 +69,7 @@ class Policy:
         return chosen if self._coding is None else first_person.action_of(chosen)
 
     def outputs(self, observations: np.ndarray, games: Sequence[Game] = ()) -> np.ndarray:
-        """The network's outputs for a batch: float32, shape (B, outputs). A recurrent one updates the memory in `games`."""
+        """Outputs of the network for a batch: float32, shape (B, outputs). A recurrent one updates the memory in `games`."""
         import torch
 
         with torch.inference_mode():
@@ -88,7 +88,7 @@ def is_policy_folder(folder: Path) -> bool:
 
 
 def describe_policies(models: Path) -> Iterator[tuple[str, str, str]]:
-    """Yield (name, task, one line) of each policy below a folder; the line of a damaged one says so."""
+    """Yield (name, task, one line) of each policy below a folder; the line of a damaged policy says that it is damaged."""
     if not models.is_dir():
         return
     for folder in sorted(models.iterdir()):
@@ -106,7 +106,7 @@ def load_policy(folder: Path) -> Policy:
     """Read a policy from its folder.
 
     Raises:
-        PolicyError: If a file is missing or damaged, or weights and architecture do not fit; it names what is wrong.
+        PolicyError: If a file is missing or damaged, or weights and architecture do not fit; the text names the fault.
         AgentError: If PyTorch or safetensors is not installed.
     """
     description = read_description(folder)
@@ -151,9 +151,9 @@ def save_policy(
     space: gymnasium.Space[Any],
     details: Mapping[str, Any],
 ) -> Path:
-    """Write a policy, each file whole or not at all, and return the path of `model.json`.
+    """Write a policy, each file completely or not at all, and return the path of `model.json`.
 
-    `details` must hold `architecture` and `temperature`; `config`, `metrics` and the like are stored as they are.
+    `details` must have `architecture` and `temperature`; other entries, such as `config` and `metrics`, are stored unchanged.
     """
     import safetensors.torch
 
@@ -179,7 +179,7 @@ def save_policy(
 
 
 def action_space_of(task: Task, seat: str | None = None) -> gymnasium.Space[Any]:
-    """Return the space of a seat's actions, the first seat's by default; `AgentError` if the task has no such seat."""
+    """Return the action space of a seat, by default the first; `AgentError` if the task has no such seat."""
     if seat is not None and seat not in task.seats:
         raise AgentError(f"task {task.id} has no seat {seat!r}; its seats are {', '.join(task.seats)}")
     env = make(task)

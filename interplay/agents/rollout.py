@@ -1,4 +1,4 @@
-"""Let an agent play one episode and record it, perhaps with an expert beside that says what it would do at each step."""
+"""Let an agent play one episode and record it; optionally, an expert is asked at each step which action it would take."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from interplay.tasks import Task
 
 
 class Asked(NamedTuple):
-    """A learner in a seat, and an expert that is asked what it would do there.
+    """A learner in a seat, and an expert that is asked which action it would take there.
 
     Attributes:
-        learner: Its name is the seat's holder in recordings.
-        expert: Sees what the learner does, through a pipeline of its own.
-        share: Share of the learner's decisions in which the expert acts itself, drawn for each decision: the mixture beta *
-            expert + (1 - beta) * learner of Ross, Gordon & Bagnell 2011, section 3.
+        learner: The agent that recordings name as the holder of the seat.
+        expert: The agent that is asked; it observes the same game through its own pipeline.
+        share: Probability, drawn at each decision of the learner, that the expert acts instead: the mixture beta * expert +
+            (1 - beta) * learner of Ross, Gordon & Bagnell 2011, section 3.
     """
 
     learner: Agent | SimpleAgent
@@ -36,9 +36,9 @@ class Asked(NamedTuple):
 
 
 class AskedSeat:
-    """`Asked` in one seat of one game; a rollout treats it as a `SeatedAgent`.
+    """`Asked` in one seat of one game; a rollout treats it like a `SeatedAgent`.
 
-    After `act`, `owner` names the agent that acts in the step, and `label` is the expert's action for it.
+    After `act`, `owner` names the agent that acts in the step, and `label` is the expert's action for this step.
     """
 
     def __init__(self, asked: Asked, task: Task, *, rng: np.random.Generator) -> None:
@@ -54,7 +54,7 @@ class AskedSeat:
         self._expert.sit(world, seat, info)
 
     def act(self) -> Any:
-        """Return the action for the next step. The acting agent changes only where the learner decides."""
+        """Return the action for the next step. The acting agent can change only at a decision of the learner."""
         if self._learner.observation is not None:
             leads = self._expert if self._coin.random() < self._share else self._learner
             self.owner = leads.agent.name
@@ -79,22 +79,22 @@ def rollout(
     created_at: datetime | None = None,
     watch: Callable[[Frame], None] = lambda frame: None,
 ) -> Episode:
-    """Play one episode, recorded in native frames, and seal it.
+    """Play one episode, record it in native frames, and seal it.
 
-    The agent decides when there is an observation, and its action is held in between; every native step is recorded, with a
-    clock that runs as if the game were played at its own frame rate. The same seed and generator give the same episode.
+    The agent decides at each observation, and its action is held until the next. Every native step is recorded, with times as
+    if the game were played at its own frame rate. The same seed and generator give the same episode.
 
     Args:
-        agent: Begins a game with `rng`. In a task of several seats a mapping seat -> agent, an object for each; they draw from
-            generators of their own that `rng` spawns. An `Asked` is a learner with an expert: the recording keeps what the
-            expert would have done (`Episode.labels`), and who acted.
-        max_steps: Stop earlier than the task does: the last step is then marked truncated, the outcome is `time_limit`.
-        frames: How the recording keeps its frames; the environment's own way by default.
-        episode_id, created_at: Of the recording; a fresh id and the time now by default.
-        watch: Called with each of its frames, good until the next.
+        agent: The player; it begins a game with `rng`. For a task of several seats, a mapping seat -> agent with one object for
+            each seat; `rng` spawns a generator for each. With an `Asked`, the recording also has the actions that the expert
+            would have taken (`Episode.labels`), and who acted.
+        max_steps: A limit below the task's: the last step is then marked truncated, and the outcome is `time_limit`.
+        frames: The storage of frames in the recording; by default that of the environment.
+        episode_id, created_at: Id and time of the recording; by default a new id and the present time.
+        watch: Called with each frame of the recording; a frame is valid until the next call.
     Raises:
-        AgentError: If an agent cannot play this task or returns what is not an action, if nobody sits in a seat, or if one
-            simple agent sits in two. Steps already recorded are sealed, with outcome `interrupted`.
+        AgentError: If an agent cannot play this task or returns an invalid action, if a seat has no agent, or if one simple
+            agent has two seats. Steps already recorded are sealed, with outcome `interrupted`.
     """
     agents = agent if isinstance(agent, Mapping) else {task.seats[0]: agent}
     check_seats(task, agents)
@@ -127,7 +127,7 @@ def rollout(
 
 
 def check_seats(task: Task, given: Iterable[str]) -> None:
-    """Refuse agents that do not fill a task's seats: `NotFoundError` for an unknown seat, `AgentError` for an empty one."""
+    """Check that agents fill a task's seats: `NotFoundError` for an unknown seat, `AgentError` for an empty seat."""
     given = set(given)
     for seat in sorted(given - set(task.seats)):
         raise unknown_name("seat", seat, task.seats, hint=f"Seats of {task.id}: {', '.join(task.seats)}")
@@ -144,7 +144,7 @@ def _seated(agent: Agent | SimpleAgent | Asked, task: Task, rng: np.random.Gener
 
 
 def _check_own_objects(agents: Iterable[tuple[str, Agent | SimpleAgent]]) -> None:
-    """Refuse a simple agent in two seats: it keeps the state of one game in itself."""
+    """Refuse a simple agent in two seats, because its object has the state of only one game."""
     seat_of: dict[int, str] = {}
     for seat, agent in agents:
         other = seat_of.setdefault(id(agent), seat)

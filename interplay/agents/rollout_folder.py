@@ -1,7 +1,7 @@
-"""Rollouts as others lay them out: `<folder>/<task>/seed_<n>.mp4`, and beside each `seed_<n>.jsonl` with its steps.
+"""Write rollouts in the layout of other projects: `<folder>/<task>/seed_<n>.mp4`, each with its steps in `seed_<n>.jsonl`.
 
-A line is a step: its info before it, and the action. Zeros and empty values are left out, as in BEDD's rollouts (Milani et al.
-2023). `interplay judge add-agent` takes such a folder.
+A line is a step: the info before it, and its action. Zeros and empty values are left out, as in BEDD's rollouts (Milani et al.
+2023). `interplay judge add-agent` reads such a folder.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from interplay.record.films.film import film
 
 
 def write_rollouts(archive: Archive, episodes: Sequence[Episode], folder: Path) -> list[Path]:
-    """Write the video and the facts of each episode, one for each task and seed; existing files stay. Returns the videos.
+    """Write the video and the steps of each episode, one for each task and seed; keep existing files; return the videos.
 
     Raises:
-        AgentError: If two are of one task and seed, or the folder cannot be written to.
+        AgentError: If two episodes have the same task and seed, or the folder cannot be written to.
         RecordingError: If a video cannot be made.
     """
     places = [folder / episode.task.name / f"seed_{episode.seed}.mp4" for episode in episodes]
@@ -51,9 +51,9 @@ def write_rollouts(archive: Archive, episodes: Sequence[Episode], folder: Path) 
 
 
 def facts(episode: Episode) -> Iterator[dict[str, Any]]:
-    """Yield a line for each of the T steps: `step`, `info` before it and `action`, without what is zero or empty.
+    """Yield a line for each of the T steps: `step`, `info` before the step, and `action`, without zeros and empty values.
 
-    Where a world is played again from its seed, `info` is all that it says; else it is the recorded one.
+    If the world can be replayed from its seed, `info` is the complete info of the replay; else it is the recorded info.
     """
     for step, (info, actions) in enumerate(zip(_infos(episode), episode.joint_actions(), strict=False)):
         action = actions if len(actions) > 1 else actions.popitem()[1]
@@ -74,7 +74,7 @@ def _infos(episode: Episode) -> Iterator[Mapping[str, Any]]:
 
 
 def _plain(value: Any) -> Any:
-    """As JSON values, without what is zero or empty; numbers of actions of one number stay."""
+    """Convert to JSON values without zeros and empty values; an action that is one number is always kept."""
     if isinstance(value, Mapping):
         return {str(name): plain for name, part in value.items() if not _is_nothing(plain := _plain(part))}
     if isinstance(value, np.ndarray | np.generic):

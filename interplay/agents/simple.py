@@ -1,4 +1,4 @@
-"""The two agents everything is compared with: one that draws its actions, one that does nothing."""
+"""The two agents for comparison with all others: one draws its actions at random, the other does nothing."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ TURN_DEGREES = 5.0
 
 
 class RandomAgent:
-    """Draws uniformly from the actions that keys can give its seat, or from the seat's space of actions where the keys have
-    others; a new one every `hold` native frames.
+    """An agent that draws a random action every `hold` native frames: uniformly from the actions that keys can give its seat,
+    or from the seat's action space if keys give other actions.
 
-    Holding for four frames is what "random" means in the Atari literature: a player that decides as often as a DQN. Where keys
-    are composed each button is down or up with equal chance, and the view turns by a normal draw of `TURN_DEGREES`; only `ESC`,
-    with which a player says that they are done, is never pressed.
+    In the Atari literature, a "random" player holds each action for four frames, deciding as often as a DQN. With composed
+    actions, each button is down or up with equal chance, and the view turns by a normal draw of `TURN_DEGREES`; only `ESC`,
+    with which a player ends the game, is never pressed.
     """
 
     name = "random"
@@ -74,7 +74,7 @@ class RandomAgent:
 
 
 class NoopAgent:
-    """Never touches a key."""
+    """An agent that never presses a key."""
 
     name = "noop"
     observation = "pixels"

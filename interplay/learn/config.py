@@ -1,6 +1,6 @@
-"""Settings of a training run: a frozen dataclass for each algorithm, checked when built, saved beside the model.
+"""Settings of training runs: one frozen dataclass for each algorithm, checked when it is built and saved with the model.
 
-`setting(default, help, ...)` gives a field its text, which `interplay learn` shows, and its range.
+`setting(default, help, ...)` defines a field with its help text, which `interplay learn` shows, and its allowed range.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ MOST_NAME_BYTES = 200
 
 
 class ConfigError(InterplayError):
-    """A setting that cannot be used; the text names it, repeats the value, and says what is allowed."""
+    """A setting cannot be used; the text names the setting, repeats its value, and says which values are allowed."""
 
 
 class RunError(InterplayError):
-    """A run that cannot continue; the text says why, and how to continue or begin again."""
+    """A run cannot continue; the text says why, and how to continue or begin again."""
 
 
 def setting(
@@ -37,23 +37,23 @@ def setting(
     choices: tuple[str, ...] = (),
     is_free: bool = False,
 ) -> Any:
-    """A field of a settings dataclass.
+    """Define a field of a settings dataclass.
 
     Args:
-        low, high, above: Numbers allowed: from `low`, or more than `above`, to `high`.
-        is_free: Whether a stopped run may continue with another value: it does not change what is learned.
+        low, high, above: Allowed numbers: at least `low` (or more than `above`) and at most `high`.
+        is_free: Whether a stopped run may continue with another value, because the value does not change what is learned.
     """
     facts = {"help": help, "low": low, "high": high, "above": above, "choices": choices, "is_free": is_free}
     return field(default=default, metadata=facts) if default is not MISSING else field(metadata=facts)
 
 
 def inherited(base: type[RunConfig], name: str, default: Any) -> Any:
-    """A setting of another class, with a default of its own."""
+    """Define a setting as the class `base` has it, but with another default."""
     return field(default=default, metadata=base.__dataclass_fields__[name].metadata)
 
 
 def check_name(name: str, what: str) -> None:
-    """Refuse a name that cannot be a folder's, with a `ConfigError`; `what` has it, such as a policy."""
+    """Raise `ConfigError` if a name cannot be a folder's name; `what` says what is named, such as a policy."""
     if not name or not all(letter.isalnum() or letter in "-_." for letter in name) or name.startswith("."):
         raise ConfigError(f"{name!r} cannot name a {what}; use letters, digits, '-', '_' and '.', no '.' at the beginning")
     if len(name.encode()) > MOST_NAME_BYTES:
@@ -62,7 +62,7 @@ def check_name(name: str, what: str) -> None:
 
 @dataclass(frozen=True)
 class RunConfig:
-    """Settings of every run. `max_seconds` makes a run unrepeatable: use it where time matters more."""
+    """Settings of every run. A run with `max_seconds` cannot be repeated exactly; use it only where time matters more."""
 
     algorithm: ClassVar[str] = ""
     presets: ClassVar[dict[str, dict[str, Any]]] = {}
@@ -103,17 +103,17 @@ class RunConfig:
             raise ConfigError(f"hidden must be numbers of units from 1 to 65536, at least one, got {list(self.hidden)!r}")
 
     def fixed(self) -> dict[str, Any]:
-        """The settings that decide what is learned, as JSON values; a stopped run continues only with the same."""
+        """The settings that decide what is learned, as JSON values; a stopped run continues only if these are unchanged."""
         free = {item.name for item in fields(self) if item.metadata["is_free"]}
         return {name: value for name, value in self.to_json().items() if name not in free}
 
     def run_of(self, folder: Path) -> str:
-        """The value of `--out` for the run in a folder."""
+        """The value of the option `--out` that leads to the run in this folder."""
         return folder.name
 
     @classmethod
     def preset(cls, name: str, task: str, **settings: Any) -> Self:
-        """The preset of a name for a task, with `settings` over it; `NotFoundError` for an unknown name."""
+        """Return the named preset for a task, with `settings` in place of its own; `NotFoundError` for an unknown name."""
         if name not in cls.presets:
             raise unknown_name(f"preset of {cls.algorithm}", name, cls.presets)
         chosen: dict[str, Any] = {"task": task, **cls.presets[name], **settings}
@@ -124,7 +124,7 @@ class RunConfig:
 
     @classmethod
     def from_json(cls, document: Any, *, source: str = "config") -> Self:
-        """Settings from JSON values.
+        """Read settings from JSON values.
 
         Raises:
             ConfigError: For a missing, unknown or wrongly typed setting, or settings of another algorithm.

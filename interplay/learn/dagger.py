@@ -1,18 +1,18 @@
-"""Rounds in which the learner plays and an expert says what to do: "DAgger" (Ross, Gordon & Bagnell 2011, "A reduction of
+"""Train in rounds: the learner plays and an expert says what to do. "DAgger" (Ross, Gordon & Bagnell 2011, "A reduction of
 imitation learning and structured prediction to no-regret online learning", algorithm 3.1).
 
-A clone sees only states to which its demonstrator came. When it plays, its own mistakes lead elsewhere, and there it knows
-nothing. So in each round the newest policy plays, the expert labels the states to which it came, and a policy is trained on the
-labels of all rounds. In round 1 the expert plays alone, which is behaviour cloning. In round n it makes a share of the
-decisions itself, `expert_share ** (n - 1)`: beta_n in the paper. Share 0 is its schedule without a parameter, 1 and then 0.
+A clone learns only from states that its demonstrator reached. Its own mistakes lead it to other states, about which it knows
+nothing. So in each round the newest policy plays, the expert labels the states that it reaches, and a policy is trained on the
+labels of all rounds. In round 1 the expert plays alone (behaviour cloning). In round n the expert makes a share of the
+decisions itself, `expert_share ** (n - 1)`: beta_n in the paper. With share 0, the schedule is 1, then 0.
 
-With an agent as expert, labels are part of the episodes: the learner owns the steps, and `Episode.labels()` has what the expert
-would have done. With people as experts, the learner plays at a wheel that they share, and their actions after taking over are
-the labels ("HG-DAgger", Kelly et al. 2019, without its measure of risk).
+With an agent as expert, labels are part of the episodes: the learner owns the steps, and `Episode.labels()` has the actions
+that the expert would have taken. With people as experts, the learner shares a wheel with a person; the person's actions after
+taking over are the labels ("HG-DAgger", Kelly et al. 2019, without its measure of risk).
 
-Differences from the paper: each policy is trained from fresh weights; the last one is not called the best, because agents are
-compared on held-out seeds; a decision of the learner may last several steps, and its label is what the expert would have done
-for most of them, as for demonstrations.
+Differences from the paper: each policy is trained from fresh weights. The paper returns the best policy; here the last one is
+not said to be the best, because agents are compared on held-out seeds. A decision of the learner may last several steps; its
+label is the action that the expert would have taken for most of these steps, as for demonstrations.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ Report = Callable[[str, int, int], None]
 
 
 class Game(NamedTuple):
-    """An episode of a round: decisions for which the expert said, or showed, what to do, steps in which the learner acted and
-    the expert was asked, and those of them in which both chose the same."""
+    """An episode of a round: `num_labels` decisions have a label of the expert; in `num_own` steps the learner acted and the
+    expert was asked; in `num_matched` of these steps both chose the same action."""
 
     episode: str
     seed: int
@@ -63,7 +63,7 @@ class Game(NamedTuple):
 
 @dataclass(frozen=True)
 class Round:
-    """One round: `player` is the expert in round 1, then the agent of the round before; `agent` is trained at its end."""
+    """One round: `player` is the expert in round 1, later the agent of the previous round; `agent` is trained at its end."""
 
     number: int
     agent: str
@@ -94,20 +94,20 @@ def dagger(
     say: Callable[[str], None] = lambda text: None,
     pause: Callable[[], None] = lambda: time.sleep(_LOOK_EVERY_S),
 ) -> list[dict[str, Any]]:
-    """Learn in rounds; the policy of round n is then an agent called `name.n`.
+    """Learn in rounds; afterwards the policy of round n is an agent called `name.n`.
 
-    A stopped run continues when it is called again; on one CPU the weights are equal bit for bit. With more rounds than before,
-    it adds the others. `models/<name>/` has `config.json`, `rounds.json` (the games of each round) and `metrics.jsonl` (a line
-    for each round, which is returned).
+    The same call continues a stopped run; on one CPU the weights are then equal bit for bit. A call with more rounds adds the
+    missing rounds. `models/<name>/` has `config.json`, `rounds.json` (the games of each round) and `metrics.jsonl`, with one
+    line for each round; these lines are returned.
 
     Args:
-        say: Told what people are to do, where they are the expert.
-        pause: Waits a moment, between two looks at what people have played.
+        say: Is called with instructions to people, if people are the expert.
+        pause: Waits a moment before the run looks again for new games of people.
     Raises:
         ConfigError: If the name cannot be used, another process is at the run, or it was begun with other settings.
-        AgentError: If the expert cannot play the task, or not be asked.
-        TransitionError: If people have not played yet and it does not wait.
-        MissingTorchError: With the line that installs what is missing.
+        AgentError: If the expert cannot play the task, or cannot be asked for labels.
+        TransitionError: If people have not played yet and the run does not wait for them.
+        MissingTorchError: If PyTorch is missing; the text has the command that installs it.
     """
     folder = model_folder(archive, name)
     model_folder(archive, f"{name}.{config.rounds}")  # refuses what would be too long
@@ -139,7 +139,7 @@ def dagger(
 
 
 def _begun(folder: Path, config: DaggerConfig, name: str) -> list[Round]:
-    """The rounds of a run so far; its settings are written, or compared with those that it was begun with."""
+    """Return the rounds of a run so far; write its settings, or compare them with the stored ones."""
     rounds: list[Round] = []
     if (folder / CHECKPOINT).exists():
         raise ConfigError(f"{folder} holds a run of another algorithm that was stopped\nChoose another name.")
@@ -175,7 +175,7 @@ def _begun(folder: Path, config: DaggerConfig, name: str) -> list[Round]:
 
 
 def _learner_plays(archive: Archive, task: Task, config: DaggerConfig, one: Round, report: Report) -> Iterator[Round]:
-    """The round after each of its games, in which an agent is asked at every step."""
+    """Let the learner play a round while an agent gives a label at every step; yield the round after each game."""
     skip = pipeline(config.observation).frame_skip
     seat = config.seat or task.seats[0]
     what = f"round {one.number}: {one.player} plays"
@@ -203,7 +203,7 @@ def _people_play(
     say: Callable[[str], None],
     pause: Callable[[], None],
 ) -> Iterator[Round]:
-    """The round when people have played enough of it."""
+    """Wait until people have played enough of a round; then yield the round with their games."""
     skip = pipeline(config.observation).frame_skip
     seat = config.seat or task.seats[0]
     what = f"round {one.number}: people play"
@@ -235,8 +235,8 @@ def _people_play(
 
 
 def _people_in(archive: Archive, task: Task, config: DaggerConfig, one: Round) -> list[Episode]:
-    """People's games of a round, in the order in which they were played, without held-out seeds: in round 1 those without an
-    agent in the seat, later those in which they shared it with the round's player."""
+    """People's games of a round, oldest first, without held-out seeds: in round 1 games in which no agent acted in the seat,
+    later games in which the round's player acted in it, too."""
     seat = config.seat or task.seats[0]
     found = archive.episodes(task=task.id, actor=config.actor or "human", where=list(config.where))
     games = []
@@ -249,7 +249,7 @@ def _people_in(archive: Archive, task: Task, config: DaggerConfig, one: Round) -
 
 
 def _decisions_of_people(episode: Episode, seat: str, actor: str | None, skip: int) -> int:
-    """Number of decisions of an episode in which a person acted all the time."""
+    """Number of decisions of an episode in all of whose steps a person acted."""
     names: dict[Owner, int] = {}
     ended = episode.ended(seat)
     owners = stream_of(episode, seat, ended, starts_of(ended[0], skip), names)["owners"]

@@ -1,11 +1,10 @@
-"""Videos and episodes as VPT sees them: the latents of every picture, one file (a shard) for each.
+"""Embed videos and episodes with VPT: write the latents of all pictures of each source to one file, a shard.
 
-An agent meets one picture at a time; a recording is whole, so its pictures pass the network in chunks. The memory goes from
-chunk to chunk, so that latents are the agent's up to rounding. A shard appears when it is whole: a stopped run continues with
-the missing ones, and makes only its last one again.
+An agent gets one picture at a time. The pictures of a recording are all known, so they pass the network in chunks. Each chunk
+continues with the network's memory of the previous one, so latents equal the agent's up to rounding. A shard gets its name when
+it is complete: a stopped run continues with the missing shards and repeats only the unfinished one.
 
-A shard is a safetensors file with `latents`, float32, shape (T, hidsize); `embedding.json` beside the shards names the network
-that made them.
+A shard is a safetensors file with `latents`, float32, shape (T, hidsize). `embedding.json` beside the shards names the network.
 """
 
 from __future__ import annotations
@@ -54,15 +53,15 @@ _SMALL = (SIZE, SIZE, 3)
 
 
 class EmbedError(InterplayError):
-    """Embeddings that cannot be made or read; the text says what is kept and what to do next."""
+    """Embeddings cannot be made or read; the text says what is kept and what to do next."""
 
 
 class SourceError(EmbedError):
-    """A video or episode that cannot be read to its end; others can."""
+    """One video or episode cannot be read to its end; the run continues with the others."""
 
 
 class Source(NamedTuple):
-    """A video or episode to embed; the name is that of its shard, without its ending, perhaps below a folder."""
+    """A video or episode to embed; `name` is the path of its shard in the output folder, without the ending."""
 
     name: str
     path: Path
@@ -70,7 +69,7 @@ class Source(NamedTuple):
 
 @dataclass
 class Embedded:
-    """The result of a run; `failed` says why a source has no shard."""
+    """The result of a run; `failed` has the reason for each source without a shard."""
 
     written: list[str] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
@@ -80,7 +79,7 @@ class Embedded:
 
 
 def recordings_in(folder: Path) -> list[Source]:
-    """The videos in and below a folder, sorted, and labels (`.jsonl`) without a video, to be reported; `EmbedError` if none."""
+    """Videos in and below a folder, and labels (`.jsonl`) without a video, to be reported; sorted; `EmbedError` if empty."""
     found = {path.with_suffix("") for path in visible((*folder.rglob("*.mp4"), *folder.rglob("*.jsonl")), folder)}
     if not found:
         what = "has no videos (.mp4)" if folder.is_dir() else "is not a folder"
@@ -100,17 +99,17 @@ def embed(
     on_shard: Callable[[int, int], None] = lambda done, total: None,
     clock: Callable[[], float] = time.monotonic,
 ) -> Embedded:
-    """Write a shard of each source that has none yet, with a VPT network of a folder.
+    """Write the missing shard of each source, with the VPT network of a folder.
 
     Args:
-        chunk: Pictures at a time.
-        device: `auto` (a GPU where there is one), `cpu` or `cuda`.
-        processes: Number of processes, each at a source of its own with one thread; 1 is this process.
-        threads: Of the CPU, for this process; at most one for each core; 0 leaves them as they are.
+        chunk: Number of pictures that pass the network together.
+        device: `auto` (a GPU if available), `cpu` or `cuda`.
+        processes: Number of processes; each embeds one source at a time with one thread. 1: use this process only.
+        threads: Number of CPU threads of this process, at most one for each core; 0 does not change it.
     Raises:
-        EmbedError: If another run writes to `out`, it has shards of another network, the disk is full, a GPU has too little
-            memory, or a process was ended. Finished shards stay.
-        ConfigError, NotFoundError: If a GPU is asked for and missing, or there is no such kind of device.
+        EmbedError: If another run writes to `out`, `out` has shards of another network, the disk is full, a GPU has too little
+            memory, or a process was killed. Finished shards are kept.
+        ConfigError, NotFoundError: If a GPU is asked for and missing, or `device` is unknown.
         VPTError: If the network cannot be loaded.
     """
     begun, result = clock(), Embedded()
@@ -145,7 +144,7 @@ def shard_path(out: Path, name: str) -> Path:
 
 
 def read_shard(path: Path) -> np.ndarray:
-    """The latents of a shard, float32, shape (T, hidsize), read-only; they stay on disk until they are used."""
+    """Return the latents of a shard, float32, shape (T, hidsize), as a read-only memory map."""
     try:
         header, begin = _header(path)
         part = header["latents"]
@@ -157,7 +156,7 @@ def read_shard(path: Path) -> np.ndarray:
 
 
 def latents_of(network: VPT, pictures: Iterable[np.ndarray], chunk: int) -> Iterator[np.ndarray]:
-    """The latents of the pictures of one episode, float32, shape (up to `chunk`, hidsize) at a time."""
+    """Yield the latents of one episode's pictures in chunks: float32, shape (up to `chunk`, hidsize)."""
     device, state = network.net.final_ln.weight.device, network.initial_state(1)
     coming = iter(pictures)
     for part in _ahead(iter(lambda: list(islice(coming, chunk)), [])):
@@ -262,7 +261,7 @@ def _pictures(path: Path, img_shape: tuple[int, ...]) -> Iterator[np.ndarray]:
 
 
 def _ahead(items: Iterator[list[np.ndarray]]) -> Iterator[list[np.ndarray]]:
-    """The same items, each read while the one before it is processed."""
+    """Yield the same items; read each one while the previous one is processed."""
     with ThreadPoolExecutor(1) as reader:
         upcoming = reader.submit(next, items, None)
         while (item := upcoming.result()) is not None:
@@ -272,7 +271,7 @@ def _ahead(items: Iterator[list[np.ndarray]]) -> Iterator[list[np.ndarray]]:
 
 @contextmanager
 def _only_run(out: Path) -> Iterator[None]:
-    """Hold a folder for one run: two would do the same work, and remove each other's unfinished files."""
+    """Lock a folder for one run, because two runs would do the same work and remove each other's unfinished files."""
     busy = f"another run writes to {out}\nWait until it has ended, or choose another folder:  --out DIR"
     with ExitStack() as stack:
         try:
@@ -284,7 +283,7 @@ def _only_run(out: Path) -> Iterator[None]:
 
 
 def _check_folder(out: Path, description: dict[str, Any]) -> None:
-    """Refuse a folder with shards of another network; name the network in an empty one."""
+    """Refuse a folder with shards of another network; write the network's name into an empty folder."""
     path = out / DESCRIPTION
     if path.exists():
         try:
@@ -304,7 +303,7 @@ def _check_folder(out: Path, description: dict[str, Any]) -> None:
 
 
 def _is_whole(shard: Path, source: Source, weights: str) -> bool:
-    """Whether there is a shard of this source as it is, by this network."""
+    """Whether a complete shard of this source exists, made by this network from a source of the same size."""
     try:
         header, begin = _header(shard)
         facts, end = header["__metadata__"], begin + header["latents"]["data_offsets"][1]
@@ -315,7 +314,7 @@ def _is_whole(shard: Path, source: Source, weights: str) -> bool:
 
 
 def _header(path: Path) -> tuple[dict[str, Any], int]:
-    """The header of a safetensors file, and the start of its numbers (https://github.com/huggingface/safetensors#format)."""
+    """Header of a safetensors file, and the byte at which its numbers start (https://github.com/huggingface/safetensors#format)."""
     with path.open("rb") as file:
         size = int.from_bytes(file.read(8), "little")
         if not 0 < size < 1 << 20:

@@ -1,6 +1,6 @@
-"""Transitions whose observations are embeddings: each step of an episode is a decision, and sees the latent of its picture.
+"""Transitions with embeddings as observations: each step of an episode is a decision and has the latent of its picture.
 
-Shards stay where `interplay demos embed` wrote them, a file for each episode, and are mapped: a batch reads only its part.
+`interplay demos embed` writes one shard for each episode. Shards are memory-mapped there, so that a batch reads only its part.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from interplay.record import Episode
 
 
 class Shards:
-    """The latents of many episodes, one after the other, as if they were one array.
+    """The latents of many episodes, one episode after the other, indexed like one array.
 
     Args:
-        parts: Of each episode, float32, shape (T + 1, hidsize); T of a recording that has no picture after its last action,
-            whose last latent then stands twice.
-        lengths: T + 1 of each.
+        parts: Latents of each episode, float32, shape (T + 1, hidsize); or shape (T, hidsize) for a recording without a picture
+            after its last action: then the last latent is used twice.
+        lengths: T + 1 of each episode.
     """
 
     dtype = np.dtype(np.float32)
@@ -39,7 +39,7 @@ class Shards:
         self.shape = (int(self._ends[-1]), parts[0].shape[1])
 
     def __getitem__(self, places: np.ndarray) -> np.ndarray:
-        """The latents at some places: float32, shape (*places.shape, hidsize)."""
+        """Return the latents at these indices: float32, shape (*places.shape, hidsize)."""
         flat = places.ravel()
         found = np.empty((len(flat), self.shape[1]), np.float32)
         owners = np.searchsorted(self._ends, flat, side="right")
@@ -50,7 +50,7 @@ class Shards:
 
 
 def network_of(folder: Path) -> dict[str, Any]:
-    """The VPT network that wrote a folder of embeddings: `network`, its name, and `weights_sha256`; else `TransitionError`."""
+    """The VPT network that wrote a folder of embeddings, as `network` (name) and `weights_sha256`; else `TransitionError`."""
     path = folder / DESCRIPTION
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
@@ -65,11 +65,11 @@ def network_of(folder: Path) -> dict[str, Any]:
 def load_embedded(
     episodes: Sequence[Episode], folder: Path, *, seat: str | None = None, actor: str | None = None
 ) -> Transitions:
-    """Decisions of episodes with composed actions, one at each step, seen as embeddings in a folder of shards.
+    """Load the decisions of episodes with composed actions, one for each step, with embeddings from a folder of shards.
 
     Raises:
-        TransitionError: If a shard is missing or damaged, has another number of latents than its episode has pictures, or is of
-            another width than the others; or there is no decision at all.
+        TransitionError: If a shard is missing or damaged, has another number of latents than its episode has pictures, or has
+            another width than the other shards; or if there is no decision at all.
     """
     with suppress(ValueError, OSError):  # each shard stays open
         most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]

@@ -1,4 +1,4 @@
-"""Learning curves of a run, as a picture beside its table."""
+"""Learning curves of a run, drawn from its metrics."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NO_QUANTITIES = (
 
 
 def read_metrics(folder: Path) -> list[dict[str, Any]]:
-    """The lines of a run's `metrics.jsonl`; a torn last line is left out."""
+    """Return the lines of a run's `metrics.jsonl`; an incomplete last line is left out."""
     lines = []
     for text in (folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines():
         try:
@@ -38,7 +38,7 @@ def read_metrics(folder: Path) -> list[dict[str, Any]]:
 
 
 def plot_curve(table: list[dict[str, Any]], name: str, ax: Axes | None = None) -> Axes:
-    """One quantity against updates: the training mean of each stretch a line, the validation value a dot at the end."""
+    """Plot one quantity against updates: means over training as a line, the validation value as a dot at the end."""
     import matplotlib.pyplot as plt
     from matplotlib.ticker import MaxNLocator
 

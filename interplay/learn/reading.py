@@ -1,4 +1,4 @@
-"""From recorded episodes to transitions, read once and cached: a folder that other runs of the same episodes map again."""
+"""Read recorded episodes into transitions; cache the result in a folder that later runs on the same episodes reuse."""
 
 from __future__ import annotations
 
@@ -43,25 +43,25 @@ def load(
 ) -> Transitions:
     """Read episodes into transitions.
 
-    A recording has native frames, with an action and a reward for each; a network decides once in `frame_skip` (4) of them. The
-    decision at step t sees the pipeline's observation of step t. Its label is the action held for most of steps t to t + 3
-    (ties: the one pressed first), because a person's finger moves at any frame; its reward is the sum over these same steps.
-    The last decision of an episode stays though fewer steps follow it, and is followed by the observation after the last step.
-    At an offset above 0, a first decision sees the first frame and lasts to the offset, or to the end of an episode that is
-    shorter, so that each stream holds every reward of its episode, and its end.
+    A recording has native frames, each with an action and a reward; a network decides once in `frame_skip` (4) frames.
+    The decision at step t has the pipeline's observation of step t. Its label is the action held for most of steps t to t + 3
+    (ties: the action pressed first), because people press keys at any frame. Its reward is the sum over the same steps.
+    The last decision of an episode is kept although it has fewer steps; its next observation is the one after the last step.
+    At an offset above 0, an additional first decision sees the first frame and lasts to the offset, or to the end of a shorter
+    episode. So each stream has all rewards and the end of its episode.
 
     Args:
-        episodes: Of one kind of world, with discrete actions, or those of keys and camera.
+        episodes: Episodes of one kind of world, with discrete actions, or with keys and camera.
         offsets: Steps at which decisions begin, each below the frame skip. `(0,)` reads each frame once; `(0, 1, 2, 3)` gives
             four times as many decisions, each shifted by a frame: more to learn from when episodes are few.
-        actor: A kind (`human`, `agent`, `model`) or a name, of the decisions to take; None takes everyone's. A decision in
-            whose steps somebody else acted, such as an agent at a shared wheel, is left out.
-        composed: Whether actions are keys and camera; they are read as choices, see `interplay.agents.first_person`.
-        cache: Folder of earlier results, which answers the same call at once; None keeps nothing. Pictures are written there as
-            they come, so that no more than a frame is in memory.
+        actor: Take only decisions of this kind of actor (`human`, `agent`, `model`) or this name; None takes all decisions. A
+            decision is left out if another actor, such as an agent at a shared wheel, acted in one of its steps.
+        composed: Whether actions are keys and camera; they are then read as choices, see `interplay.agents.first_person`.
+        cache: Folder of earlier results, used if the same call was made before; None stores nothing. Pictures are written there
+            one by one, so that only one frame is in memory.
         on_episode: Called with the number of episodes read so far.
     Raises:
-        TransitionError: If there is no decision at all, actions are of the other kind, or the disk is full.
+        TransitionError: If there is no decision at all, `composed` does not fit the actions, or the disk is full.
         ValueError: If an offset is not below the frame skip.
     """
     skip = pipeline(observation).frame_skip
@@ -94,13 +94,13 @@ def load(
 
 
 def in_order(episodes: Iterable[Episode]) -> list[Episode]:
-    """Episodes by seed, player, length and return. The order in which they were sealed differs wherever several are played at
-    once, and with it batches and what is held out."""
+    """Sort episodes by seed, player, length and return. The order of recording is not used: it varies if several episodes are
+    played at once, and would change batches and held-out episodes."""
     return sorted(episodes, key=lambda one: (one.seed, one.actor, one.num_steps, one.total_reward, one.id))
 
 
 def by(actor: str | None, data: Transitions) -> Transitions:
-    """The decisions of an actor, by default everyone's; `TransitionError` if there is no such decision."""
+    """Return the decisions of an actor (None: all decisions); `TransitionError` if there is no such decision."""
     data = data if actor is None else data.of(actor)
     if not len(data):
         raise TransitionError("the episodes hold no step to learn from")
@@ -108,11 +108,11 @@ def by(actor: str | None, data: Transitions) -> Transitions:
 
 
 def held_actions(actions: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """Label of each decision, int64: the action held for most of its steps, ties going to the one that came first.
+    """Label of each decision, int64: the action held for most of its steps; of equally long ones the first.
 
     Args:
         actions: int, shape (T,).
-        starts: First step of each decision, the first at 0; each lasts to the next, the last to the end.
+        starts: First step of each decision, beginning with 0; a decision lasts until the next one begins, the last to the end.
 
     >>> held_actions(np.array([0, 3, 3, 3, 4, 4, 1, 1, 2]), np.array([0, 4, 8])).tolist()
     [3, 4, 2]
@@ -127,7 +127,7 @@ def held_actions(actions: np.ndarray, starts: np.ndarray) -> np.ndarray:
 
 
 def until_takeover(is_person: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """Steps until a person takes over, int32, for each of the decisions that begin at `starts`, see `Transitions`.
+    """Number of steps until a person takes over, int32, for each decision that begins at `starts`; see `Transitions`.
 
     `is_person`, bool, shape (T,), says whether a person acted at each step.
 
@@ -185,14 +185,14 @@ def _write(episodes: Sequence[Episode], folder: Path, asked: dict[str, Any], on_
 
 
 def joined(parts: Sequence[np.ndarray], dtype: Any) -> np.ndarray:
-    """A column of its parts, of which there may be none at all."""
+    """Join the parts of a column; without parts, return an empty column."""
     return np.concatenate(parts, dtype=dtype) if parts else np.zeros(0, dtype)
 
 
 def actions_of(episode: Episode, seat: str | None, num_steps: int, *, composed: bool) -> Callable[[np.ndarray], np.ndarray]:
-    """A function from where decisions begin to their actions, see `Transitions.actions`.
+    """Return a function that maps the first steps of decisions to their actions; see `Transitions.actions`.
 
-    The seat's game ended after `num_steps`; `TransitionError` if the episode has actions of another kind.
+    The seat's game ended after `num_steps`. `TransitionError` if `composed` does not fit the episode's actions.
     """
     space: Any = episode.header.action_spaces.get(episode.header.seats[0] if seat is None else seat)
     if composed:
@@ -239,7 +239,7 @@ def _streams(
 
 
 def starts_of(num_steps: int, frame_skip: int, offset: int = 0) -> np.ndarray:
-    """First steps of the decisions of a stream, int64: the first step, then the offset and every `frame_skip` steps further.
+    """First step of each decision of a stream, int64: step 0, then the offset, then every `frame_skip` steps.
 
     >>> starts_of(10, 4).tolist(), starts_of(10, 4, 3).tolist()
     ([0, 4, 8], [0, 3, 7])
@@ -253,8 +253,8 @@ def stream_of(
     """Rewards, lengths, ends and owners of decisions that begin at these steps.
 
     Args:
-        ended: `Episode.ended` of the seat.
-        names: Of the owners; those of this episode are added.
+        ended: The result of `Episode.ended` for the seat.
+        names: Number of each owner; owners of this episode are added.
     """
     num_steps, end = ended
     rewards = episode.rewards(seat)[:num_steps]
@@ -277,7 +277,7 @@ def stream_of(
 def _write_pictures(
     episode: Episode, seat: str | None, observation: str, num_steps: int, bases: dict[int, int], pictures: _Pictures
 ) -> None:
-    """Write the picture of each decision of each offset, and of the end, from a stream's base on."""
+    """Write the pictures of the decisions of each offset, and the last picture, starting at the base of each stream."""
     views = {offset: pipeline(observation) for offset in bases}
     written = dict.fromkeys(bases, 0)
 
@@ -296,7 +296,7 @@ def _write_pictures(
 
 
 def _frames(episode: Episode, seat: str | None, num_steps: int, view: Pipeline) -> Iterator[Frame]:
-    """The frames of so many steps, and the one after them, of what a pipeline looks at."""
+    """Yield the frames that a pipeline needs: those of the first `num_steps` steps, and the one after them."""
     if view.looks_at == "view":
         yield from episode.observed.passing(0, num_steps + 1)
         return
@@ -326,7 +326,7 @@ def _frames(episode: Episode, seat: str | None, num_steps: int, view: Pipeline) 
 
 
 def owners_of(episode: Episode, seat: str | None, names: dict[Owner, int]) -> np.ndarray:
-    """int16, shape (T,): the owner of each step, as an index into `names`, which grows; -1 for nobody."""
+    """Owner of each step, int16, shape (T,), as its number in `names`, to which new owners are added; -1 for no owner."""
     seat = episode.header.seats[0] if seat is None else seat
     holders = {held.actor: Owner(held.actor, held.actor_kind) for held in episode.seats if held.seat == seat}
     codes = {name: names.setdefault(owner, len(names)) for name, owner in holders.items()}
@@ -337,7 +337,7 @@ def owners_of(episode: Episode, seat: str | None, names: dict[Owner, int]) -> np
 
 
 class _Pictures:
-    """A file of pictures, written in any order; the first one says how large each is."""
+    """A file of pictures of one size, written in any order; the first picture sets the size."""
 
     def __init__(self, path: Path) -> None:
         self.num_pictures = 0
@@ -381,7 +381,7 @@ def _mapped(folder: Path, *, mmap_mode: Any) -> Transitions:
 
 @contextmanager
 def _replacing(folder: Path) -> Iterator[Path]:
-    """A place beside `folder`, which becomes it, on disk for good, when the block ends, and goes when it raises."""
+    """Yield a temporary folder that durably replaces `folder` when the block ends, or is deleted if the block raises."""
     part = folder.with_name(f".{folder.name}.part")
     shutil.rmtree(part, ignore_errors=True)  # of a process that was killed
     part.mkdir()

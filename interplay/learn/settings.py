@@ -1,4 +1,4 @@
-"""The settings of each algorithm, and presets of published ones. The first line of a class is the help of its command.
+"""The settings of each algorithm, and presets of published settings. The first line of a class is the help of its command.
 
 `paper` is Table 7 of Gerstgrasser, Trivedi & Parkes 2022 (CrowdPlay, ICLR); what the table leaves open is d3rlpy's default.
 `code` is their published program (`offline/offline-atari.py`), which differs: every batch has 256 decisions, targets follow
@@ -329,7 +329,7 @@ class PPOConfig(RunConfig):
             )
 
     def rounds(self, num_seats: int) -> int:
-        """The number of rounds that make at least `steps` decisions.
+        """Number of rounds that together have at least `steps` decisions.
 
         >>> PPOConfig("t", steps=1000, games=4, horizon=12, batch_size=48).rounds(num_seats=2)
         11

@@ -1,4 +1,4 @@
-"""From a catalogue query to a trained policy in the archive's `models/`."""
+"""Train a policy on episodes chosen from the catalogue, and write it to the archive's `models/`."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ RESERVED = (*ACTOR_KINDS, "any")
 
 
 class MissingTorchError(InterplayError):
-    """Training needs packages that are not installed."""
+    """Packages that training needs are not installed."""
 
 
 def train(
@@ -49,20 +49,20 @@ def train(
     on_update: Callable[[int, int], None] | None = None,
     on_metrics: Callable[[dict[str, Any]], None] | None = None,
 ) -> TrainingResult:
-    """Learn from some of the archive's episodes; the policy is then an agent called `name`.
+    """Learn from some of the archive's episodes; afterwards the policy is an agent called `name`.
 
-    Episodes on the task's held-out seeds are never learned from: agents are compared on those.
+    Episodes on the task's held-out seeds are never used, because agents are compared on these seeds.
 
     Args:
         config: Chooses the episodes and how to learn from them; its class says which algorithm.
-        episodes: Learned from in place of those that `config` chooses.
-        expert: Learn what this agent did and said in them, not what others did.
-        notes: More for `model.json`; JSON values.
+        episodes: Training episodes in place of those that `config` chooses.
+        expert: Learn only the actions and labels of this agent.
+        notes: Additional entries of `model.json`; JSON values.
     Raises:
-        TransitionError: If no episode fits; it says how to record some.
-        ConfigError: If the name cannot be used, there is a policy or (without `resume`) an unfinished run of that name, another
-            process is at it, or the checkpoint is of another run.
-        RunError: If it cannot continue: a loss that is no number, a full disk, no memory left on the device.
+        TransitionError: If no episode fits; the text says how to record some.
+        ConfigError: If the name cannot be used, a policy or (without `resume`) an unfinished run has that name, another process
+            works on this run, or the checkpoint is of another run.
+        RunError: If the run cannot continue: the loss is not a number, the disk is full, or the device has no memory left.
     """
     folder = model_folder(archive, name)
     with claimed(folder, name, resume=resume):
@@ -104,7 +104,7 @@ def train(
 
 
 def draw_curves(folder: Path) -> None:
-    """Draw a run's metrics; `RunError` if the picture cannot be written, though the policy is there."""
+    """Draw a run's learning curves; `RunError` if the picture cannot be written (the policy is then complete)."""
     from interplay.learn.plots import save_curves
 
     try:
@@ -114,8 +114,8 @@ def draw_curves(folder: Path) -> None:
 
 
 def _task_of(archive: Archive, config: TrainingConfig) -> tuple[Task, gymnasium.Space[Any]]:
-    """The task of a run, and the space of its seat's actions: as recorded where no suite has the task. Those are published
-    recordings; their world need not be installed."""
+    """The task of a run and its seat's action space. If no suite has the task, as with published recordings, both are taken
+    from an episode, so that its world need not be installed."""
     try:
         task = find(config.task)
     except NotFoundError:
@@ -128,7 +128,7 @@ def _task_of(archive: Archive, config: TrainingConfig) -> tuple[Task, gymnasium.
 
 
 def _chosen_from(config: TrainingConfig, task: Task, space: gymnasium.Space[Any]) -> gymnasium.Space[Any]:
-    """The space that the network chooses from."""
+    """The action space of the network; `TransitionError` if the algorithm cannot learn the seat's actions."""
     if not config.is_composed:
         return require_discrete(space, task, config.algorithm)
     if not is_composed(space):
@@ -141,10 +141,10 @@ def _chosen_from(config: TrainingConfig, task: Task, space: gymnasium.Space[Any]
 
 
 def reward_of(archive: Archive, name: str, task: Task, seats: Sequence[str]) -> KeptReward:
-    """The learned reward of a run in which these seats are learned.
+    """Load the learned reward for a run that learns these seats.
 
     Raises:
-        NotFoundError, RewardError: If there is no such model, or it is of another task or seat.
+        NotFoundError, RewardError: If there is no such reward model, or it is of another task or seat.
     """
     reward = load_reward(archive, name)
     for what, values in {"task": [task.id], "seat": seats}.items():
@@ -172,11 +172,11 @@ def _rewarded(
 
 
 def matching_episodes(archive: Archive, config: TrainingConfig, task: Task) -> list[Episode]:
-    """The episodes that a run learns from, in an order of their own, held-out seeds left out.
+    """The episodes that a run learns from, without held-out seeds, in the order of `in_order`.
 
     Raises:
-        TransitionError: If there are no such episodes, saying which exist and how to record some; or if the task has several
-            seats, and none of them is chosen.
+        TransitionError: If there are no such episodes (the text says which exist and how to record some), or if the task has
+            several seats and none of them is chosen.
     """
     check_seat(config, task)
     found = archive.episodes(task=task.id, actor=config.actor, where=list(config.where))
@@ -206,7 +206,7 @@ def matching_episodes(archive: Archive, config: TrainingConfig, task: Task) -> l
 
 
 def check_seat(config: RunConfig, task: Task) -> None:
-    """Refuse a seat that the task does not have, and no seat where it has several."""
+    """Raise `TransitionError` if the task does not have the seat, or has several seats and no seat is chosen."""
     if len(task.seats) > 1 and config.seat is None:
         raise TransitionError(
             f"task {task.id} has {len(task.seats)} seats; say whose seat to learn, with --seat {' or --seat '.join(task.seats)}"
@@ -216,7 +216,7 @@ def check_seat(config: RunConfig, task: Task) -> None:
 
 
 def model_folder(archive: Archive, name: str) -> Path:
-    """The folder of a policy of this name; `ConfigError` if the name cannot be a folder, or means another agent already."""
+    """The folder of a policy of this name; `ConfigError` if the name cannot be a folder or belongs to another agent."""
     from interplay.agents.find import BUILTIN
 
     check_name(name, "policy")
@@ -228,10 +228,10 @@ def model_folder(archive: Archive, name: str) -> Path:
 
 
 def check_torch() -> None:
-    """Check that PyTorch is installed, and set how its threads wait, before it is first imported.
+    """Check that PyTorch is installed, and set how its threads wait; call it before PyTorch is imported.
 
     Raises:
-        MissingTorchError: With the line that installs what is missing.
+        MissingTorchError: If PyTorch is missing; the text has the command that installs it.
     """
     # PyTorch's threads wait for each other by spinning, which on cores that other processes want made training ten times
     # slower; read by OpenMP when PyTorch is first imported, hence here.
@@ -248,7 +248,7 @@ def claimed(folder: Path, name: str, *, resume: bool, what: str = "policy", last
     """Lock a run's folder for this process while the block runs; an empty folder is removed again.
 
     Raises:
-        ConfigError: As `_check_run`, or if another process is at this run.
+        ConfigError: As `_check_run`, or if another process works on this run.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)

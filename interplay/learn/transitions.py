@@ -1,7 +1,6 @@
-"""Transitions, which every learner learns from: decisions of recorded episodes, with observation, action, reward, and next
-observation.
+"""Transitions, the data of learners: decisions of recorded episodes with observation, action, reward and next observation.
 
-Pictures lie in a file and are read when a batch asks for them; only some numbers of each decision are in memory.
+Pictures stay in a file and are read when a batch needs them; only a few numbers of each decision are in memory.
 """
 
 from __future__ import annotations
@@ -36,11 +35,11 @@ COLUMNS: dict[str, Any] = {
 
 
 class TransitionError(InterplayError):
-    """Episodes that cannot be learned from; the text says what to record or ask for instead."""
+    """A learner cannot use the episodes; the text says what to record or ask for instead."""
 
 
 class EpisodeCounts(NamedTuple):
-    """The contribution of one episode: its id, seed, steps, and number of decisions."""
+    """One episode of the data: its id, seed, number of steps, and number of decisions."""
 
     episode: str
     seed: int
@@ -49,7 +48,7 @@ class EpisodeCounts(NamedTuple):
 
 
 class Owner(NamedTuple):
-    """The owner of a step: a name, and `human`, `agent` or `model`."""
+    """The actor of a step: its name, and its kind: `human`, `agent` or `model`."""
 
     name: str
     kind: str
@@ -57,32 +56,32 @@ class Owner(NamedTuple):
 
 @dataclass(frozen=True)
 class Transitions:
-    """N decisions. Each lasts some steps (`held`), in which its action is repeated and whose rewards are its reward.
+    """N decisions. A decision lasts `held` steps: its action is repeated in these steps, and its reward is the sum of theirs.
 
-    Decisions of one episode at one offset are a stream: their pictures follow one another, and one more shows the end. So the
-    next observation of decision n is the observation of the decision after it, and a stack is the pictures up to one of them,
-    the first of the stream standing in for those before it.
+    The decisions of one episode at one offset are a stream: their pictures follow one another, and one more picture shows the
+    end. So the next observation of a decision is the observation of the following decision. A stack has the last pictures up to
+    a decision; before the start of the stream, its first picture is repeated.
 
     Attributes:
-        pictures: Shape (P, ...); uint8 pictures or float32 numbers, usually a memory map, or several
+        pictures: Shape (P, ...); uint8 pictures or float32 numbers, usually one memory map, or many
             (`interplay.learn.latents.Shards`).
-        stack: How many pictures are one observation, along a new first axis; 0 where a picture is one without that axis.
-        at: int64, shape (N,): the picture at which a decision was made; the next one is its next observation.
-        first: int64, shape (N,): the first picture of its stream.
-        actions: int64, shape (N,): the action held for most of its steps, as its place in its space, from 0; shape (N, 3) for
-            composed actions, their choices (`interplay.agents.first_person`).
-        rewards: float64, shape (N,): the sum over its own steps.
-        terminated, truncated: bool, shape (N,): whether the episode ended with it, by the world or by us.
-        steps: int32, shape (N,): the step of the episode at which it begins.
-        held: int32, shape (N,): how many steps it lasts; fewer than the pipeline's at the end of an episode, and at the
-            beginning of a stream that starts with another frame.
+        stack: Number of pictures in one observation, along a new first axis; 0: one picture without a new axis.
+        at: int64, shape (N,): index of the picture at which the decision was made; the next picture is its next observation.
+        first: int64, shape (N,): index of the first picture of its stream.
+        actions: int64, shape (N,): the action held for most of its steps, numbered from 0 in its space; for composed actions
+            shape (N, 3), the three choices (`interplay.agents.first_person`).
+        rewards: float64, shape (N,): the sum of rewards over its steps.
+        terminated, truncated: bool, shape (N,): whether the episode ended with the decision, by the world or by a limit.
+        steps: int32, shape (N,): the step of the episode at which the decision begins.
+        held: int32, shape (N,): number of its steps: the pipeline's frame skip; fewer at the end of an episode, and at the
+            beginning of a stream with an offset above 0.
         offsets: int8, shape (N,): the offset of its stream.
-        episodes: int32, shape (N,): index into `counts`.
-        owners: int16, shape (N,): index into `names` of the owner of all its steps; -1 where there are several, or none.
-        until_takeover: int32, shape (N,): 0 where a person acted in all its steps who had taken over from an agent; n above 0
-            where an agent acted at its first step, and a person took over n steps later; -1 elsewhere.
-        labels: int64, shape (N,): the action that an expert who was asked at each step would have taken for most of its steps;
-            -1 where nobody was asked.
+        episodes: int32, shape (N,): index of its episode in `counts`.
+        owners: int16, shape (N,): index in `names` of the owner of all its steps; -1 if there are several owners or no owner.
+        until_takeover: int32, shape (N,): 0 if a person who had taken over from an agent acted in all its steps; n above 0 if
+            an agent acted at its first step, and a person took over n steps later; -1 otherwise.
+        labels: int64, shape (N,): the action that an expert, asked at each step, would have taken for most of its steps;
+            -1 if nobody was asked.
     """
 
     pictures: Any = field(repr=False)
@@ -111,11 +110,11 @@ class Transitions:
         return ((self.stack,) if self.stack else ()) + self.pictures.shape[1:]
 
     def observations(self, which: np.ndarray) -> np.ndarray:
-        """Observations of some decisions: shape (len(which), *observation_shape)."""
+        """Return the observations of some decisions: shape (len(which), *observation_shape)."""
         return self._seen(which, 0)[0]
 
     def pairs(self, which: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(observations, the next observations) of some decisions, each of shape (len(which), *observation_shape)."""
+        """Return (observations, next observations) of some decisions, each of shape (len(which), *observation_shape)."""
         before, after = self._seen(which, 1)
         assert after is not None
         return before, after
@@ -129,42 +128,42 @@ class Transitions:
         return seen[:, : self.stack], seen[:, 1:] if ahead else None
 
     def returns(self) -> np.ndarray:
-        """Return of each episode of `counts`: float64; the mean over its streams, which are equal but for rounding and gaps."""
+        """Return of each episode of `counts`: float64; the mean over its streams, which differ only by rounding and gaps."""
         streams = np.unique(np.stack([self.episodes, self.offsets]), axis=1)[0]
         sums = np.bincount(self.episodes, self.rewards, minlength=len(self.counts))
         return sums / np.maximum(np.bincount(streams, minlength=len(self.counts)), 1)
 
     def action_counts(self) -> dict[Any, int]:
-        """Action, or the choices of a composed one -> number of decisions, most frequent first."""
+        """Map each action (or the choices of a composed action) to its number of decisions, most frequent first."""
         taken = self.actions.tolist() if self.actions.ndim == 1 else map(tuple, self.actions.tolist())
         return dict(Counter(taken).most_common())
 
     def of(self, actor: str) -> Self:
-        """The decisions in whose steps only this actor acted, a name or a kind (`human`, `agent`, `model`).
+        """Return the decisions in all of whose steps this actor acted: a name or a kind (`human`, `agent`, `model`).
 
-        Such a choice leaves gaps; the next observations stay known.
+        Other decisions are left out, which leaves gaps; the next observations stay available.
         """
         codes = [code for code, owner in enumerate(self.names) if actor in owner]
         return self.only(np.isin(self.owners, codes))
 
     def labelled(self, expert: str) -> Self:
-        """The decisions with an expert's action: those for which it was asked, and those in whose steps it acted itself."""
+        """Return the decisions for which this expert was asked, and the decisions in all of whose steps it acted itself."""
         is_asked = self.labels >= 0
         acted = np.isin(self.owners, [code for code, owner in enumerate(self.names) if owner.name == expert])
         return replace(self, actions=np.where(is_asked, self.labels, self.actions)).only(is_asked | acted)
 
     def only(self, wanted: np.ndarray) -> Self:
-        """Some of the decisions, by a mask or indices; `counts` says how many are left of each episode."""
+        """Return the decisions chosen by a mask or indices; `counts` then has the remaining number for each episode."""
         chosen = {name: getattr(self, name)[wanted] for name in COLUMNS}
         left = np.bincount(chosen["episodes"], minlength=len(self.counts)).tolist()
         counts = tuple(one._replace(num_decisions=number) for one, number in zip(self.counts, left, strict=True))
         return replace(self, **chosen, counts=counts)
 
     def split(self, fraction: float, *, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        """Indices of training and validation decisions, whole episodes kept together.
+        """Return the indices of training and of validation decisions; an episode is never split between the two.
 
         Neighbouring decisions look alike, so a validation set drawn from the same episodes would only measure memory.
-        `fraction` is the share of the episodes to hold out, rounded, but at least one if there are two or more; 0 for none.
+        `fraction` is the share of episodes to hold out: rounded, but at least one of two or more episodes; 0 holds out none.
         """
         num_episodes = len(self.counts)
         num_held_out = 0
@@ -179,7 +178,7 @@ NOT_LEARNED = "No algorithm here learns such actions. An agent of your own can p
 
 
 def require_discrete(space: gymnasium.Space[Any], task: Task, algorithm: str) -> gymnasium.spaces.Discrete:
-    """The space of a seat's actions, if an algorithm can learn them; else `TransitionError`, which names one that can."""
+    """Return a seat's action space if it is discrete; else raise `TransitionError`, which says what to do instead."""
     if isinstance(space, gymnasium.spaces.Discrete):
         return space
     if is_composed(space):

@@ -1,11 +1,11 @@
-"""Ratings and leaderboards from a log of answers: pure arithmetic, no database, no clock, no other room.
+"""Ratings and leaderboards from a log of answers: pure arithmetic without a database, a clock or other rooms.
 
-`rate_1vs1` is what one answer does to two ratings, `Standings` folds a log, `leaderboard(comparisons)` sorts agents by
+`rate_1vs1` updates two ratings by one answer, `Standings` rates a whole log, `leaderboard(comparisons)` sorts agents by
 mu - 3 sigma, and `read_answers(path)` reads a log from CSV.
 
-Modules are imported by name: `leaderboards` (every leaderboard of a log, by any of the `methods`: TrueSkill,
-`bradley_terry` or `davidson`), `bootstrap` (intervals), `compare` (who beats whom, the normalised score),
-`agreement`, `bias` and `transitivity` (what the ratings rest on).
+Import other modules by name: `leaderboards` (every leaderboard of a log, by any of the `methods`: TrueSkill,
+`bradley_terry` or `davidson`), `bootstrap` (intervals), `compare` (chances of one agent against another, the normalised
+score), `agreement`, `bias` and `transitivity` (how far the answers can be trusted).
 
 >>> rows = leaderboard([Comparison("ada", "bob", "left"), Comparison("bob", "cyd", "draw")])
 >>> [(row.rank, row.agent, row.num_answers) for row in rows]

@@ -1,10 +1,10 @@
-"""Krippendorff's alpha: how far judges agree beyond chance about what several of them judged.
+"""Krippendorff's alpha: how far judges of the same things agree beyond chance.
 
-Krippendorff, "Content Analysis: An Introduction to Its Methodology" (4th ed. 2018, chapter 12): alpha is 1 less the observed
-disagreement over the one expected if values were dealt out to units at random. 1 is perfect agreement, 0 is what chance gives,
-below 0 is systematic disagreement. Each unit needs two judges; any number of judges may have left any unit out.
+Krippendorff, "Content Analysis: An Introduction to Its Methodology" (4th ed. 2018, chapter 12): alpha is 1 - (observed
+disagreement / disagreement expected if values were assigned to units at random). 1 is perfect agreement, 0 is chance, and a
+value below 0 is systematic disagreement. A unit counts if at least two judges judged it; nobody has to judge all units.
 
-A `Judgement` is one answer as agreement and bias see it: who compared which two things, and what they said, by question.
+A `Judgement` is one answer, as agreement and bias use it: the judge, the two compared things, and a response to each question.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Judgement(NamedTuple):
     """One answer.
 
     Attributes:
-        left, right: Names of the two things that were shown, such as ids of episodes; the same thing always has the same name.
+        left, right: Names of the two things shown, such as episode ids; the same thing always has the same name.
         responses: Question id -> `left`, `right`, `draw`, `na`, or `{"left": bool, "right": bool}` for a direct question.
     """
 
@@ -46,11 +46,11 @@ class Judgement(NamedTuple):
 
     @property
     def item(self) -> tuple[str, str, str]:
-        """The task and the two things in the order of their names, whichever side each was on."""
+        """The task and the two things, sorted by name and not by side."""
         return (self.task, *sorted((self.left, self.right)))  # type: ignore[return-value]
 
     def oriented(self, answer: str) -> str | None:
-        """`left`, `right` or `draw` as `first`, `second` or `draw` of `item`; None for anything else, such as `na`."""
+        """Translate `left`, `right` or `draw` to `first`, `second` or `draw` of `item`; None for others, such as `na`."""
         return (_STRAIGHT if self.left <= self.right else _MIRROR).get(answer)
 
 
@@ -61,12 +61,12 @@ METRICS: tuple[Metric, ...] = get_args(Metric)
 
 @dataclass(frozen=True)
 class Agreement:
-    """How far judges agree.
+    """Agreement of judges on one question.
 
     Attributes:
-        alpha: Krippendorff's alpha; None if it is undefined: no unit has two judges, or all say the same throughout.
-        low, high: Percentile bootstrap interval over units, or None without one.
-        num_units: Units with two judges or more, which alone count.
+        alpha: Krippendorff's alpha; None if it is undefined: no unit has two judges, or all values are the same.
+        low, high: Percentile bootstrap interval over units; None if it was not computed.
+        num_units: Number of units with at least two judges; other units do not count.
     """
 
     alpha: float | None
@@ -86,16 +86,16 @@ def agreement(
     level: float = 0.95,
     rng: np.random.Generator | None = None,
 ) -> Agreement:
-    """Agreement of judges on one question.
+    """Compute the agreement of judges on one question.
 
-    A unit is an unordered pair of things in a task, and a value `first`, `draw` or `second` in an order that does not depend
-    on the sides. For a direct question (yes or no for either side) a unit is one thing of a pair. `na` and questions left
-    out are missing values. Of several answers of a judge to one unit the first counts.
+    A unit is an unordered pair of things in a task. Its value is `first`, `draw` or `second`, in an order that does not depend
+    on the sides. For a direct question (yes or no for each side), a unit is one thing of a pair. `na` and unanswered
+    questions are missing values. If a judge answers about a unit several times, the first answer counts.
 
     Args:
-        metric: `nominal` (values are the same or not) or `ordinal` (draw lies between the two).
-        num_resamples: Resamples of units for the interval; 0 for none. Judges are not resampled: one drawn twice would agree
-            with themself.
+        metric: `nominal` (values are equal or not) or `ordinal` (a draw lies between the other two).
+        num_resamples: Number of resamples of units for the interval; 0 for no interval. Judges are not resampled, because a
+            judge drawn twice would agree with themself.
     """
     values: dict[Any, dict[str, int]] = {}
     for judgement in judgements:
@@ -119,15 +119,15 @@ def agreement(
 
 
 def questions(judgements: Iterable[Judgement]) -> list[str]:
-    """Ids of the questions that were answered, `overall` first."""
+    """Ids of the questions with at least one answer, `overall` first."""
     found = {question for judgement in judgements for question in judgement.responses} - {OVERALL}
     return [OVERALL, *sorted(found)]
 
 
 def alpha(counts: Array, metric: Metric = "nominal") -> float:
-    """Krippendorff's alpha; NaN where it is undefined.
+    """Compute Krippendorff's alpha; NaN if it is undefined.
 
-    `counts`, shape (units, values): how many judges gave each value to each unit; values in their order for `ordinal`.
+    `counts`, shape (units, values): number of judges who gave each value to each unit; for `ordinal`, values are in order.
 
     >>> round(alpha(np.array([[2, 0], [0, 2], [1, 1]])), 4)  # three units, two judges each, one disagreement
     0.4444
@@ -137,7 +137,7 @@ def alpha(counts: Array, metric: Metric = "nominal") -> float:
 
 
 def bootstrap_alpha(counts: Array, metric: Metric = "nominal", *, num_resamples: int, rng: np.random.Generator) -> Array:
-    """Alpha of resamples of the units, shape (num_resamples,); NaN where undefined."""
+    """Compute alpha of resamples of the units, shape (num_resamples,); NaN where it is undefined."""
     tables = _coincidences(np.asarray(counts, float))
     num_units, num_values = tables.shape[:2]
     times = rng.multinomial(num_units, np.full(num_units, 1 / num_units), size=num_resamples)
@@ -145,7 +145,7 @@ def bootstrap_alpha(counts: Array, metric: Metric = "nominal", *, num_resamples:
 
 
 def _coincidences(counts: Array) -> Array:
-    """Pairs of values within each unit that has two or more, each value weighing 1 in all: (U, V) -> (units, V, V)."""
+    """Pairs of values within each unit with at least two values; each value has total weight 1: (U, V) -> (units, V, V)."""
     num_judges = counts.sum(axis=1)
     counts, num_judges = counts[num_judges > 1], num_judges[num_judges > 1]
     pairs = counts[:, :, None] * counts[:, None, :]
@@ -155,7 +155,7 @@ def _coincidences(counts: Array) -> Array:
 
 
 def _alphas(coincidences: Array, metric: Metric) -> Array:
-    """(B, V, V) -> (B,)."""
+    """Compute alpha from coincidences: (B, V, V) -> (B,)."""
     if metric not in METRICS:
         raise ValueError(f"metric must be one of {', '.join(METRICS)}, got {metric!r}")
     totals = coincidences.sum(axis=2)

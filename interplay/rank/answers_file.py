@@ -1,6 +1,6 @@
-"""Read a CSV of answers: columns left, right, outcome and, if there, task, judge, time; every fault is named by its line.
+"""Read a CSV file of answers: columns left, right, outcome; optionally task, judge, time. Errors name the faulty line.
 
-`read_judgements` reads the same file for agreement and bias, which need to know who judged and, better, which episodes.
+`read_judgements` reads the same file for agreement and bias, which need the judges and, if available, the episodes.
 """
 
 from __future__ import annotations
@@ -37,19 +37,19 @@ _Make = Callable[[Path, int, dict[str, int], list[str], dict[str, str]], Made]
 
 
 class AnswersError(InterplayError):
-    """An answers file that cannot be used; the text names the file, the line and the remedy."""
+    """An answers file cannot be used; the text names the file, the line and the remedy."""
 
 
 def read_answers(path: Path | str, *, on_progress: Callable[[int, int], None] | None = None) -> list[Comparison]:
-    """Read answers, in order of `time` if that column is there and as recorded otherwise.
+    """Read answers, sorted by `time` if the file has this column, else in the order of the file.
 
     Args:
         path: A UTF-8 CSV file (RFC 4180) with a header line. Columns `left`, `right` (agents' names) and `outcome`
-            (`left`, `right`, `draw`) are needed; `task`, `judge` and `time` are optional, others are ignored. `time` is
-            ISO 8601 (UTC if it names no zone) or seconds since 1970; answers of one instant keep the file's order.
-        on_progress: Called now and then with bytes read and bytes in all.
+            (`left`, `right`, `draw`) are required; `task`, `judge` and `time` are optional; others are ignored. `time` is
+            ISO 8601 (UTC if it names no zone) or seconds since 1970; answers with equal times keep the file's order.
+        on_progress: Called now and then with the number of bytes read and of all bytes.
     Raises:
-        AnswersError: If the file cannot be read, a line is at fault or there is no answer.
+        AnswersError: If the file cannot be read, a line is faulty or there is no answer.
     """
     path = Path(path)
     try:
@@ -67,12 +67,12 @@ def read_answers(path: Path | str, *, on_progress: Callable[[int, int], None] | 
 
 
 def read_judgements(path: Path | str) -> list[Judgement]:
-    """Read the answers of a file as agreement and bias see them, in the file's order.
+    """Read the answers of a file for agreement and bias, in the file's order.
 
     Args:
-        path: As for `read_answers`, with a column `judge`. The two things are `left_episode` and `right_episode` (ids) if
-            there, else the agents and, if there, `seed`. `reason` (text) or `reason_chars` (its length) and `duration_s`
-            (seconds) may be empty.
+        path: As for `read_answers`, with a column `judge`. The two compared things are `left_episode` and `right_episode` (ids)
+            if the file has these columns, else the agents together with `seed`, if it has that. `reason` (text) or
+            `reason_chars` (its length) and `duration_s` (seconds) may be empty.
     Raises:
         AnswersError: If the column `judge` is missing, a judge has no name or a number cannot be read.
     """
@@ -126,7 +126,7 @@ def _text(path: Path) -> str:
 
 
 def _columns(path: Path, line: int, header: list[str]) -> dict[str, int]:
-    """Name of each known column -> its place."""
+    """Map the name of each known column to its index."""
     names = [cell.strip().lower() for cell in header]
     names = [_OF_ARENA[name] if _OF_ARENA.get(name, name) not in names else name for name in names]
     missing = [name for name in _REQUIRED if name not in names]
@@ -198,7 +198,7 @@ def _judgement(path: Path, line: int, columns: dict[str, int], row: list[str], n
 
 
 def _number(path: Path, line: int, name: str, text: str) -> float | None:
-    """A number of zero or more, or None where nothing is written."""
+    """Read a number of at least zero; None if the text is empty."""
     if not text:
         return None
     try:

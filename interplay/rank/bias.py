@@ -1,4 +1,4 @@
-"""How judges lean: towards a side, towards draws, with the length of their reasons, and each judge against the others."""
+"""Biases of judges: towards a side, towards draws, with the length of reasons; and each judge compared with the others."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from interplay.rank.trueskill import OUTCOMES
 
 @dataclass(frozen=True)
 class Share:
-    """`part` of `num`, with the 95 % interval of Wilson ("Probable Inference", JASA 1927); None where `num` is 0."""
+    """A share: `part` of `num`, with Wilson's 95 % interval ("Probable Inference", JASA 1927); None if `num` is 0."""
 
     part: int
     num: int
@@ -29,8 +29,8 @@ class SideBias:
     """Whether judges favour a side.
 
     Attributes:
-        left: Share of `left` among decided answers; 0.5 if sides are random and judges see none.
-        p: Two-sided exact binomial test of a left share of 0.5; 1 if nothing is decided. Answers of one judge are treated as
+        left: Share of `left` among decided answers; 0.5 is expected if sides are random and judges ignore the side.
+        p: Two-sided exact binomial test of a left share of 0.5; 1 if no answer is decided. Answers of one judge are treated as
             independent.
     """
 
@@ -41,13 +41,13 @@ class SideBias:
 
 @dataclass(frozen=True)
 class LengthBias:
-    """Whether the length of the reason goes with the choice.
+    """Whether the length of reasons depends on the choice.
 
     Attributes:
-        num, median_chars: Outcome -> answers with a known length, and their median length (None without any).
-        h: Kruskal & Wallis' rank statistic over the outcomes that occur, corrected for ties; None if there is but one.
-        p: Its probability by the chi-square distribution if length and choice are unrelated.
-        longer_left: Probability that a reason for `left` is longer than one for `right`, equal lengths counting half.
+        num, median_chars: For each outcome: number of answers with a known length, and their median length (None if 0).
+        h: Kruskal & Wallis' rank statistic over the outcomes that occur, corrected for ties; None for a single outcome.
+        p: Probability of at least `h` by the chi-square distribution if length and choice are unrelated.
+        longer_left: Probability that a reason for `left` is longer than one for `right`; equal lengths count one half.
     """
 
     num: dict[str, int]
@@ -59,11 +59,11 @@ class LengthBias:
 
 @dataclass(frozen=True)
 class JudgeRow:
-    """One judge.
+    """Facts about one judge.
 
     Attributes:
-        agreement: Share of answers that say what most of the other judges said about the same item; items without another
-            judge, or on which the others have no single most frequent answer, are left out.
+        agreement: Share of answers equal to the most frequent answer of the other judges about the same item; items without
+            other judges, or without a single most frequent answer of theirs, are left out.
     """
 
     judge: str
@@ -76,7 +76,7 @@ class JudgeRow:
 
 
 def side_bias(judgements: Iterable[Judgement]) -> SideBias:
-    """Left against right, over all answers.
+    """Measure the bias towards a side over all answers.
 
     >>> one = Judgement("eve", "a", "b", "left")
     >>> bias = side_bias([one] * 6)
@@ -93,7 +93,7 @@ def side_bias(judgements: Iterable[Judgement]) -> SideBias:
 
 
 def length_bias(judgements: Iterable[Judgement]) -> LengthBias:
-    """Length of the reason by outcome, over the answers whose length is known."""
+    """Measure the bias with the length of reasons, over the answers whose length is known."""
     lengths: dict[str, list[int]] = {outcome: [] for outcome in OUTCOMES}
     for judgement in judgements:
         if judgement.num_reason_chars is not None:
@@ -111,7 +111,7 @@ def length_bias(judgements: Iterable[Judgement]) -> LengthBias:
 
 
 def judges(judgements: Iterable[Judgement]) -> list[JudgeRow]:
-    """One row a judge, most answers first."""
+    """Return one row for each judge, most answers first."""
     by_judge: dict[str, list[Judgement]] = defaultdict(list)
     said: dict[tuple[str, str, str], dict[str, str | None]] = defaultdict(dict)
     for judgement in judgements:
@@ -156,7 +156,7 @@ def share(count: int, num: int) -> Share:
 
 
 def binomial_p(count: int, num: int) -> float:
-    """Probability that `num` fair coins fall at least as unevenly as `count` to the rest, exactly.
+    """Exact probability that `num` fair coins split at least as unevenly as `count` to `num - count`.
 
     >>> binomial_p(5, 10), round(binomial_p(1, 10), 6)
     (1.0, 0.021484)
@@ -176,7 +176,7 @@ def binomial_p(count: int, num: int) -> float:
 
 
 def holm(ps: Sequence[float]) -> list[float]:
-    """p values corrected for being a family (Holm 1979): the i-th smallest times how many are left, never below one before it.
+    """Correct p values for multiple tests (Holm 1979): the i-th smallest of n, times n - i + 1; never below an earlier one.
 
     >>> [round(p, 3) for p in holm([0.01, 0.04, 0.03])]
     [0.03, 0.06, 0.06]
@@ -189,7 +189,7 @@ def holm(ps: Sequence[float]) -> list[float]:
 
 
 def kruskal_wallis(groups: Sequence[Sequence[float]]) -> float:
-    """The rank statistic H, corrected for ties (Kruskal & Wallis, JASA 1952); 0 if all values are the same.
+    """The rank statistic H, corrected for ties (Kruskal & Wallis, JASA 1952); 0 if all values are equal.
 
     >>> round(kruskal_wallis([[1, 2, 3], [4, 5, 6]]), 4)
     3.8571
@@ -209,7 +209,7 @@ def kruskal_wallis(groups: Sequence[Sequence[float]]) -> float:
 
 
 def _superiority(a: Sequence[float], b: Sequence[float]) -> float | None:
-    """Probability that one of `a` is above one of `b`, equal ones counting half."""
+    """Probability that a value of `a` is above a value of `b`; equal values count one half."""
     if not a or not b:
         return None
     others = Counter(b)
@@ -223,7 +223,7 @@ def _superiority(a: Sequence[float], b: Sequence[float]) -> float | None:
 
 
 def _consensus(values: Iterable[str | None]) -> str | None:
-    """The single most frequent value, or None."""
+    """The most frequent value; None if there is no single one."""
     top = Counter(value for value in values if value is not None).most_common(2)
     return top[0][0] if top and (len(top) == 1 or top[0][1] > top[1][1]) else None
 

@@ -1,8 +1,8 @@
-"""How far scores and ranks would stray if the same study were run again: the log drawn anew from itself, many times.
+"""Bootstrap intervals: how much scores and ranks would vary if the same study were repeated, from many resamples of the log.
 
 Efron, "Bootstrap Methods: Another Look at the Jackknife" (Annals of Statistics 1979). Intervals are percentiles of the
-resampled values. Resampling whole judges instead of answers (the cluster bootstrap) also counts that one person's answers
-resemble each other, and so gives the honest interval where few judges gave many answers each.
+resampled values. Resampling whole judges instead of answers (the cluster bootstrap) takes into account that one person's
+answers resemble each other, and so gives the right interval if few judges gave many answers each.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ class Bootstrap:
 
     Attributes:
         agents: Names, sorted.
-        score, mu: float64, shape (B, n). An agent that a resample happens to leave out has what an unjudged agent has.
-        rank: int64, shape (B, n); equal scores share the best place, and groups of `rank.ranking` are ranked apart.
-        is_known: bool, shape (n,): whether the resamples tell anything about the agent: not if there is only one answer (one
-            judge, if judges are drawn), nor if every resample says the same, which would give an interval without width.
+        score, mu: float64, shape (B, n). An agent without answers in a resample has the values of an unjudged agent.
+        rank: int64, shape (B, n); equal scores share the best rank; each group of `rank.ranking` is ranked separately.
+        is_known: bool, shape (n,): whether the agent has a meaningful interval. False if there is only one answer about it (one
+            judge, if judges are drawn), or if all resamples are equal, which would give an interval without width.
     """
 
     agents: tuple[str, ...]
@@ -52,17 +52,17 @@ class Bootstrap:
     is_known: NDArray[np.bool_]
 
     def score_interval(self, level: float = 0.95) -> Interval:
-        """Interval of each agent's score that holds `level` of the resamples."""
+        """Interval of each agent's score that contains the share `level` of the resamples."""
         return percentiles(self.score, level)
 
     def rank_interval(self, level: float = 0.95) -> Interval:
-        """Interval of each agent's rank; its ends are whole ranks, so that it holds at least about `level`."""
+        """Interval of each agent's rank; its ends are whole ranks, so that it contains at least about the share `level`."""
         tail = _tail(level)
         high = np.quantile(self.rank, 1 - tail, axis=0, method="higher")
         return Interval(np.quantile(self.rank, tail, axis=0, method="lower"), high)
 
     def above(self) -> Array:
-        """Share of resamples in which agent i scores above agent j, a tie counting half; shape (n, n), 0.5 on the diagonal."""
+        """Share of resamples in which agent i scores above agent j; a tie counts half. Shape (n, n), 0.5 on the diagonal."""
         n = len(self.agents)
         share = np.empty((n, n))
         for i in range(n):
@@ -84,9 +84,9 @@ def bootstrap(
     """Rank the agents in resamples of a log.
 
     Args:
-        log: At least one answer. TrueSkill, which minds the order, replays each resample in the log's order.
-        unit: `answers`, or `judges` with all their answers; as many are drawn, with replacement, as there are.
-        on_progress: Called now and then with the share of the work done since, in [0, 1].
+        log: A log with at least one answer. TrueSkill depends on the order and replays each resample in the log's order.
+        unit: Draw `answers`, or `judges` with all their answers; with replacement, as many as the log has.
+        on_progress: Called now and then with the share of the work done since the last call, in [0, 1].
     Raises:
         ValueError: If there is nothing to resample, or an argument is out of range.
     """
@@ -110,7 +110,7 @@ def bootstrap_tasks(
     unit: Unit = "answers",
     on_progress: Callable[[float], None] | None = None,
 ) -> tuple[list[Bootstrap], Bootstrap]:
-    """One bootstrap a task, over the agents judged in it, and one of `compare.normalised` over all, from the same resamples.
+    """Bootstrap each task over the agents judged in it, and `compare.normalised` over all tasks, from the same resamples.
 
     `task`, int64, shape (N,), is the task of each answer, from 0 to `num_tasks - 1`.
     """
@@ -144,7 +144,7 @@ def _made(
 
 
 def resample(log: Log, num_resamples: int, rng: np.random.Generator, unit: Unit = "answers") -> Iterator[NDArray[np.int64]]:
-    """How often each answer comes in each resample: int64 arrays (b, N), `num_resamples` rows in all, in parts."""
+    """Yield how often each answer occurs in each resample: int64 arrays (b, N), together `num_resamples` rows."""
     if num_resamples < 1:
         raise ValueError(f"num_resamples must be at least 1, got {num_resamples}")
     if not len(log):
@@ -155,7 +155,7 @@ def resample(log: Log, num_resamples: int, rng: np.random.Generator, unit: Unit 
 
 
 def percentiles(values: Array, level: float) -> Interval:
-    """The interval that leaves half of 1 - `level` of the values (B, ...) out at either end."""
+    """The interval that leaves out the share (1 - `level`) / 2 of the values (B, ...) at each end."""
     tail = _tail(level)
     low, high = np.quantile(values, [tail, 1 - tail], axis=0)
     return Interval(low, high)

@@ -1,14 +1,14 @@
-"""Bradley-Terry: one strength for each agent, whatever order the answers came in.
+"""Bradley-Terry: one strength for each agent, independent of the order of the answers.
 
 Bradley & Terry, "Rank Analysis of Incomplete Block Designs" (Biometrika 1952): agent i is better than agent j with
-probability 1 / (1 + exp(s_j - s_i)), s being the logarithm of strength. The likelihood is concave in s, and Newton's method
-finds its top.
+probability 1 / (1 + exp(s_j - s_i)), where s is the logarithm of strength. The likelihood is concave in s, and Newton's
+method finds its maximum.
 
 Differences from the textbook:
-    A tie counts as `tie_weight` of a win for either side (a half by default), so that with 0.5 a tie weighs as much as any
-    answer. `interplay.rank.davidson` has a probability of its own for ties.
-    Where some agents never lost to some others, directly or through third ones, strengths run away to infinity (Ford 1957).
-    Only then each agent also gets `PHANTOM_DRAWS` draws against a phantom of average strength; the result says so.
+    A tie counts as `tie_weight` wins for each side; with 0.5, the default, a tie weighs as much as any other answer.
+    `interplay.rank.davidson` models the probability of ties.
+    If some agents never lost to some others, directly or through third agents, strengths would become infinite (Ford 1957).
+    Only then each agent also gets `PHANTOM_DRAWS` draws against a phantom agent of average strength; the result says so.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ class BradleyTerry:
 
     Attributes:
         log_strength: float64, shape (n,); logits, mean 0. The difference of two is the logarithm of the odds.
-        covariance: float64, shape (n, n); inverse Fisher information at the fit, for strengths of mean 0. Half wins count as
-            noisy as wins, which makes it a little too wide.
-        is_regularised: Whether `PHANTOM_DRAWS` were needed, because the graph of who beat whom is not strongly connected.
-        log_likelihood: Of the answers, phantom draws left out.
+        covariance: float64, shape (n, n); inverse Fisher information at the fit, for strengths of mean 0. It is a little too
+            large, because half wins are treated as being as noisy as wins.
+        is_regularised: Whether `PHANTOM_DRAWS` were needed because the graph of wins is not strongly connected.
+        log_likelihood: Log likelihood of the answers, without phantom draws.
     """
 
     log_strength: Array
@@ -48,7 +48,7 @@ class BradleyTerry:
 
     @property
     def standard_error(self) -> Array:
-        """Standard error of each log strength about the mean of all, shape (n,)."""
+        """Standard error of each log strength relative to the mean of all, shape (n,)."""
         return np.sqrt(np.diag(self.covariance))
 
     def win_probabilities(self) -> Array:
@@ -62,19 +62,19 @@ class BradleyTerry:
 
 
 class BradleyTerryMany(NamedTuple):
-    """Log strengths of B logs about the same n agents, (B, n), each row of mean 0, and which needed phantom draws, (B,)."""
+    """Log strengths of B logs about the same n agents, (B, n), each row with mean 0; which logs needed phantom draws, (B,)."""
 
     log_strength: Array
     is_regularised: NDArray[np.bool_]
 
 
 def fit(num_wins: Array, num_ties: Array | None = None, *, tie_weight: float = 0.5) -> BradleyTerry:
-    """Strengths of maximal likelihood.
+    """Fit strengths by maximum likelihood.
 
     Args:
         num_wins: Shape (n, n), n at least 1; entry (i, j) is how often i was better than j. The diagonal is 0.
         num_ties: Shape (n, n), symmetric: entry (i, j) and entry (j, i) are both the number of ties of i and j.
-        tie_weight: Wins that one tie is worth, to either side; 0 leaves ties out.
+        tie_weight: Number of wins that a tie counts for each side; 0 ignores ties.
     Raises:
         ValueError: If a shape or a value is not as stated.
 
@@ -93,7 +93,7 @@ def fit(num_wins: Array, num_ties: Array | None = None, *, tie_weight: float = 0
 
 
 def fit_many(weights: Array) -> BradleyTerryMany:
-    """Strengths of many logs at once; weight (b, i, j) is how often i was better than j in log b, ties included."""
+    """Fit many logs at once; weight (b, i, j) is how often i was better than j in log b, with ties counted in."""
     solution = _newton(np.asarray(weights, float))
     return BradleyTerryMany(solution.log_strength, solution.phantom > 0)
 
@@ -104,7 +104,7 @@ def win_probabilities(log_strength: Array) -> Array:
 
 
 def check_counts(num_wins: Array, num_ties: Array | None, tie_weight: float = 0.5) -> Array:
-    """Wins with ties counted in, shape (n, n); a ValueError names what is wrong with the counts."""
+    """Return the wins with ties counted in, shape (n, n); `ValueError` if the counts are invalid."""
     wins = np.asarray(num_wins, float)
     if wins.ndim != 2 or wins.shape[0] != wins.shape[1] or wins.shape[0] == 0:
         raise ValueError(f"num_wins must have shape (n, n) with n at least 1, got {wins.shape}")
@@ -124,7 +124,7 @@ def check_counts(num_wins: Array, num_ties: Array | None, tie_weight: float = 0.
 
 
 def is_strongly_connected(weights: Array) -> NDArray[np.bool_]:
-    """Whether each agent beat each other, directly or through third ones; weights (..., n, n) -> bool, shape (...)."""
+    """Whether each agent beat each other agent, directly or through third agents: weights (..., n, n) -> bool, shape (...)."""
     num_agents = weights.shape[-1]
     reach = (weights > 0) | np.eye(num_agents, dtype=bool)
     for _ in range(max(num_agents - 1, 1).bit_length()):  # paths of 1, 2, 4, ... answers
@@ -133,7 +133,7 @@ def is_strongly_connected(weights: Array) -> NDArray[np.bool_]:
 
 
 class _Solution(NamedTuple):
-    """Log strengths (B, n), phantom draws (B,) and steps."""
+    """Log strengths (B, n), phantom draws (B,), and the number of steps."""
 
     log_strength: Array
     phantom: Array
@@ -141,7 +141,7 @@ class _Solution(NamedTuple):
 
 
 def _newton(weights: Array) -> _Solution:
-    """Newton's method with step halving, all B logs side by side; weights (B, n, n)."""
+    """Maximise the likelihood of B logs at once by Newton's method with step halving; weights (B, n, n)."""
     num_logs, num_agents, _ = weights.shape
     phantom = np.where(is_strongly_connected(weights), 0.0, PHANTOM_DRAWS)
     strength = np.zeros((num_logs, num_agents))
@@ -187,7 +187,7 @@ def _information(games: Array, strength: Array, phantom: Array) -> Array:
 
 
 def _covariance(weights: Array, strength: Array, phantom: float) -> Array:
-    """Inverse information of one log in the gauge of mean 0: no variance along (1, ..., 1)."""
+    """Inverse information of one log for strengths of mean 0: no variance along (1, ..., 1)."""
     num_agents = len(strength)
     if num_agents == 1:
         return np.zeros((1, 1))

@@ -1,7 +1,7 @@
-"""Probabilities about pairs of ranked agents, and one number for an agent over several tasks.
+"""Probabilities about pairs of ranked agents, and one score of an agent over several tasks.
 
-`beats` is about the next answer, `above` about the order of skills: with enough answers the second goes to 0 or 1, while the
-first stays where the better agent's luck leaves it.
+`beats` is about the next answer, `above` about the order of skills. With enough answers, `above` goes to 0 or 1, but `beats`
+does not, because the better agent does not win every time.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ Array = NDArray[np.float64]
 
 
 def beats(ranking: Ranking, options: Options | None = None) -> Array:
-    """Probability that agent i is judged better than agent j the next time, if it is no draw; shape (n, n).
+    """Probability that the next answer judges agent i better than agent j, given that it is no draw; shape (n, n).
 
     TrueSkill: the difference of two performances is Normal(mu_i - mu_j, sigma_i**2 + sigma_j**2 + 2 beta**2),
-    so the probability that it is positive is cumulative((mu_i - mu_j) / sqrt(sigma_i**2 + sigma_j**2 + 2 beta**2)), as
+    so the probability that it is positive is cumulative((mu_i - mu_j) / sqrt(sigma_i**2 + sigma_j**2 + 2 beta**2)), as in
     `win_probability`. The uncertainty of the skills is included.
-    Bradley-Terry: 1 / (1 + exp(s_j - s_i)) at the fitted strengths, a tie being half a win. Davidson: the same formula, which
+    Bradley-Terry: 1 / (1 + exp(s_j - s_i)) at the fitted strengths; a tie is half a win. Davidson: the same formula, which
     is then the probability given that it is no tie. The uncertainty of the strengths is not included.
 
     Raises:
-        ValueError: For a normalised score, which is about no answer.
+        ValueError: If the ranking is a normalised score, which does not predict answers.
     """
     if ranking.scale == "log-strength":
         return win_probabilities(ranking.mu)
@@ -43,8 +43,8 @@ def beats(ranking: Ranking, options: Options | None = None) -> Array:
 def above(ranking: Ranking) -> Array:
     """Probability that agent i's skill is above agent j's, by the normal approximation of the fit; shape (n, n).
 
-    cumulative((mu_i - mu_j) / sqrt(C_ii + C_jj - 2 C_ij)), C being the covariance of mu. TrueSkill treats skills as
-    independent given the log, which makes this too certain or too uncertain; `Bootstrap.above` does not.
+    It is cumulative((mu_i - mu_j) / sqrt(C_ii + C_jj - 2 C_ij)), where C is the covariance of mu. TrueSkill treats skills as
+    independent given the log, so the result can be too certain or too uncertain; `Bootstrap.above` has no such error.
     """
     variance = np.diag(ranking.covariance)
     spread = np.maximum(variance[:, None] + variance[None, :] - 2 * ranking.covariance, 0)
@@ -58,18 +58,18 @@ def above(ranking: Ranking) -> Array:
 def normalised(mu: Array, played: NDArray[np.bool_] | None = None) -> Array:
     """The normalised score: the z-score of mu over the agents in each task, averaged over the tasks.
 
-    z = (mu - mean of mu) / (standard deviation of mu), both over the agents judged in that task, the deviation being that of
-    the agents at hand (divisor n, not n - 1). A task in which all agents have one mu gives 0 to each.
+    z = (mu - mean of mu) / (standard deviation of mu), both over the agents judged in that task; the deviation has the
+    divisor n, not n - 1. A task in which all agents have the same mu gives each of them 0.
 
     Differences:
-        The paper that reports "normalized TrueSkill" (Milani et al., "BEDD" 2023, Table 3) does not define it; this is the
-        reading its numbers suggest.
+        The paper that reports "normalized TrueSkill" (Milani et al., "BEDD" 2023, Table 3) does not define it; this
+        definition fits the paper's numbers.
 
     Args:
         mu: float64, shape (..., T, n): mu of n agents in T tasks.
         played: bool, shape (T, n): which agents were judged in which task; all if None.
     Returns:
-        float64, shape (..., n): the mean over the tasks in which the agent was judged; NaN without any.
+        float64, shape (..., n): the mean over the tasks in which the agent was judged; NaN if there is no such task.
 
     >>> print(normalised(np.array([[10.0, 20.0, 30.0], [5.0, 5.0, 8.0]])).round(3))
     [-0.966 -0.354  1.319]
@@ -90,7 +90,7 @@ NORMALISED_NOTE = (
 
 
 def normalised_over(agents: tuple[str, ...], tasks: Sequence[Ranking]) -> Ranking:
-    """The normalised score over the rankings of several tasks, with its standard error, tasks treated as independent."""
+    """The normalised score over the rankings of several tasks, with its standard error; tasks are treated as independent."""
     shape = (len(tasks), len(agents))
     mu, sigma, played = np.zeros(shape), np.zeros(shape), np.zeros(shape, bool)
     place = {name: number for number, name in enumerate(agents)}
@@ -105,7 +105,7 @@ def normalised_over(agents: tuple[str, ...], tasks: Sequence[Ranking]) -> Rankin
 
 
 def rank_correlation(a: Array, b: Array) -> float:
-    """Spearman's coefficient: the correlation of ranks, equals sharing their mean rank; 0 where one side is all equal.
+    """Spearman's coefficient: the correlation of ranks; equal values share their mean rank. 0 if one side is all equal.
 
     >>> round(rank_correlation(np.array([1, 2, 3, 4.0]), np.array([10, 30, 20, 40.0])), 3)
     0.8
@@ -117,7 +117,7 @@ def rank_correlation(a: Array, b: Array) -> float:
 
 
 def _ranks(values: Array) -> Array:
-    """Rank of each value from 1 on, equals sharing their mean."""
+    """Rank of each value, from 1; equal values share their mean rank."""
     # Rounded: two agents with the same answers have the same strength up to the last bits.
     _, place, times = np.unique(np.round(values, 9), return_inverse=True, return_counts=True)
     return (np.cumsum(times) - (times - 1) / 2)[place]

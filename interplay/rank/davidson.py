@@ -1,12 +1,12 @@
-"""Davidson's tie model: Bradley-Terry with a probability for ties, which are likelier between agents of like strength.
+"""Davidson's tie model: Bradley-Terry with a probability of ties, which are more likely between agents of similar strength.
 
 Davidson, "On Extending the Bradley-Terry Model to Accommodate Ties in Paired Comparison Experiments" (Journal of the American
 Statistical Association 1970). With d = s_i - s_j and tie parameter nu, the three outcomes i, j and tie have odds
-exp(d / 2) : exp(-d / 2) : nu. That is an exponential family in s and log(nu), so its likelihood is concave, and Newton's method
-finds its top.
+exp(d / 2) : exp(-d / 2) : nu. This is an exponential family in s and log(nu), so the likelihood is concave, and Newton's
+method finds its maximum.
 
 Differences from the paper:
-    Where strengths would be infinite, `PHANTOM_DRAWS` of `interplay.rank.bradley_terry` hold them, as there. A log without a
+    If strengths would be infinite, `PHANTOM_DRAWS` keep them finite, as in `interplay.rank.bradley_terry`. A log without a
     tie has nu = 0 and is plain Bradley-Terry.
 """
 
@@ -33,9 +33,9 @@ class Davidson:
     """A fitted model of n agents.
 
     Attributes:
-        log_strength: float64, shape (n,); mean 0. The difference of two is the logarithm of the odds where neither ties.
-        nu: Odds of a tie between equal agents are nu to 2; 0 if there was no tie.
-        covariance: float64, shape (n, n); inverse Fisher information of the strengths, nu estimated with them.
+        log_strength: float64, shape (n,); mean 0. The difference of two is the logarithm of the odds given that it is no tie.
+        nu: The odds of a tie between equal agents are nu to 2; 0 if there was no tie.
+        covariance: float64, shape (n, n); inverse Fisher information of the strengths, with nu estimated together.
     """
 
     log_strength: Array
@@ -45,12 +45,12 @@ class Davidson:
 
     @property
     def standard_error(self) -> Array:
-        """Standard error of each log strength about the mean of all, shape (n,)."""
+        """Standard error of each log strength relative to the mean of all, shape (n,)."""
         return np.sqrt(np.diag(self.covariance))
 
 
 class DavidsonMany(NamedTuple):
-    """Strengths (B, n), each row of mean 0, and tie parameters (B,) of B logs, and which needed phantom draws (B,)."""
+    """For B logs: strengths (B, n), mean 0 in each row; tie parameters (B,); and which logs needed phantom draws (B,)."""
 
     log_strength: Array
     nu: Array
@@ -58,7 +58,7 @@ class DavidsonMany(NamedTuple):
 
 
 def fit(num_wins: Array, num_ties: Array) -> Davidson:
-    """Strengths and tie parameter of maximal likelihood; arguments as of `interplay.rank.bradley_terry.fit`.
+    """Fit strengths and the tie parameter by maximum likelihood; arguments as of `interplay.rank.bradley_terry.fit`.
 
     >>> result = fit(np.array([[0, 40], [10, 0]]), np.array([[0, 20], [20, 0]]))
     >>> print(result.log_strength.round(6), round(result.nu, 6))  # two agents: log(40 / 10) apart, 20 / sqrt(40 * 10)
@@ -83,7 +83,7 @@ def fit(num_wins: Array, num_ties: Array) -> Davidson:
 
 
 def fit_many(num_wins: Array, num_ties: Array) -> DavidsonMany:
-    """The same for B logs at once, shape (B, n, n) each."""
+    """Fit B logs at once; both arguments have the shape (B, n, n)."""
     num_logs, n, _ = num_wins.shape
     is_regularised = ~is_strongly_connected(num_wins)
     phantom = np.where(is_regularised, PHANTOM_DRAWS, 0.0)
@@ -126,7 +126,7 @@ class _Derivatives(NamedTuple):
 
 
 def _probabilities(strength: Array, theta: Array) -> tuple[Array, Array]:
-    """Probability that i beats j and that they tie, (B, n, n) each."""
+    """Probability that i beats j, and probability that they tie: shape (B, n, n) each."""
     half = (strength[:, :, None] - strength[:, None, :]) / 2
     tie = np.broadcast_to(theta[:, None, None], half.shape)
     top = np.maximum(np.abs(half), tie)
@@ -136,7 +136,7 @@ def _probabilities(strength: Array, theta: Array) -> tuple[Array, Array]:
 
 
 def _log_likelihood(wins: Array, ties: Array, strength: Array, theta: Array, phantom: Array) -> Array:
-    """Phantom draws included; shape (B,)."""
+    """Log likelihood of each log, phantom draws included; shape (B,)."""
     half = (strength[:, :, None] - strength[:, None, :]) / 2
     tie = np.broadcast_to(theta[:, None, None], half.shape)
     log_total = np.logaddexp(np.logaddexp(half, -half), tie)
@@ -147,7 +147,7 @@ def _log_likelihood(wins: Array, ties: Array, strength: Array, theta: Array, pha
 
 
 def _derivatives(wins: Array, ties: Array, strength: Array, theta: Array, phantom: Array) -> _Derivatives:
-    """Of an answer about i and j the statistics are x, 1/2 or -1/2 or 0, and whether it is a tie."""
+    """An answer about i and j has two statistics: x, which is 1/2, -1/2 or (for a tie) 0, and whether it is a tie."""
     num_logs, n = strength.shape
     win, draw = _probabilities(strength, theta)
     matches = wins + wins.transpose(0, 2, 1) + ties

@@ -1,4 +1,4 @@
-"""A log as leaderboards by any method: overall, task by task, and normalised over tasks, with intervals if asked for."""
+"""Leaderboards of a log by any method: overall, for each task, and normalised over tasks; optionally with intervals."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from interplay.rank.standings import Comparison, LeaderboardRow, Resampled, note
 
 @dataclass(frozen=True)
 class Resampling:
-    """How intervals are made: so many resamples of answers or judges, and the share of them an interval holds."""
+    """Settings of intervals: the number of resamples of answers or judges, and the share of resamples inside an interval."""
 
     num_resamples: int = 1000
     unit: Unit = "answers"
@@ -32,8 +32,8 @@ class Board:
 
     Attributes:
         task: Task id, or None for all answers.
-        rows: By group, in each highest score first, then higher mu, then name.
-        num_judges: Different judges who gave them, unnamed ones not counted.
+        rows: Sorted by group; within a group by falling score, then falling mu, then name.
+        num_judges: Number of different judges who gave the answers; unnamed judges are not counted.
     """
 
     task: str | None
@@ -49,7 +49,7 @@ class Board:
 
 
 class Boards(NamedTuple):
-    """The leaderboard of the whole log, one of each task by name, and the normalised one (None with fewer than two tasks)."""
+    """The leaderboard of the whole log, one for each task by name, and the normalised one (None with fewer than two tasks)."""
 
     overall: Board
     tasks: dict[str, Board]
@@ -64,7 +64,7 @@ def boards(
     resampling: Resampling | None = None,
     on_progress: Callable[[float], None] | None = None,
 ) -> Boards:
-    """Every leaderboard of a log, with intervals if `resampling` is given."""
+    """Make every leaderboard of a log; with intervals if `resampling` is given."""
     log = Log.of(list(comparisons))
     names = sorted({comparison.task for comparison in comparisons})
     place = {name: number for number, name in enumerate(names)}
@@ -111,7 +111,7 @@ def _board(
 
 
 def _intervals(resampled: Bootstrap | None, level: float) -> list[Resampled | None]:
-    """Of each agent; None for one of which the bootstrap tells nothing."""
+    """Intervals of each agent; None for an agent without a meaningful interval."""
     if resampled is None:
         return []
     scores, places = resampled.score_interval(level), resampled.rank_interval(level)

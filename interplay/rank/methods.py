@@ -1,6 +1,6 @@
-"""A log of answers as arrays, and the ways from it to a ranking: TrueSkill, Bradley-Terry (ties as half wins, or Davidson's).
+"""A log of answers as arrays, and the methods that rank it: TrueSkill, Bradley-Terry (a tie is half a win) and Davidson.
 
-`METHODS` is the registry: a method is one entry there, and two functions.
+`METHODS` is the registry: a method is one entry in it with two functions.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ class Log:
     """N answers about n agents.
 
     Attributes:
-        agents: Names, sorted; arrays name agents by their places here.
+        agents: Names, sorted; arrays refer to agents by their indices here.
         left, right: int64, shape (N,).
         outcome: int64, shape (N,); `LEFT`, `RIGHT` or `DRAW`.
-        judges, judge: Names, sorted, and int64, shape (N,).
+        judges, judge: Names of judges, sorted; and the judge of each answer as an index, int64, shape (N,).
     """
 
     agents: tuple[str, ...]
@@ -46,10 +46,10 @@ class Log:
 
     @classmethod
     def of(cls, comparisons: Iterable[Comparison], *, agents: Sequence[str] = ()) -> Log:
-        """Arrays of answers, in their order; `agents` have a place whether an answer names them or not.
+        """Make a log of answers, in their order; it also includes `agents` that no answer names.
 
         Raises:
-            ValueError: If an answer has one agent on both sides or no known outcome.
+            ValueError: If an answer has the same agent on both sides or an unknown outcome.
 
         >>> log = Log.of([Comparison("bob", "ada", "left"), Comparison("ada", "bob", "draw")])
         >>> log.agents, log.left.tolist(), log.outcome.tolist()
@@ -75,7 +75,7 @@ class Log:
         )
 
     def select(self, rows: NDArray[np.int64]) -> Log:
-        """Only some answers, in the given order; agents and judges keep their places."""
+        """Return a log of some answers, in the given order; agents and judges keep their indices."""
         return replace(self, left=self.left[rows], right=self.right[rows], outcome=self.outcome[rows], judge=self.judge[rows])
 
     def compact(self) -> Log:
@@ -86,9 +86,9 @@ class Log:
         return replace(self, agents=agents, left=place[self.left], right=place[self.right])
 
     def counts(self, weights: NDArray[np.float64] | None = None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Wins and ties, shape (n, n) or (B, n, n): how often i was better than j, and, symmetric, how often the two tied.
+        """Return wins and ties, shape (n, n) or (B, n, n): how often i was better than j, and how often they tied (symmetric).
 
-        `weights` says how often each answer counts: shape (N,), or (B, N) for B logs at once; once each if None.
+        `weights` says how often each answer counts: shape (N,), or (B, N) for B logs at once; None: each counts once.
         """
         n = len(self.agents)
         weights = np.ones(len(self)) if weights is None else np.asarray(weights, float)
@@ -109,20 +109,20 @@ class Log:
         return tables[..., 0, :, :], ties + np.swapaxes(ties, -1, -2)
 
     def groups(self) -> NDArray[np.int64]:
-        """The group of each agent, from 1 on, shape (n,): those that answers connect share one; most answers come first."""
+        """Group of each agent, from 1, shape (n,): agents connected by answers share a group; group 1 has the most answers."""
         pairs = np.unique(np.stack([self.left, self.right], axis=1), axis=0)
         weight = np.bincount(np.concatenate([self.left, self.right]), minlength=len(self.agents))
         return connected(len(self.agents), [(a, b) for a, b in pairs.tolist()], weight.tolist())
 
     def num_sources(self, unit: str) -> NDArray[np.int64]:
-        """Number of different `answers` about each agent, or of `judges` who gave them, shape (n,)."""
+        """Number of `answers` about each agent, or of different `judges` who gave these answers, shape (n,)."""
         agent = np.concatenate([self.left, self.right])
         if unit == "judges":
             agent = np.unique(np.stack([agent, np.concatenate([self.judge, self.judge])], axis=1), axis=0)[:, 0]
         return np.bincount(agent, minlength=len(self.agents))
 
     def won_drew_lost(self) -> NDArray[np.int64]:
-        """How often each agent was better, as good and worse, shape (n, 3)."""
+        """How often each agent was better, equally good, and worse: shape (n, 3)."""
         wins, ties = self.counts()
         return np.stack([wins.sum(axis=1), ties.sum(axis=1), wins.sum(axis=0)], axis=1).astype(np.int64)
 
@@ -134,14 +134,14 @@ _REPORT_EVERY = 100
 
 
 class RatingMethod(NamedTuple):
-    """One way to rank the agents of a log, and of B logs made of the answers of one, see `rate_many`; and its description.
+    """A method to rank the agents of one log, or of B resampled logs (see `rate_many`); and its description.
 
     Attributes:
-        title, does: Its name, and a sentence or two about it.
+        title, does: The method's name, and a sentence or two about it.
         scale: `Ranking.scale` of its rankings.
-        uses_order: Whether the order of the answers counts.
-        sides, uncertainty, draws: Cells of the table of methods: how many agents an answer has, where the uncertainty comes
-            from, and what a draw counts.
+        uses_order: Whether the result depends on the order of the answers.
+        sides, uncertainty, draws: Cells of the table of methods: number of agents in an answer, source of the uncertainty, and
+            how a draw counts.
     """
 
     rate: Callable[[Log, Options], Ranking]
@@ -168,7 +168,7 @@ def rate_many(
     *,
     on_progress: Report | None = None,
 ) -> Scores:
-    """Rank the agents in B logs made of the answers of one; `times`, int64, shape (B, N), says how often each answer comes."""
+    """Rank the agents in B logs made from the answers of `log`; `times`, int64, shape (B, N): how often each answer occurs."""
     chosen = _method(method)
     if not log.agents:
         return Scores(np.zeros((len(times), 0)), np.zeros((len(times), 0)))
@@ -194,7 +194,7 @@ def _trueskill(log: Log, options: Options) -> Ranking:
 
 
 def _trueskill_many(log: Log, times: NDArray[np.int64], options: Options, report: Report) -> Scores:
-    """Replay B logs made of the answers of one, each in that one's order; the logs step from answer to answer together."""
+    """Replay B logs made from the answers of `log`, in its order; all B logs advance from answer to answer together."""
     settings, total = options.settings, max(int(times.sum()), 1)
     num_logs, num_agents = len(times), len(log.agents)
     mu = np.full((num_logs, num_agents), settings.mu)
@@ -252,7 +252,7 @@ PHANTOM_NOTE = (
 def _strengths(
     fit: Callable[[NDArray[np.float64], NDArray[np.float64], Options], bradley_terry.BradleyTerry | davidson.Davidson],
 ) -> Callable[[Log, Options], Ranking]:
-    """A method of log strengths, from a fit of wins and ties."""
+    """Make a method that ranks by log strengths, from a function that fits wins and ties."""
 
     def rate(log: Log, options: Options) -> Ranking:
         if not log.agents:

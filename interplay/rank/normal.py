@@ -1,10 +1,10 @@
-"""The truncated normal distribution, exact in the far tails: what a win, a loss or a draw says about a difference of skills.
+"""The truncated normal distribution, exact in the far tails: how a win, a loss or a draw changes a difference of skills.
 
 Names follow Herbrich, Minka & Graepel, "TrueSkill: A Bayesian Skill Rating System" (NIPS 2007): V is the shift of the mean
-and W the shrinking of the variance of a standard normal variable that turned out to lie above a bound (win) or between two
-(draw). There is a form for one answer and one for arrays of them. That reads everything from the hazard of the standard normal
-distribution, h(x) = density(x) / cumulative(-x), in a table of cubics: its derivative is h (h - x), so that values and slopes
-at the nodes are exact.
+and W the reduction of the variance of a standard normal variable, given that it lies above a bound (win) or between two
+bounds (draw). There are functions for one answer and for arrays of answers. Those for arrays use the hazard of the standard
+normal distribution, h(x) = density(x) / cumulative(-x), from a table of cubics: its derivative is h (h - x), so that values and
+slopes at the nodes are exact.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _NUM_TERMS = 32
 
 
 class Correction(NamedTuple):
-    """Change of a standard normal difference by an outcome: `v` of its mean; `w`, in [0, 1], the share of variance lost."""
+    """Change of a standard normal difference by an outcome: `v`, its mean's shift; `w`, the share of variance lost (0 to 1)."""
 
     v: float
     w: float
@@ -38,15 +38,15 @@ def density(x: float) -> float:
 
 
 def cumulative(x: float) -> float:
-    """Probability that a standard normal variable is below `x`; relative error about 1e-16, also far below zero."""
+    """Probability that a standard normal variable is below `x`; the relative error is about 1e-16, also far below zero."""
     return 0.5 * math.erfc(-x * _SQRT_HALF)
 
 
 def win_correction(t: float, margin: float) -> Correction:
-    """V and W when the performance difference, expected to be `t`, turned out to exceed `margin`.
+    """V and W of a win: the performance difference, expected to be `t`, was greater than `margin`.
 
     With x = t - margin: v = density(x) / cumulative(x), w = v (v + x). `t` is the expected difference of performances, winner
-    less loser, in its own standard deviations; `margin`, not negative, has the same unit.
+    minus loser, in standard deviations of the difference; `margin`, not negative, has the same unit.
     """
     x = t - margin
     if x > -_TAIL:
@@ -58,7 +58,7 @@ def win_correction(t: float, margin: float) -> Correction:
 
 
 def draw_correction(t: float, margin: float) -> Correction:
-    """V and W when the performance difference, expected to be `t`, turned out to lie within `margin` (positive) of 0."""
+    """V and W of a draw: the performance difference, expected to be `t`, was at most `margin` (positive) from 0."""
     distance = abs(t)
     near, far = distance - margin, distance + margin
     if near < _TAIL:
@@ -94,22 +94,22 @@ _NUM_TERMS_BEYOND = 14
 
 
 class Corrections(NamedTuple):
-    """Mean shift `v` and share of variance `w`, as `Correction`, in arrays of one shape."""
+    """Mean shift `v` and lost share of variance `w`, as in `Correction`, in arrays of the same shape."""
 
     v: Array
     w: Array
 
 
 def win_corrections(t: Array, margin: Array) -> Corrections:
-    """V and W of a win, see `win_correction`; arguments of one shape."""
+    """V and W of wins, see `win_correction`; arguments have the same shape."""
     value, excess = hazard(margin - t)
     return Corrections(value, np.minimum(value * excess, 1.0))
 
 
 def draw_corrections(t: Array, margin: Array) -> Corrections:
-    """V and W of a draw, see `draw_correction`; arguments of one shape, margins positive.
+    """V and W of draws, see `draw_correction`; arguments have the same shape, and margins are positive.
 
-    Everything is divided by the density at the nearer bound: the ratio of the two densities is exp(-2 |t| margin).
+    All terms are divided by the density at the nearer bound; the ratio of the two densities is exp(-2 |t| margin).
     """
     distance = np.abs(t)
     near, far = distance - margin, distance + margin
@@ -125,7 +125,7 @@ def draw_corrections(t: Array, margin: Array) -> Corrections:
 
 
 def hazard(x: Array) -> tuple[Array, Array]:
-    """h(x) = density(x) / cumulative(-x), and h(x) - x; relative errors below 1e-10, absolute ones about 1e-15.
+    """Return h(x) = density(x) / cumulative(-x), and h(x) - x; relative errors are below 1e-10, absolute errors about 1e-15.
 
     >>> value, excess = hazard(np.array([0.0, 3.0, 40.0]))
     >>> print(value.round(6), excess.round(6))
@@ -154,13 +154,13 @@ def hazard(x: Array) -> tuple[Array, Array]:
 
 
 def cumulatives(x: Array) -> Array:
-    """`cumulative`, entry by entry."""
+    """Apply `cumulative` to each entry."""
     return np.array([cumulative(value) for value in x.reshape(-1).tolist()]).reshape(x.shape)
 
 
 @functools.cache
 def _cubics() -> Array:
-    """Coefficients (4, cubics) in the unit of one cubic: of h(x) below 0 and of h(x) - x above, where h grows like x."""
+    """Coefficients (4, cubics) in the unit of one cubic: of h(x) below x = 0, of h(x) - x above, where h grows like x."""
     nodes = np.arange(_LOWEST * _PER_UNIT, _HIGHEST * _PER_UNIT + 1) / _PER_UNIT
     # Above 5 the excess comes from the continued fraction, as the subtraction would lose digits.
     excess = np.array([density(x) / cumulative(-x) - x if x < 5 else _mills_excess(x, 40) for x in nodes.tolist()])

@@ -1,7 +1,7 @@
-"""A method's `Ranking` of a log, its `Options`, and one order for every leaderboard.
+"""A method's `Ranking` of a log, its `Options`, and the common order of all leaderboards.
 
-Scores that differ by rounding alone are equal and share a rank. Agents that no chain of answers connects cannot be compared:
-each connected group has an order of its own, from rank 1 on.
+Scores that differ only by rounding count as equal and share a rank. Agents that no chain of answers connects cannot be
+compared: each connected group has its own ranks, from 1.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ GROUPS_NOTE = (
 
 
 def ranks(score: Array, group: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
-    """Places from 1 on by falling score, along the last axis; equal scores share the best place, groups are ranked apart.
+    """Ranks from 1 by falling score, along the last axis; equal scores share the best rank; each group has its own ranks.
 
-    `score` is float64, shape (..., n); `group` is int64, shape (n,), one group if None.
+    `score` is float64, shape (..., n); `group` is int64, shape (n,); None: one group.
 
     >>> ranks(np.array([3.0, 9.0, 3.0 + 1e-14])).tolist(), ranks(np.array([3.0, 9.0]), np.array([1, 2])).tolist()
     ([2, 1, 2], [1, 1])
@@ -40,14 +40,14 @@ def ranks(score: Array, group: NDArray[np.int64] | None = None) -> NDArray[np.in
 
 
 def place_key(group: int, score: float, mu: float, agent: str) -> tuple[int, float, float, str]:
-    """Sort key of rows: group, then falling score, then falling mu, then name; rounding alone decides nothing."""
+    """Sort key of rows: group, falling score, falling mu, name; differences by rounding do not count."""
     return (group, -round(score, 9), -round(mu, 9), agent)
 
 
 def connected(num: int, pairs: Iterable[tuple[int, int]], weight: Sequence[int] | None = None) -> NDArray[np.int64]:
-    """The group of each of n agents, from 1 on, shape (n,): agents that a chain of pairs connects share one.
+    """Group of each of n agents, from 1, shape (n,): agents that a chain of pairs connects share a group.
 
-    The heaviest group comes first, by the `weight` of each agent, such as its answers; each weighs 1 if None.
+    Group 1 has the largest sum of `weight`, for example each agent's number of answers; None: each agent weighs 1.
 
     >>> connected(5, [(3, 4), (0, 1), (1, 2)]).tolist()
     [1, 1, 1, 2, 2]
@@ -86,15 +86,15 @@ class Options:
 
 @dataclass(frozen=True, eq=False)
 class Ranking:
-    """Agents of a log as a method ranks them.
+    """The agents of a log, ranked by a method.
 
     Attributes:
         scale: Unit of `mu`: skill points, the log strength of Bradley-Terry and Davidson, or a mean z-score.
         agents: Names, sorted.
         mu: float64, shape (n,).
         sigma: float64, shape (n,): standard deviation of the belief, or standard error.
-        score: float64, shape (n,): what agents are sorted by: mu - 3 sigma of skills, mu of everything else.
-        covariance: float64, shape (n, n), of mu.
+        score: float64, shape (n,): the number by which agents are sorted: mu - 3 sigma for skills, otherwise mu.
+        covariance: float64, shape (n, n): covariance of mu.
         notes: Facts about this fit that a reader must know.
     """
 
@@ -108,17 +108,17 @@ class Ranking:
 
     @classmethod
     def of_skills(cls, agents: tuple[str, ...], mu: Array, sigma: Array) -> Ranking:
-        """Skills, sorted by mu - 3 sigma and treated as independent of each other."""
+        """Make a ranking of skills, sorted by mu - 3 sigma and treated as independent of each other."""
         return cls("skill", agents, mu, sigma, mu - 3 * sigma, np.diag(sigma**2))
 
     @property
     def rank(self) -> NDArray[np.int64]:
-        """Places from 1 on, shape (n,), all agents taken for connected; equal scores share the best."""
+        """Ranks from 1, shape (n,), as if all agents were connected; equal scores share the best rank."""
         return ranks(self.score)
 
 
 class Scores(NamedTuple):
-    """Mu and score of B logs about n agents: float64, shape (B, n) each."""
+    """Mu and score for B logs about n agents: float64, shape (B, n) each."""
 
     mu: Array
     score: Array

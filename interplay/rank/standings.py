@@ -1,4 +1,4 @@
-"""Ratings from a log of answers, TrueSkill replayed in order; and rows of a leaderboard, made here alone for every use."""
+"""Ratings from a log of answers, replayed in order by TrueSkill; and the rows of all leaderboards."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from interplay.rank.trueskill import DEFAULTS, Outcome, Rating, Settings, rate_1
 
 @dataclass(frozen=True)
 class LeaderboardRow:
-    """One agent's place among those that answers connect it with. Agents with the same score share a rank.
+    """The row of one agent, ranked among the agents that answers connect with it. Agents with equal scores share a rank.
 
     Attributes:
-        rank: From 1 on, in its group.
-        group: From 1 on: agents of two groups were never compared, directly or through third ones.
-        score_low, score_high, rank_low, rank_high: Percentile intervals, if a bootstrap tells anything of them.
-        num_tasks: Of a normalised score, over how many tasks it is a mean.
+        rank: Rank in its group, from 1.
+        group: Number of its group, from 1; agents of two groups were never compared, directly or through third agents.
+        score_low, score_high, rank_low, rank_high: Percentile intervals, if a bootstrap gave meaningful ones.
+        num_tasks: For a normalised score, the number of tasks over which it is a mean.
         low, high: The 95 % interval of mu, by the normal approximation of the fit.
-        beats_next: Probability that the next answer about this agent and the one in the row below names this one, if it names
-            any; None in the last row of a group, and where the method cannot say.
-        above_next: Probability that its skill is higher than that one's; None in the last row of a group.
+        beats_next: Probability that the next answer about this agent and the agent in the row below prefers this agent, given
+            that it is no draw; None in the last row of a group, or if the method cannot tell.
+        above_next: Probability that this agent's skill is higher than that of the next row; None in the last row of a group.
     """
 
     rank: int
@@ -54,7 +54,7 @@ class LeaderboardRow:
 
 
 class Resampled(NamedTuple):
-    """Percentile intervals of one agent: of its score, and of its rank."""
+    """Percentile intervals of one agent's score and rank."""
 
     score_low: float
     score_high: float
@@ -71,7 +71,7 @@ def rows(
     resampled: Sequence[Resampled | None] = (),
     num_tasks: Sequence[int] = (),
 ) -> list[LeaderboardRow]:
-    """Rows by group, in each highest score first, then higher mu, then name.
+    """Return the rows of a leaderboard, sorted by group; within a group by falling score, then falling mu, then name.
 
     `won_drew_lost` is int64, shape (n, 3); `group` is int64, shape (n,), as `Log.groups`.
     """
@@ -108,13 +108,13 @@ def rows(
 
 
 def notes(ranking: Ranking, rows: Sequence[LeaderboardRow]) -> tuple[str, ...]:
-    """Notes on the fit, and whether answers connect all agents."""
+    """Notes on the fit, and a note if answers do not connect all agents."""
     num_groups = max((row.group for row in rows), default=1)
     return (*ranking.notes, *((GROUPS_NOTE.format(number=num_groups),) if num_groups > 1 else ()))
 
 
 class Comparison(NamedTuple):
-    """One answer, as far as ratings care: which of two agents was better."""
+    """One answer, reduced to what ratings need: which of two agents was better."""
 
     left: str
     right: str
@@ -125,10 +125,10 @@ class Comparison(NamedTuple):
 
 
 class Standings:
-    """Ratings and counts after a log of answers, to be carried on as answers arrive.
+    """Ratings and counts after a log of answers, updated as answers arrive.
 
-    Adding answers one by one or all at once gives the same standings; leaving answers out (of a banned judge, of a removed
-    agent) means making new standings from the others.
+    Adding answers one by one or all at once gives the same standings. To remove answers (of a banned judge, or about a removed
+    agent), make new standings from the remaining answers.
 
     >>> standings = Standings()
     >>> standings.add("ada", "bob", "left")
@@ -146,7 +146,7 @@ class Standings:
         self._pairs: set[tuple[str, str]] = set()
 
     def add(self, left: str, right: str, outcome: Outcome) -> None:
-        """Take one answer into account; ValueError if both sides are the same agent or the outcome is unknown."""
+        """Add one answer; `ValueError` if both sides are the same agent or the outcome is unknown."""
         if left == right:
             raise ValueError(f"an agent cannot be compared with itself, got {left!r} on both sides")
         pair = rate_1vs1(self.rating(left), self.rating(right), outcome, self.settings)
@@ -173,13 +173,13 @@ class Standings:
         return self._ratings.get(agent, self.settings.prior)
 
     def ranking(self) -> Ranking:
-        """Every agent in the log, as the other methods rank them."""
+        """The ranking of all agents in the log, in the form that all methods share."""
         names = tuple(sorted(self._ratings))
         ratings = [self._ratings[name] for name in names]
         return Ranking.of_skills(names, np.array([one.mu for one in ratings]), np.array([one.sigma for one in ratings]))
 
     def leaderboard(self) -> list[LeaderboardRow]:
-        """Every agent in the log, by group, in each highest score first (then higher mu, then name)."""
+        """A row for each agent in the log, sorted by group; within a group by falling score, then falling mu, then name."""
         ranking = self.ranking()
         place = {name: number for number, name in enumerate(ranking.agents)}
         counts = np.array([(self._won[name], self._drew[name], self._lost[name]) for name in ranking.agents], np.int64)
@@ -190,7 +190,7 @@ class Standings:
 
 
 class TaskStandings:
-    """Standings overall and of each task, from one log; a task's ratings come from that task's answers alone."""
+    """Standings overall and for each task, from one log; a task's ratings depend only on that task's answers."""
 
     def __init__(self, settings: Settings = DEFAULTS) -> None:
         self.settings = settings
@@ -230,7 +230,7 @@ def rate_all(comparisons: Iterable[Comparison], settings: Settings = DEFAULTS) -
 
 
 def leaderboard(comparisons: Iterable[Comparison], settings: Settings = DEFAULTS) -> list[LeaderboardRow]:
-    """The overall leaderboard of a log, replayed in its order.
+    """The overall leaderboard of a log, whose answers are replayed in order.
 
     >>> [row.agent for row in leaderboard([Comparison("ada", "bob", "right")])]
     ['bob', 'ada']

@@ -1,8 +1,8 @@
-"""Whether one line of agents can say what judges said: cycles among majorities, and violations of stochastic transitivity.
+"""Whether a ranking can explain the answers: count cycles among majorities, and violations of stochastic transitivity.
 
 Kendall & Babington Smith, "On the Method of Paired Comparisons" (Biometrika 1940) count cyclic triads; weak and strong
-stochastic transitivity are from Block & Marschak (1960). Few answers make cycles by chance alone, so every count comes with
-what the same number of answers would give, pair by pair, if all agents were equal and if a fitted model were true.
+stochastic transitivity are from Block & Marschak (1960). With few answers, cycles occur by chance. So every count is compared
+with counts expected for the same number of answers about each pair: if all agents were equal, and if a fitted model were true.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ class Transitivity(NamedTuple):
 
     Attributes:
         num_triads: Triads with answers about all three pairs.
-        num_decided: Those whose three pairs all have a majority.
-        num_cyclic: Triads whose majorities go round: a over b, b over c, c over a.
-        num_weak_violations: Orders a, b, c with p(a, b) and p(b, c) at least 1/2 and p(a, c) below 1/2, triads counted once.
-        num_strong_violations: Triads with p(a, b), p(b, c) at least 1/2 and p(a, c) below the larger of them, in some order.
+        num_decided: Triads whose three pairs all have a majority.
+        num_cyclic: Triads whose majorities form a cycle: a over b, b over c, c over a.
+        num_weak_violations: Triads with an order a, b, c in which p(a, b), p(b, c) are at least 1/2 and p(a, c) is below 1/2.
+        num_strong_violations: The same with p(a, c) below the larger of p(a, b) and p(b, c), in place of 1/2.
     """
 
     num_triads: int
@@ -48,7 +48,7 @@ class Expected(NamedTuple):
 
 
 def transitivity(num_wins: Array, num_ties: Array | None = None) -> Transitivity:
-    """Count triads; arguments as of `interplay.rank.bradley_terry.fit`, a tie being half a win for either.
+    """Count triads; arguments as of `interplay.rank.bradley_terry.fit`; a tie is half a win for each side.
 
     >>> transitivity(np.array([[0, 2, 0], [0, 0, 2], [2, 0, 0]])).num_cyclic
     1
@@ -62,10 +62,9 @@ def transitivity(num_wins: Array, num_ties: Array | None = None) -> Transitivity
 def expected(
     num_wins: Array, num_ties: Array | None = None, *, rng: np.random.Generator, num_logs: int = 1000, equal: bool = False
 ) -> Expected:
-    """The counts that logs with the same number of answers for each pair give when judging is transitive.
+    """Simulate the counts of logs with the same number of answers for each pair, if judging is transitive.
 
-    Decided answers are drawn from the fitted Bradley-Terry model, or with probability 1/2 each if `equal`; ties stay as they
-    are.
+    Decided answers are drawn from the fitted Bradley-Terry model, or with probability 1/2 each if `equal`; ties are kept.
     """
     if not np.size(num_wins):
         return Expected((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))

@@ -1,7 +1,7 @@
-"""TrueSkill for two players: ratings, what one answer does to them, and what an answer can be expected to tell.
+"""TrueSkill for two players: ratings, their update by an answer, and the expected information of an answer.
 
-Herbrich, Minka & Graepel, "TrueSkill: A Bayesian Skill Rating System" (NIPS 2007), with draws. With two players the
-paper's factor graph has no loops, so its message passing is the closed form written here.
+Herbrich, Minka & Graepel, "TrueSkill: A Bayesian Skill Rating System" (NIPS 2007), with draws. For two players the
+paper's factor graph has no loops, so message passing reduces to the closed form used here.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Rating:
 
     @property
     def score(self) -> float:
-        """The conservative skill that leaderboards sort by: mu - 3 sigma."""
+        """The conservative estimate of skill by which leaderboards are sorted: mu - 3 sigma."""
         return self.mu - 3 * self.sigma
 
 
@@ -49,7 +49,7 @@ class RatingPair(NamedTuple):
 
 
 class OutcomeProbabilities(NamedTuple):
-    """How likely each outcome of a match is; they sum to 1 up to rounding."""
+    """Probability of each outcome of a match; they sum to 1 up to rounding."""
 
     left: float
     right: float
@@ -61,9 +61,9 @@ class Settings:
     """The constants of the model.
 
     Attributes:
-        mu, sigma: The rating of an agent nobody has judged.
+        mu, sigma: The rating of an agent without answers.
         beta: Standard deviation of one performance around the skill, in skill points.
-        tau: Standard deviation of the skill's drift before each answer; keeps ratings from freezing.
+        tau: Standard deviation of the skill's drift before each answer; because of it, ratings never stop changing.
         draw_probability: Share of draws between two agents of equal, known skill.
     """
 
@@ -86,12 +86,12 @@ class Settings:
 
     @functools.cached_property
     def prior(self) -> Rating:
-        """The rating of an agent nobody has judged."""
+        """The rating of an agent without answers."""
         return Rating(self.mu, self.sigma)
 
     @functools.cached_property
     def draw_margin(self) -> float:
-        """Performances closer than this are a draw, in skill points (section 2 of the paper, with two players)."""
+        """Performances that differ by less than this are a draw; in skill points (section 2 of the paper, for two players)."""
         return NormalDist().inv_cdf((self.draw_probability + 1) / 2) * math.sqrt(2) * self.beta
 
 
@@ -99,7 +99,7 @@ DEFAULTS = Settings()
 
 
 def rate_1vs1(left: Rating, right: Rating, outcome: Outcome, settings: Settings = DEFAULTS) -> RatingPair:
-    """The ratings after one answer, `left` or `right` being the better one.
+    """Return the ratings after one answer; `outcome` names the better side, or `draw`.
 
     >>> won = rate_1vs1(Rating(), Rating(), "left")
     >>> f"{won.left.mu:.3f} {won.right.mu:.3f} {won.left.sigma:.3f}"
@@ -130,7 +130,7 @@ def rate_1vs1(left: Rating, right: Rating, outcome: Outcome, settings: Settings 
 
 
 def win_probability(a: Rating, b: Rating, *, beta: float = 25 / 6) -> float:
-    """Probability that an agent rated `a` beats one rated `b`, draws left out.
+    """Probability that an agent rated `a` beats an agent rated `b`; draws are left out.
 
     Performance is skill plus Normal(0, beta**2) noise (the performance model of Herbrich, Minka & Graepel 2007), so the
     difference of two performances has variance `a.sigma**2 + b.sigma**2 + 2 * beta**2`: one beta**2 each.
@@ -152,7 +152,7 @@ def win_probability(a: Rating, b: Rating, *, beta: float = 25 / 6) -> float:
 
 
 def outcome_probabilities(left: Rating, right: Rating, settings: Settings = DEFAULTS) -> OutcomeProbabilities:
-    """How likely each outcome of the next match is, after the drift `tau` that precedes it.
+    """Probability of each outcome of the next match, after the drift `tau` before it.
 
     >>> round(outcome_probabilities(Rating(25, 0.01), Rating(25, 0.01)).draw, 3)
     0.1
@@ -164,7 +164,7 @@ def outcome_probabilities(left: Rating, right: Rating, settings: Settings = DEFA
 
 
 def quality(a: Rating, b: Rating, *, beta: float = 25 / 6) -> float:
-    """How even a match is: its chance of a draw relative to the best chance two known skills could have, in (0, 1].
+    """How even a match is: its chance of a draw relative to that of two equal and exactly known skills, in (0, 1].
 
     Equation 4.1 of the paper: exp(-(mu difference)**2 / (2 c**2)) sqrt(2 beta**2) / c.
 
@@ -178,10 +178,10 @@ def quality(a: Rating, b: Rating, *, beta: float = 25 / 6) -> float:
 
 
 def expected_drop(left: Rating, right: Rating, settings: Settings = DEFAULTS) -> float:
-    """Expected fall of `sigma_left**2 + sigma_right**2` by an answer about these two, in skill points squared, draws included.
+    """Expected decrease of `sigma_left**2 + sigma_right**2` by an answer about these two, in skill points squared, with draws.
 
-    The fall is counted from the variances after the drift `tau`, which every answer brings whatever pair it is about: so
-    the value is never negative, and pairs come in the same order as without it.
+    The decrease is counted from the variances after the drift `tau`, which is the same for every pair. So the value is never
+    negative, and the order of pairs is the same as without the drift.
 
     >>> round(expected_drop(Rating(), Rating()), 2)
     36.91
@@ -193,9 +193,9 @@ def expected_drop(left: Rating, right: Rating, settings: Settings = DEFAULTS) ->
 
 
 def anticipate(left: Rating, right: Rating, settings: Settings = DEFAULTS) -> RatingPair:
-    """Ratings while an answer about these two is awaited: means as they are, variances as they will be on average.
+    """Ratings while an answer about these two is expected: the means are unchanged, the variances are the expected new ones.
 
-    Matchmaking counts open matches so, because an answer that is on its way need not be asked for again.
+    Matchmaking treats open matches in this way, because their answers need not be asked for again.
     """
     left_variance = left.sigma**2 + settings.tau**2
     right_variance = right.sigma**2 + settings.tau**2

@@ -1,7 +1,7 @@
-"""Networks of trained policies. PyTorch is imported here and nowhere at the top of another module of this room.
+"""Networks of trained policies. Only this package imports PyTorch at the top of its modules; the rest of `agents` does not.
 
 `build(architecture)` makes the network that a `model.json` describes: an encoder (`encoders`) and a head on its features
-(`acting`). Another kind of network is a class and a line in `ARCHITECTURES`.
+(`acting`). To add another kind of network, write a class and add a line to `ARCHITECTURES`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ARCHITECTURES: dict[str, Callable[..., Any]] = {
 
 
 def build(architecture: Mapping[str, Any]) -> Any:
-    """Build the network of a description; `NotFoundError` or `ArchitectureError` names what is wrong in it.
+    """Build the network of a description; `NotFoundError` or `ArchitectureError` names the fault of an invalid one.
 
     For example `{"name": "feedforward", "encoder": {"name": "conv", "shape": [4, 84, 84]}, "outputs": 18}`.
     """

@@ -1,7 +1,7 @@
-"""Networks that act: heads on an encoder's features.
+"""Networks that choose actions: heads on an encoder's features.
 
-Each takes a batch of observations and gives a row of numbers for each, which `interplay.agents.actions` turns into an action:
-logits of probabilities, values of actions, or means and deviations. A recurrent one also takes and gives its memory.
+A network maps each observation of a batch to a row of numbers: logits of probabilities, values of actions, or means and
+deviations. `interplay.agents.actions` turns the row into an action. A recurrent network also takes and returns its memory.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from interplay.agents.networks.encoders import encoder as build_encoder
 
 
 class Feedforward(nn.Module):
-    """An encoder and one linear layer: logits of actions, their values, or other outputs, shape (B, outputs)."""
+    """An encoder and one linear layer; its outputs, such as logits or values of actions, have the shape (B, outputs)."""
 
     def __init__(self, encoder: Mapping[str, Any], outputs: int) -> None:
         super().__init__()
@@ -39,7 +39,7 @@ class Recurrent(nn.Module):
         self.out = nn.Linear(memory, outputs)
 
     def forward(self, observations: torch.Tensor, memory: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """(float32, shape (B, outputs); the new memory, shape (B, memory_size))."""
+        """Return (outputs, float32, shape (B, outputs); the new memory, shape (B, memory_size))."""
         memory = self.memory(self.encoder(observations), memory)
         return self.out(memory), memory
 
@@ -59,7 +59,7 @@ class QuantileValues(nn.Module):
         self.register_buffer("fractions", fractions, persistent=False)
 
     def quantiles(self, observations: torch.Tensor) -> torch.Tensor:
-        """float32, shape (B, actions, quantiles)."""
+        """Return the quantiles of each action's returns: float32, shape (B, actions, quantiles)."""
         return self.out(self.encoder(observations)).unflatten(1, (self.num_actions, -1))
 
     def forward(self, observations: torch.Tensor) -> torch.Tensor:
@@ -71,10 +71,10 @@ class ImplicitQuantileValues(nn.Module):
     section 3.1, equation 4).
 
     Args:
-        embedding: Number of cosines of a fraction.
-        greedy_quantiles: Fractions from 0 to 1 whose quantiles' mean is an action's value when it plays.
+        embedding: Number of cosines that encode a fraction.
+        greedy_quantiles: Number of fractions whose mean quantile is an action's value in play.
 
-    Differences: the cosines are of 1 to n times pi, not 0 to n - 1, as in d3rlpy.
+    Differences: the cosines' factors are 1 to n times pi, as in d3rlpy, not 0 to n - 1.
     """
 
     steps: torch.Tensor
@@ -88,7 +88,7 @@ class ImplicitQuantileValues(nn.Module):
         self.register_buffer("steps", math.pi * (torch.arange(embedding, dtype=torch.float32) + 1), persistent=False)
 
     def quantiles(self, features: torch.Tensor, fractions: torch.Tensor) -> torch.Tensor:
-        """Quantiles of each action at fractions, float32, shape (B, N): float32, shape (B, actions, N)."""
+        """Return quantiles of each action, float32, shape (B, actions, N), at `fractions`, float32, shape (B, N)."""
         embedded = torch.relu(self.embed(torch.cos(self.steps * fractions[:, :, None])))  # (B, N, features)
         return self.out(features[:, None] * embedded).transpose(1, 2)
 
@@ -99,10 +99,10 @@ class ImplicitQuantileValues(nn.Module):
 
 
 class ConstrainedValues(nn.Module):
-    """Values of actions, and how likely the demonstrators take them; an unlikely action is never the best (Fujimoto et al.
-    2019, "Benchmarking batch deep RL algorithms", section 4). Both share one encoder.
+    """Values of actions, and their probabilities for the demonstrators, with a shared encoder; unlikely actions are never
+    chosen (Fujimoto et al. 2019, "Benchmarking batch deep RL algorithms", section 4).
 
-    Actions less likely than `flexibility` times the most likely one are out.
+    An action is excluded if it is less likely than `flexibility` times the most likely action.
     """
 
     def __init__(self, encoder: Mapping[str, Any], actions: int, flexibility: float = 0.3) -> None:
@@ -113,12 +113,12 @@ class ConstrainedValues(nn.Module):
         self.flexibility = flexibility
 
     def heads(self, observations: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """(values, log-probabilities of imitation), each float32, shape (B, actions)."""
+        """Return (values, log-probabilities of imitation), each float32, shape (B, actions)."""
         features = self.encoder(observations)
         return self.values(features), self.imitation(features).log_softmax(1)
 
     def allowed(self, values: torch.Tensor, log_probabilities: torch.Tensor) -> torch.Tensor:
-        """Values, minus infinity where an action is out."""
+        """Return the values, with minus infinity for excluded actions."""
         likeliest = log_probabilities.amax(1, keepdim=True)
         is_allowed = (log_probabilities - likeliest > math.log(max(self.flexibility, 1e-30))) | (log_probabilities == likeliest)
         return values.masked_fill(~is_allowed, -math.inf)

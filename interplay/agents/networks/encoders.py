@@ -1,4 +1,4 @@
-"""From observations to features: the first part of every network, and how a description in `model.json` becomes one."""
+"""Encoders map observations to features: the first part of every network; they are built from `model.json`."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ _MAY_BE_EMPTY = {"hidden"}
 
 
 class ArchitectureError(InterplayError):
-    """A description of no network; the text names the setting, what was found and what is expected."""
+    """A description of a network is invalid; the text names the setting, the value found, and the expected value."""
 
 
 def made(kind: str, registry: Mapping[str, Callable[..., Any]], description: Any) -> Any:
     """Build `registry[description["name"]]` with the rest of the description as arguments.
 
     Raises:
-        NotFoundError: For an unknown name, or a setting that the class does not take.
-        ArchitectureError: For a setting that is missing or has a wrong value.
+        NotFoundError: If the name is unknown, or the class does not take a setting.
+        ArchitectureError: If a setting is missing or has a wrong value.
     """
     if not isinstance(description, Mapping) or not isinstance(description.get("name"), str):
         raise ArchitectureError(f"{kind} is {shortened(description)}, expected a table with a name")
@@ -52,7 +52,7 @@ def made(kind: str, registry: Mapping[str, Callable[..., Any]], description: Any
 
 
 def _check(where: str, value: Any, hint: Any, bounds: tuple[int, int], fewest: int = 1) -> None:
-    """Refuse a value that a class does not take: whole numbers count things, other numbers are shares."""
+    """Raise `ArchitectureError` if a value is invalid: whole numbers must be within `bounds`, other numbers are shares."""
     if hint is int:
         least, most = bounds
         if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
@@ -71,7 +71,7 @@ def _check(where: str, value: Any, hint: Any, bounds: tuple[int, int], fewest: i
 
 
 def require_pictures(shape: Sequence[int]) -> None:
-    """Refuse observations that are no pictures, with an `ArchitectureError`."""
+    """Raise `ArchitectureError` if observations of this shape are not pictures."""
     if len(shape) != 3:
         raise ArchitectureError(f"'shape' is {list(shape)}, expected that of pictures: three numbers")
 
@@ -81,10 +81,10 @@ NATURE = ((32, 8, 4), (64, 4, 2), (64, 3, 1))
 
 
 class ConvEncoder(nn.Module):
-    """Convolutions, then one layer of features, with rectifiers; by default those of Mnih et al. 2015.
+    """Convolutions, then one layer of features, with rectifiers; by default as in Mnih et al. 2015.
 
-    Observations have the shape (C, H, W), or (H, W, 3) as worlds draw pictures; `filters` are channels, size and stride of each
-    convolution. `InterplayError` if the pictures are too small for them.
+    Observations have the shape (C, H, W), or (H, W, 3) as drawn by worlds. `filters` has channels, size and stride of each
+    convolution. `InterplayError` if the pictures are too small for the convolutions.
 
     Differences: channels are kept last in memory, which is faster on CPUs and changes no result beyond rounding.
     """
@@ -104,7 +104,7 @@ class ConvEncoder(nn.Module):
         self.num_features = features
 
     def forward(self, observations: torch.Tensor) -> torch.Tensor:
-        """Features, float32, shape (B, features), of observations, uint8 of 0 to 255, or float32."""
+        """Return features, float32, shape (B, features), of observations, uint8 from 0 to 255, or float32."""
         x = observations.permute(0, 3, 1, 2) if self.channels_last else observations
         if x.dtype == torch.uint8:
             x = x.to(torch.float32, memory_format=torch.channels_last).div_(255)
@@ -116,7 +116,7 @@ class ConvEncoder(nn.Module):
 
 
 class MLPEncoder(nn.Module):
-    """Fully connected layers with rectifiers, for observations that are numbers, which are flattened."""
+    """Fully connected layers with rectifiers, for observations that are numbers; observations are flattened."""
 
     def __init__(self, shape: Sequence[int], hidden: Sequence[int] = (256, 256), activation: str = "relu") -> None:
         super().__init__()
@@ -128,7 +128,7 @@ class MLPEncoder(nn.Module):
         self.num_features = sizes[-1]
 
     def forward(self, observations: torch.Tensor) -> torch.Tensor:
-        """Features, float32, shape (B, hidden[-1]), of observations, shape (B, *shape)."""
+        """Return features, float32, shape (B, hidden[-1]), of observations, shape (B, *shape)."""
         x = observations.to(torch.float32).flatten(1)
         for layer in self.layers:
             x = self._activate(layer(x))
@@ -182,6 +182,6 @@ ENCODERS: dict[str, Callable[..., Any]] = {"conv": ConvEncoder, "impala": Impala
 def encoder(description: Mapping[str, Any]) -> Any:
     """Build the encoder of a description, such as `{"name": "conv", "shape": [4, 84, 84], "features": 512}`.
 
-    Raises `NotFoundError` or `ArchitectureError`, naming what is wrong in it.
+    Raises `NotFoundError` or `ArchitectureError`, which names the fault of an invalid description.
     """
     return made("encoder", ENCODERS, description)

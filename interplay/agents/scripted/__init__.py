@@ -1,5 +1,5 @@
-"""Hand-written players, one module a task: of Atari games, from the pixels alone, of the block world (`blocks`), and for games
-of several seats (`together`). `ScriptedAgent` chooses the player of its task."""
+"""Hand-written players, one module for each task: Atari games (from pixels only), the block world (`blocks`), and games of
+several seats (`together`). `ScriptedAgent` chooses the player of its task."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def has_player(task: Task) -> bool:
 
 
 class ScriptedAgent:
-    """Chooses its player by the task: by pixels for Atari games, by a look into the world for the others."""
+    """An agent that chooses its player by the task. Players of Atari games use pixels; the others read the world's state."""
 
     name = "scripted"
     observation = "pixels"

@@ -1,4 +1,4 @@
-"""Beam Rider: line up with the nearest saucer's beam, shoot, leave a beam on which something comes down."""
+"""Beam Rider: move to the beam of the nearest saucer, shoot, and leave a beam on which something comes down."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _THING[[BLACK, GRID, *OWN_SHOT]] = 0
 
 
 class BeamRider:
-    """Saucers are grey, the brighter the nearer; the grid is blue; everything else that moves is a shot or to be avoided."""
+    """The player of Beam Rider. Saucers are grey, brighter if nearer; the grid is blue; avoid everything else that moves."""
 
     danger_top = 112
 
@@ -62,5 +62,5 @@ class BeamRider:
 
 
 def _lane(box: Box) -> float:
-    """The beam of a thing, -2 to 2, fractions between beams."""
+    """Beam on which a thing is, -2 to 2; a fraction if it is between two beams."""
     return (box.x - CENTRE) / (BEAM_WIDTH * (1 - NARROWING * (NEAR - box.bottom)))

@@ -1,4 +1,4 @@
-"""Breakout: work out where the ball comes down and be there, a little off centre so that its angle changes."""
+"""Breakout: predict where the ball comes down and move there, a little off centre so that its angle changes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PLANS = tuple(product((0, -1, 1), repeat=3))
 
 
 class Breakout:
-    """Ball and paddle are red, as are the top row of bricks and a wall's rim; each has its own rows of the screen."""
+    """The player of Breakout. Ball, paddle, top row of bricks and a wall's rim are all red, but in different screen rows."""
 
     def reset(self, rng: np.random.Generator) -> None:
         self._rng = rng
@@ -31,7 +31,7 @@ class Breakout:
         self._was_falling = False
 
     def see(self, pixels: np.ndarray) -> None:
-        """Remember ball and paddle: speeds come from several frames."""
+        """Remember ball and paddle, because speeds are computed from several frames."""
         self._balls.append(find(pixels, RED, top=UNDER_BRICKS, bottom=PADDLE_TOP, left=LEFT_WALL, right=RIGHT_WALL))
         paddle = find(pixels, RED, top=PADDLE_TOP + 1, bottom=PADDLE_TOP + 3, left=LEFT_WALL, right=RIGHT_WALL)
         if paddle is not None and paddle.right - paddle.left < PADDLE_WIDTH:
@@ -54,7 +54,7 @@ class Breakout:
         return self._go(_bounce(ball.x + speed[0] * num_frames) + self._offset, max(1, round(num_frames)))
 
     def _go(self, x: float, num_frames: int) -> set[str]:
-        """The first buttons of the plan that brings the paddle nearest to `x` in so many frames and lets it rest there."""
+        """First buttons of the plan that brings the paddle nearest to `x` within `num_frames` frames and stops it there."""
         now, before = self._paddles[-1], self._paddles[0]
         best, least = 0, float("inf")
         for plan in PLANS:
@@ -70,7 +70,7 @@ class Breakout:
         return {"RIGHT"} if best > 0 else {"LEFT"} if best < 0 else set()
 
     def _speed(self) -> tuple[float, float] | None:
-        """Pixels a frame, right and down, over the frames since the ball last turned; None if it was not seen before."""
+        """Speed in pixels per frame, right and down, since the ball last turned; None if the ball was not seen before."""
         balls = [ball for ball in self._balls if ball is not None]
         if len(balls) < 2 or self._balls[-2] is None:
             return None
@@ -87,7 +87,7 @@ class Breakout:
 
 
 def _bounce(x: float) -> float:
-    """Place of a ball that would fly to `x` without the side walls."""
+    """Fold `x` back at the side walls: the real position of a ball that would be at `x` without walls."""
     low, high = LEFT_WALL + BALL_WIDTH / 2, RIGHT_WALL - BALL_WIDTH / 2
     way = (x - low) % (2 * (high - low))
     return low + min(way, 2 * (high - low) - way)

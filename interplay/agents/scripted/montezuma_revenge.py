@@ -18,10 +18,10 @@ STAGE, LEDGE, FLOOR = 92, 135, 178
 
 
 class MontezumaRevenge:
-    """A rule for every part of the first room: without the key it leads to the key, with it back up to the right door.
+    """The player of Montezuma's Revenge: a rule for each part of the first room leads to the key, then to the right door.
 
-    Each rule starts from Joe's place, so a slip of the hand or a lost life only sends him back to an earlier rule. Shirt and
-    hat show Joe, the white the skull.
+    The rule depends on Joe's place, so a slip of the hand or a lost life only leads back to an earlier rule. Joe is found by
+    his shirt and hat, the skull by its white.
     """
 
     jump_from = 94
@@ -83,7 +83,7 @@ class MontezumaRevenge:
         return {way}
 
     def _to_door(self, x: float, feet: int) -> set[str]:
-        """Up the middle ladder and over the gap to the right door."""
+        """Go up the middle ladder and over the gap to the right door."""
         if feet > STAGE + 1:
             if abs(x - LADDER) <= 2 or feet < LEDGE - 1:
                 return {"UP"} if abs(x - LADDER) <= 4 else {"LEFT"}
@@ -104,7 +104,7 @@ class MontezumaRevenge:
         return {"FIRE"} if self._count % 2 else set()
 
     def _right_side(self, x: float, feet: int, has_key: bool) -> set[str]:
-        """Down the right ladder, or with the key up again and back to the rope."""
+        """Go down the right ladder; with the key, go up again and back to the rope."""
         if has_key:
             if feet > LEDGE + 1:
                 if abs(x - RIGHT_LADDER) <= 2 or feet < FLOOR - 4:
@@ -118,7 +118,7 @@ class MontezumaRevenge:
         return {"DOWN"}
 
     def _wander(self) -> set[str]:
-        """Beyond the door nothing is known: hold a drawn direction for a while, jump now and then."""
+        """Explore beyond the door without rules: hold a random direction for a while, and jump now and then."""
         if self._count % 8 == 0:
             self._way = {("RIGHT", "RIGHT", "LEFT", "UP", "DOWN")[int(self._rng.integers(5))]}
         return self._way | {"FIRE"} if self._rng.random() < 0.15 else self._way

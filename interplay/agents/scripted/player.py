@@ -1,4 +1,4 @@
-"""`ScriptedPlayer`: a hand-written player for each built-in Atari game, which sees only the pixels a person sees."""
+"""`ScriptedPlayer`: hand-written players for the built-in Atari games, which use only the pixels that a person sees."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ _SLIP = 0.03
 
 
 class Brain(Protocol):
-    """How to play one game; `ScriptedPlayer` does the rest."""
+    """The rules to play one game; `ScriptedPlayer` does the rest."""
 
     def reset(self, rng: np.random.Generator) -> None: ...
 
     def see(self, pixels: np.ndarray) -> None:
-        """Look at a frame; called for every one, before `decide`."""
+        """Look at a frame; called for every frame, before `decide`."""
         ...
 
     def decide(self, pixels: np.ndarray) -> set[str]:
-        """The buttons to hold until the next decision."""
+        """Return the buttons to hold until the next decision."""
         ...
 
 
@@ -48,10 +48,10 @@ BRAINS: dict[str, Callable[[], Brain]] = {
 
 
 class ScriptedPlayer:
-    """Plays a built-in Atari game from its palette frames alone, so it can sit at a live socket as well as in a rollout.
+    """A player of the built-in Atari games that uses palette frames only, so that it can play live as well as in a rollout.
 
-    It decides every fourth frame and holds the buttons in between. Its hand slips as a person's: now and then it keeps the last
-    buttons a little too long, which makes every episode its own. With a task it is ready to act; without, `reset` comes first.
+    It decides every fourth frame and holds the buttons in between. Its hand slips as a person's does: now and then it holds the
+    last buttons a little too long, so that all episodes differ. With a task it is ready to act; else call `reset` first.
 
     >>> import numpy as np
     >>> from interplay import envs, tasks
@@ -86,7 +86,7 @@ class ScriptedPlayer:
         self._action: Any = task.keys.noop
 
     def act(self, observation: np.ndarray) -> Any:
-        """The action for one native frame: uint8, shape (H, W), palette indices."""
+        """Return the action for one native frame: palette indices, uint8, shape (H, W)."""
         if self._brain is None:
             raise AgentError("call reset(task, rng=...) before act()")
         self._brain.see(observation)

@@ -1,4 +1,4 @@
-"""Q*bert: hop to the nearest cube not yet done, around everything else that hops there."""
+"""Q*bert: hop to the nearest cube that is not done yet, and avoid everything else that hops."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ STOOD = 6
 
 
 class Qbert:
-    """Knows the pyramid's geometry, and reads from each cube's top whether it is done.
+    """The player of Q*bert: it knows the pyramid's geometry and sees from a cube's top whether the cube is done.
 
-    Everything that is not black, cube or Q*bert hops about and is to be avoided; a tall purple one is Coily, who follows.
+    Everything that is not black, a cube or Q*bert must be avoided; a tall purple thing is Coily, who follows Q*bert.
     """
 
     def reset(self, rng: np.random.Generator) -> None:
@@ -44,7 +44,7 @@ class Qbert:
         self._todo_colour = -1
 
     def see(self, pixels: np.ndarray) -> None:
-        """Remember Q*bert's place: he takes a new hop only while he stands."""
+        """Remember Q*bert's place, because he can start a hop only while he stands."""
         self._feet.append(find(pixels, QBERT, top=12))
 
     def decide(self, pixels: np.ndarray) -> set[str]:
@@ -69,7 +69,7 @@ class Qbert:
         return best
 
     def _todo(self, pixels: np.ndarray) -> set[Cube]:
-        """Cubes that still have the colour which all had when the round began."""
+        """Cubes that still have the colour that all cubes had when the round began."""
         colours = {cube: int(pixels[MIDDLES[cube[0]], int(CENTRES[cube[0]][cube[1]]) - 8]) for cube in CUBES}
         seen = list(colours.values())
         if BLACK not in seen and (self._todo_colour not in seen or len(set(seen)) == 1):
@@ -77,7 +77,7 @@ class Qbert:
         return {cube for cube, colour in colours.items() if colour == self._todo_colour}
 
     def _danger(self, pixels: np.ndarray) -> dict[Cube, float]:
-        """2 for a cube with something on it, 1 for a cube to which that may hop next."""
+        """Map cubes to their danger: 2 with an enemy on the cube, 1 if an enemy can hop to the cube next."""
         tops = {int(pixels[y, int(x) - 8]) for y, row in zip(MIDDLES, CENTRES, strict=True) for x in row}
         harmful = np.ones(256, np.uint8)
         harmful[[BLACK, QBERT, SIDES, SPEECH, SAM, max(0, self._todo_colour), *tops]] = 0
@@ -98,13 +98,13 @@ class Qbert:
 
 
 def _hop(cube: Cube, button: str) -> Cube | None:
-    """The cube at the end of a hop; None beside the pyramid."""
+    """The cube at the end of a hop; None if the hop leaves the pyramid."""
     row, place = cube[0] + HOPS[button][0], cube[1] + HOPS[button][1]
     return (row, place) if 0 <= row < 6 and 0 <= place <= row else None
 
 
 def _cube_at(x: float, bottom: float) -> Cube | None:
-    """The cube of a thing whose lowest line is `bottom`."""
+    """The cube on which a thing stands, by its column `x` and lowest line `bottom`."""
     row = round((bottom - FIRST_TOP - STOOD) / ROW_HEIGHT)
     if not 0 <= row < 6:
         return None
@@ -113,7 +113,7 @@ def _cube_at(x: float, bottom: float) -> Cube | None:
 
 
 def _distance(start: Cube, goals: set[Cube], danger: dict[Cube, float]) -> float:
-    """Hops from a cube to the nearest goal around dangerous cubes; 20 if there is no way."""
+    """Number of hops from a cube to the nearest goal around dangerous cubes; 20 if there is no way."""
     seen, edge, hops = {start}, [start], 0
     while edge:
         if any(cube in goals for cube in edge):

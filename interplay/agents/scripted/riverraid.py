@@ -1,4 +1,4 @@
-"""River Raid: fly where the river is open furthest ahead, shoot what is in it, take fuel when the gauge falls."""
+"""River Raid: fly where the river is open furthest ahead, shoot enemies, and take fuel when the gauge is low."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _THING[[BANK, WOOD, TRUNK, WATER, JET, *FUEL]] = False
 
 
 class RiverRaid:
-    """Everything by colour: river blue, banks green, fuel red and white; everything else in the river is an enemy."""
+    """The player of River Raid. The river is blue, banks are green, fuel is red and white; all else is an enemy."""
 
     enemy_top = 95
     full = 88
@@ -70,7 +70,7 @@ class RiverRaid:
 
 
 def _widen(mask: np.ndarray, by: int) -> np.ndarray:
-    """Columns within `by` of a True one, row by row."""
+    """Mark all columns within `by` of a True column, in each row."""
     wide, reach = mask.copy(), 0
     while reach < by:
         step = min(reach + 1, by - reach)
@@ -82,6 +82,6 @@ def _widen(mask: np.ndarray, by: int) -> np.ndarray:
 
 
 def _rows_ahead(blocked: np.ndarray) -> np.ndarray:
-    """Open rows above the last one, column by column."""
+    """Number of open rows above the last row, for each column."""
     upwards = blocked[::-1]
     return np.where(upwards.any(axis=0), upwards.argmax(axis=0), len(blocked))

@@ -1,4 +1,4 @@
-"""Finding things on a palette screen: a sprite is a colour index, so no vision is needed."""
+"""Find things on a palette screen by their colour index; no computer vision is needed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 class Box(NamedTuple):
-    """The place of a thing, in pixels, all ends included."""
+    """The place of a thing in pixels; all ends are included."""
 
     left: int
     top: int
@@ -27,7 +27,7 @@ class Box(NamedTuple):
 def find(
     pixels: np.ndarray, colours: int | tuple[int, ...], *, top: int = 0, bottom: int = 210, left: int = 0, right: int = 160
 ) -> Box | None:
-    """The box around all pixels of some colours inside a window, `bottom` and `right` excluded, or None.
+    """Return the box around all pixels of some colours in a window (without `bottom` and `right`), or None.
 
     `pixels` are palette indices: uint8, shape (H, W).
     """
@@ -51,8 +51,8 @@ def find_all(
 ) -> list[Box]:
     """Find boxes of things separated by more than `gap` empty rows or columns, top to bottom, then left to right.
 
-    The window is cut into bands of rows, each band into runs of columns, each run trimmed to its rows: enough for sprites,
-    which never nest.
+    The window is cut into bands of rows, each band into runs of columns, and each run is trimmed to its rows. This is enough
+    for sprites, because no sprite is inside another.
     """
     mask = _mask(pixels[top:bottom, left:right], colours)
     boxes = []
@@ -71,7 +71,7 @@ def _mask(window: np.ndarray, colours: int | tuple[int, ...]) -> np.ndarray:
 
 
 def _runs(present: np.ndarray, gap: int) -> list[tuple[int, int]]:
-    """First and last index of each run of True; runs separated by at most `gap` False are one."""
+    """First and last index of each run of True values; runs separated by at most `gap` False values count as one."""
     where = np.flatnonzero(present)
     if not where.size:
         return []

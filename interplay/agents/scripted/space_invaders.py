@@ -1,4 +1,4 @@
-"""Space Invaders: sweep to and fro under the invaders, shooting, and turn away from every bomb that comes near."""
+"""Space Invaders: move left and right under the invaders, always shooting, and turn away from every bomb that comes near."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ REACH = 14
 
 
 class SpaceInvaders:
-    """Keeps its heading until a bomb or the end of a sweep turns it, and never stops shooting.
+    """The player of Space Invaders: it keeps its direction until a bomb or the end of a sweep, and never stops shooting.
 
-    So an action depends on what four pictures show (the way of the cannon, bombs and invaders) with room to spare: a network
-    can learn it from a quarter of an hour of play. Standing under one column scores as well and needs eyes too sharp for that.
+    So an action depends only on things that four pictures show clearly (direction of the cannon, bombs, invaders), and a
+    network can learn it from a quarter of an hour of play. Standing under one column scores as well, but needs sharper eyes.
     `cannon` is the palette index of its cannon.
     """
 
@@ -39,7 +39,7 @@ class SpaceInvaders:
         self._shots: deque[list[Box]] = deque(maxlen=4)
 
     def see(self, pixels: np.ndarray) -> None:
-        """Remember this frame's shots: one picture does not tell a bomb from the cannon's shot."""
+        """Remember this frame's shots, because a single picture does not distinguish a bomb from the cannon's shot."""
         self._shots.append(find_all(pixels, SHOT, top=100, bottom=GROUND, gap=0))
 
     def decide(self, pixels: np.ndarray) -> set[str]:
@@ -58,7 +58,7 @@ class SpaceInvaders:
         return {self._heading, "FIRE"}
 
     def _sweep(self, pixels: np.ndarray) -> tuple[int, int]:
-        """Columns at which a sweep turns: a little beyond the invaders, at least 20 apart."""
+        """The two columns at which a sweep turns: a little beyond the invaders, at least 20 apart."""
         invaders = find(pixels, INVADER, top=SKY, bottom=CANNON_TOP)
         if invaders is None:
             return LEFTMOST, RIGHTMOST
@@ -66,7 +66,7 @@ class SpaceInvaders:
         return first, min(RIGHTMOST, max(invaders.right + MARGIN, LEFTMOST + 20))
 
     def _bombs(self) -> list[Box]:
-        """Falling shots. Bombs are drawn on every other frame, so each frame is compared with the one before the last."""
+        """Boxes of falling bombs. Bombs are drawn on every second frame, so a frame is compared with the second last one."""
         bombs = []
         frames = list(self._shots)
         for now, before in ((-1, -3), (-2, -4)):

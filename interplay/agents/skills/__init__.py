@@ -1,4 +1,4 @@
-"""Skills of the block world, by keys and camera alone: one generator of actions each.
+"""Skills of the block world, by keys and camera only; each skill is a generator of actions.
 
     from interplay.agents.skills import Body, come_to, craft
 
@@ -6,8 +6,9 @@
     for action in come_to(body, cell):           # one `world.Action` a tick
         world.step(action)
 
-`body` walks, looks, mines, places and holds; `reaching` gets at what is far, hidden or over an edge; `crafts` makes, smelts and
-takes things with the cursor of a screen; `mobs` meets, fights and trades, and picks up; `navigation` finds ways.
+`body` walks, looks, mines, places and holds; `reaching` gets to blocks that are far, hidden or over an edge; `crafts` makes,
+smelts and takes items with the cursor of a screen; `mobs` meets and fights mobs, trades, and picks up items; `navigation`
+finds ways.
 """
 
 from interplay.agents.skills.body import Acts, Body

@@ -1,7 +1,7 @@
-"""Eyes and hands in the block world: looking, walking, mining, placing, holding, all by keys and camera.
+"""A player's body in the block world: look, walk, mine, place and hold, by keys and camera only.
 
-Each act is a generator of `Action`: `yield from body.walk(cell)` plays as many ticks as it takes and returns whether it worked.
-So a player of a task reads as the list of things it does.
+Each act is a generator of `Action`: `yield from body.walk(cell)` plays the necessary ticks and returns whether it succeeded.
+So the code of a player reads like the list of its acts.
 """
 
 from __future__ import annotations
@@ -42,15 +42,15 @@ _RANKS = ("wooden", "golden", "stone", "iron", "diamond", "netherite")
 
 
 class Body:
-    """A player's body in a world, which it looks at and never changes.
+    """A player's body in a world; it reads the world directly, but changes it only by actions.
 
     Attributes:
-        kept: Items that stay in the hotbar when something else is fetched there.
+        kept: Items that stay in the hotbar when another item is fetched there.
         haste: Share of a turn that is made in one tick.
-        spared: Blocks that are not mined to get somewhere.
-        shut: Cells that are not walked through.
-        shuns: Eye -> a yaw to avoid from there, and degrees to either side; None if every way is good.
-        field: Blocks around, along each axis, within which ways are looked for; a whole land takes a tenth of a second.
+        spared: Blocks that are never mined to clear a way.
+        shut: Cells through which no way leads.
+        shuns: Function of the eye's position: a yaw to avoid there, and degrees to either side; None if all yaws are good.
+        field: Ways are searched within this many blocks along each axis; a search of a whole land takes a tenth of a second.
     """
 
     def __init__(self, world: World, rng: np.random.Generator) -> None:
@@ -67,13 +67,13 @@ class Body:
 
     @property
     def cell(self) -> Position:
-        """Cell of the feet; the cell above a path or slab."""
+        """Cell of the feet; on a path or slab, the cell above it."""
         me = self.world.player
         return math.floor(me.x), math.floor(me.y + 0.5), math.floor(me.z)
 
     @property
     def footing(self) -> Position:
-        """The nearest cell to the feet with room to stand in: at an edge the middle of the body may be over nothing."""
+        """The cell nearest to the feet with room to stand in; at an edge, the middle of the body may be over empty space."""
         x, y, z = self.cell
         me = self.world.player
         around = [
@@ -113,11 +113,11 @@ class Body:
         return math.degrees(math.atan2(-dx, dz)), -math.degrees(math.atan2(dy, math.hypot(dx, dz)))
 
     def off(self, yaw: float) -> float:
-        """Degrees from the player's yaw to another, the shorter way round."""
+        """Degrees from the player's yaw to `yaw`, by the shorter way round."""
         return (yaw - self.world.player.yaw + 180.0) % 360.0 - 180.0
 
     def turn(self, yaw: float, pitch: float, **keys: Any) -> Action:
-        """One tick towards a direction, as fast as a hand turns, with keys; not past a yaw that is shunned."""
+        """Action of one tick: turn towards a direction as fast as a hand does, never past a yaw to avoid, and press `keys`."""
         me = self.world.player
         turn = self.off(yaw)
         if (shunned := self.shuns((me.x, me.eye_y, me.z))) is not None:
@@ -157,7 +157,7 @@ class Body:
         return True
 
     def sees(self, x: float, y: float, z: float, *, eye: tuple[float, float, float] | None = None) -> bool:
-        """Whether no block is between an eye, the player's by default, and a point."""
+        """Whether no block is between a point and an eye, by default the player's."""
         me = self.world.player
         ex, ey, ez = eye or (me.x, me.eye_y, me.z)
         far = math.dist((ex, ey, ez), (x, y, z))
@@ -178,12 +178,12 @@ class Body:
         around: int | None = None,
         until: Callable[[], bool] | None = None,
     ) -> Acts:
-        """Go to the nearest of some cells, digging where `costs` allow.
+        """Go to the nearest of some cells; dig where `costs` allow it.
 
         Args:
-            pace: Asked before each tick: whether to wait for somebody.
-            around: As `field`, for this way.
-            until: Asked at each tick: whether to stop early, which counts as success.
+            pace: Called before each tick; returns whether to wait for somebody.
+            around: Replaces `field` for this way.
+            until: Called at each tick; returns whether to stop early, which counts as success.
         """
         wanted = {cast(Position, goals)} if isinstance(goals, tuple) else set(cast(Iterable[Position], goals))
         for _ in range(tries):
@@ -210,7 +210,7 @@ class Body:
     def follow(
         self, way: list[Position], *, pace: Callable[[], bool] | None = None, until: Callable[[], bool] | None = None
     ) -> Acts:
-        """Walk along cells; False if the way is blocked."""
+        """Walk along these cells; return False if the way is blocked."""
         index = 0
         still, best = 0, math.inf
         me = self.world.player
@@ -287,7 +287,7 @@ class Body:
         return bool(PASSABLE[state]) or name == "water"
 
     def _in_way(self, here: Position, goal: Position) -> list[Position]:
-        """Cells that must be free for a step, from the top down."""
+        """Cells that must be free for a step from `here` to `goal`, from the top down."""
         x, y, z = here
         a, h, b = goal
         cells = [(a, k, b) for k in range(max(h, y) + 1, h - 1, -1) if (a, b) != (x, z) or k < y]
@@ -320,11 +320,11 @@ class Body:
         into: Position | None = None,
         eye: tuple[float, float, float] | None = None,
     ) -> tuple[float, float] | None:
-        """Yaw and pitch that meet a block in reach at one of some faces; None if nothing of it can be seen.
+        """Yaw and pitch at which the crosshair meets one of these faces of a block in reach; None if all are hidden.
 
         Args:
-            into: A cell with plants in it that may be met instead, since the placed block replaces them.
-            eye: Where to look from; the player's eye by default.
+            into: A cell with plants that may be met instead, because the placed block replaces them.
+            eye: Position to look from; the player's eye by default.
         """
         me, blocks = self.world.player, self.world.grid.blocks
         x, y, z = cell
@@ -357,7 +357,7 @@ class Body:
         return found
 
     def mine(self, cell: Position, *, tool: str | None = None, most: int = 500) -> Acts:
-        """Mine a block in reach with the best tool that is carried, or a named one; "" is the bare hand."""
+        """Mine a block in reach with the best carried tool, or with the named tool; "" is the bare hand."""
         before = self.state(*cell)
         if tool is None:
             yield from self.hold_tool(name_of(before))
@@ -377,7 +377,7 @@ class Body:
         return False
 
     def press_use(self) -> Acts:
-        """Press the use key for a tick, once no mob is in front that would take it for itself."""
+        """Press the use key for a tick, but first wait until no mob is in front that would react to the key."""
         for _ in range(40):
             if mob_in_front(self.world) is None:
                 break
@@ -405,7 +405,7 @@ class Body:
         return False
 
     def sides(self, cell: Position, faces: Iterable[int] = (1, 2, 3, 4, 5, 0)) -> Iterator[tuple[Position, int]]:
-        """Blocks beside a cell that something can be placed against, each with the face that points into the cell."""
+        """Yield the blocks beside a cell against which a block can be placed, each with the face that points into the cell."""
         for face in faces:
             nx, ny, nz = physics.NORMALS[face]
             base = cell[0] - nx, cell[1] - ny, cell[2] - nz
@@ -414,7 +414,7 @@ class Body:
                 yield base, face
 
     def place(self, cell: Position, item: str, faces: Iterable[int] = (1, 2, 3, 4, 5, 0)) -> Acts:
-        """Place an item's block into a cell, against a visible neighbour; true too if it stands there."""
+        """Place an item's block into a cell, against a visible neighbour; also succeeds if the block is already there."""
         if not (yield from self.hold(item)):
             return False
         for _ in range(6):
@@ -442,7 +442,7 @@ class Body:
         return next((n for n in range(36) if (stack := slots[n]) is not None and stack.item == item), None)
 
     def hold(self, item: str) -> Acts:
-        """Take an item into the hand, from the hotbar or the inventory."""
+        """Take an item from the hotbar or the inventory into the hand."""
         me = self.world.player
         if me.in_hand is not None and me.in_hand.item == item:
             return True
@@ -458,7 +458,7 @@ class Body:
         return True
 
     def free_hand(self) -> Acts:
-        """Take something into the hand that animals do not follow: an empty slot if possible."""
+        """Select an empty slot if possible, else an item that animals do not follow."""
         slots = self.world.player.slots
         slot = next((n for n in range(9) if slots[n] is None), None)
         slot = slot if slot is not None else next((n for n in range(9) if slots[n].item.endswith(("fence", "gate"))), 0)  # type: ignore[union-attr]
@@ -466,7 +466,7 @@ class Body:
         return True
 
     def hold_tool(self, block: str) -> Acts:
-        """Take the best tool for a block into the hand; without such a tool the hand stays as it is."""
+        """Take the best tool for a block into the hand; without such a tool, do not change the hand."""
         kind = best_tool(block)
         slots = self.world.player.slots
         tools = [n for n in range(36) if (stack := slots[n]) is not None and item_named(stack.item).kind == kind]

@@ -1,4 +1,4 @@
-"""Things made and moved in screens: stacks are clicked from slot to slot."""
+"""Make and move items in screens, by clicks that move stacks from slot to slot."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CHEST_SLOTS = 27
 
 
 def craft(body: Body, item: str, times: int = 1, *, table: Position | None = None) -> Acts:
-    """Make an item `times` times, at a crafting table or in the inventory's own grid."""
+    """Craft an item `times` times, at a crafting table or in the inventory's own grid."""
     width = 3 if table is not None else 2
     recipe = crafting.can_make(item, body.world.player.slots, width)
     if recipe is None:
@@ -34,7 +34,7 @@ def craft(body: Body, item: str, times: int = 1, *, table: Position | None = Non
 
 
 def _lay(body: Body, name: str, places: list[int], times: int) -> Acts:
-    """Lay an item into some places of the grid, `times` into each."""
+    """Lay `times` of an item into each of these places of the grid."""
     slots = body.world.player.slots
     for _ in range(4):
         source = body.slot(name)
@@ -88,7 +88,7 @@ def smelt(body: Body, furnace: Position, item: str, count: int, fuel: str, num_f
 
 
 def take(body: Body, container: Position, item: str, count: int) -> Acts:
-    """Take stacks of an item out of a chest, barrel or furnace in reach until so many are carried."""
+    """Take stacks of an item out of a chest, barrel or furnace in reach until the player carries `count`."""
     if not (yield from body.use_on(container)):
         return False
     screen = body.world.screen
@@ -101,7 +101,7 @@ def take(body: Body, container: Position, item: str, count: int) -> Acts:
 
 
 def put(body: Body, container: Position, item: str, count: int) -> Acts:
-    """Put so many of an item into a chest or barrel in reach, as far as there is room."""
+    """Put `count` of an item into a chest or barrel in reach, as far as there is room."""
     if not (yield from body.use_on(container)):
         return False
     screen, slots, left = body.world.screen, body.world.player.slots, count

@@ -1,4 +1,4 @@
-"""Screens by hand: the cursor is moved by the camera, and places are clicked."""
+"""Use screens as a player does: move the cursor by the camera, and click on places."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def point(world: World, owner: str, index: int = 0) -> Acts:
 
 
 def click(world: World, owner: str, index: int = 0, *, right: bool = False, quick: bool = False, times: int = 1) -> Acts:
-    """Click on a place: left, right, or with sneak held to send the stack across."""
+    """Click on a place of a screen: left, right, or (`quick`) with sneak held, which sends the stack across."""
     if not (yield from point(world, owner, index)):
         return False
     for _ in range(times):
@@ -55,7 +55,7 @@ def click(world: World, owner: str, index: int = 0, *, right: bool = False, quic
 
 
 def fetch(world: World, slot: int, hotbar: int) -> Acts:
-    """Exchange a slot of the inventory with one of the hotbar, and take that into the hand."""
+    """Exchange a slot of the inventory with a slot of the hotbar, and take the hotbar's slot into the hand."""
     if not (yield from open_inventory(world)):
         return False
     yield from point(world, "player", slot)

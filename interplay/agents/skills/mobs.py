@@ -1,4 +1,4 @@
-"""Mobs and things that lie around: going to them, hitting them, trading with them, picking up."""
+"""Go to mobs, hit them, trade with them, and pick up items that lie on the ground."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _within(body: Body, entity: int, far: float) -> bool:
 
 
 def meet(body: Body, entity: int, *, far: float = _HIT_FROM, costs: np.ndarray | None = None) -> Acts:
-    """Go to a mob, until it is within `far` blocks of the eyes and in sight; also true once it is gone."""
+    """Go to a mob until it is within `far` blocks of the eyes and in sight; also succeeds if the mob is gone."""
     for _ in range(6):
         row = body.world.row_of(entity)
         if row is None or _within(body, entity, far):
@@ -51,7 +51,7 @@ def meet(body: Body, entity: int, *, far: float = _HIT_FROM, costs: np.ndarray |
 
 
 def fight(body: Body, entity: int, *, costs: np.ndarray | None = None) -> Acts:
-    """Hit a mob with the best weapon that is carried, each blow at its full strength, until it is dead."""
+    """Hit a mob with the best carried weapon, each blow at full strength, until the mob is dead."""
     world, me = body.world, body.world.player
     carried = [stack.item for stack in me.slots[:36] if stack is not None]
     weapon = max(carried, key=lambda item: item_named(item).attack_damage, default=None)
@@ -76,7 +76,7 @@ def fight(body: Body, entity: int, *, costs: np.ndarray | None = None) -> Acts:
 def pick_up(
     body: Body, reach: float, *, item: str | None = None, among: Collection[int] | None = None, costs: np.ndarray | None = None
 ) -> Acts:
-    """Walk over the things that lie within `reach` blocks, or only of one item or some ids; dig where `costs` allow."""
+    """Walk over the items that lie within `reach` blocks, optionally only one kind or some ids; dig where `costs` allow it."""
     entities = body.world.entities
     for _ in range(4):
         me = body.world.player
@@ -97,7 +97,7 @@ def pick_up(
 
 
 def use_on(body: Body, entity: int, item: str | None = None) -> Acts:
-    """Go to a mob, and use an item or the hand on it; true if the key was pressed in front of it."""
+    """Go to a mob and use an item or the hand on it; succeeds if the key was pressed in front of the mob."""
     for _ in range(4):
         if body.world.screen is not None or not (yield from meet(body, entity)):
             return False
@@ -113,7 +113,7 @@ def use_on(body: Body, entity: int, item: str | None = None) -> Acts:
 
 
 def trade(body: Body, villager: int, wanted: Callable[[trades.Offer], bool], times: int = 1) -> Acts:
-    """Go to a villager and take an offer some times over; its price must be carried."""
+    """Go to a villager and take an offer `times` times; the player must carry the price."""
     world = body.world
     yield from use_on(body, villager)
     if world.screen is None or world.screen.kind != "villager":

@@ -1,7 +1,7 @@
-"""Ways in the block world: on foot, swimming, through doors, and by digging through rock.
+"""Find ways in the block world: on foot, swimming, through doors, and by digging through rock.
 
-Dijkstra's algorithm over cells with room to stand in. A step goes to one of eight neighbours, at most 1 up (a jump) and 3 down
-(no harm), or up and down a ladder; an obstacle costs the ticks to clear it. Costs are ticks.
+Dijkstra's algorithm over cells with room to stand in; costs are ticks. A step goes to one of eight neighbours, at most 1 up (a
+jump) and 3 down (without harm), or up and down a ladder. An obstacle costs the ticks needed to clear it.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _WALKING: np.ndarray = np.where(PASSABLE, np.where(_IS_DOOR, 8.0, 0.0), NEVER).a
 
 
 def digging_costs(speeds: dict[str, float]) -> np.ndarray:
-    """float32 per state: the costs of walking, but blocks of `speeds` may be dug, block -> ticks to mine it."""
+    """Costs of walking, where the blocks of `speeds` (block -> ticks to mine it) may also be dug: float32 for each state."""
     costs = _WALKING.copy()
     for state in range(NUM_STATES):
         if costs[state] == NEVER and name_of(state) in speeds and block_of(state).hardness is not None:
@@ -49,7 +49,7 @@ def digging_costs(speeds: dict[str, float]) -> np.ndarray:
 
 @njit(cache=True)
 def _clear(blocks, costs, x, y, z):  # type: ignore[no-untyped-def]
-    """Ticks until a cell is free to be in; -1 if never. Nothing is dug beside a liquid."""
+    """Ticks to clear a cell for the body; -1 if that is impossible. Cells beside a liquid are never dug."""
     sx, sz, sy = blocks.shape
     if x < 1 or z < 1 or x >= sx - 1 or z >= sz - 1 or y < 1 or y >= sy - 1:
         return -1.0
@@ -69,14 +69,14 @@ def _clear(blocks, costs, x, y, z):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _is_nearer(far, start, there, cost):  # type: ignore[no-untyped-def]
-    """Whether a cell is met for the first time, or at a lower cost than before."""
+    """Whether a cell is reached for the first time, or at a lower cost than before."""
     return np.float32(cost) < far[there] or (far[there] == 0.0 and there != start)
 
 
 @njit(cache=True)
 def _search(blocks, costs, start, goals, most, around, light, dark, far, parent):  # type: ignore[no-untyped-def]
-    """Search from a start; returns the first goal met, where it stops, or -1. Fills `far` (ticks) and `parent` (flat cell + 1)
-    of each cell that is met; both stay 0 elsewhere."""
+    """Search from a start until a goal is reached; return this goal, or -1. Fill `far` (ticks) and `parent` (flat cell + 1) of
+    each reached cell; both stay 0 elsewhere."""
     sx, sz, sy = blocks.shape
     queue = [(np.float32(0.0), np.int64(start))]
     mid_x, mid_z = start // (sz * sy), start // sy % sz
@@ -171,16 +171,16 @@ def _search(blocks, costs, start, goals, most, around, light, dark, far, parent)
 
 
 class Routes:
-    """Ways from one cell, as the blocks are now.
+    """Ways from one cell through the present blocks.
 
     Args:
         start: Cell of the feet.
-        goals: The search stops at the nearest, `goal`, None if none can be reached. Without goals: all cells within `most`.
-        costs: float32 per state, from `digging_costs`; None to walk only.
-        most: Ticks that a way may cost.
-        around: Blocks it may lead away from the start, along each axis.
-        dark: Ticks more for each cell of a dark cave, where monsters are.
-        shut: Cells that no way leads through.
+        goals: The search stops at the nearest goal (`goal`; None if unreachable). Without goals: all cells within `most`.
+        costs: float32 for each state, from `digging_costs`; None to walk only.
+        most: Maximum cost of a way in ticks.
+        around: Maximum distance of a way from the start, in blocks along each axis.
+        dark: Additional ticks for each cell of a dark cave, where monsters are.
+        shut: Cells through which no way leads.
     """
 
     def __init__(
@@ -219,19 +219,19 @@ class Routes:
         return flat // (sz * sy), flat % sy, flat // sy % sz
 
     def cost(self, cell: Position) -> float:
-        """Ticks to a cell, infinite if it was not reached."""
+        """Cost of the way to a cell in ticks; infinite if the cell was not reached."""
         flat = self._flat(cell)
         return float(self._far[flat]) if self._far[flat] > 0 or flat == self._start else math.inf
 
     def reached(self) -> np.ndarray:
-        """int64, shape (N, 3): x, y, z of all cells with a way, in the order of the array."""
+        """Return x, y, z of all reached cells, in the order of the array: int64, shape (N, 3)."""
         _, sz, sy = self._shape
         flat = np.flatnonzero(self._far > 0)
         flat = np.insert(flat, np.searchsorted(flat, self._start), self._start)
         return np.stack([flat // (sz * sy), flat % sy, flat // sy % sz], axis=1)
 
     def way(self, cell: Position | None = None) -> list[Position]:
-        """Cells from the start (left out) to a cell, the goal by default; empty if there is no way."""
+        """Cells of the way to a cell (by default the goal), without the start; empty if there is no way."""
         at = self.goal if cell is None else cell
         if at is None or math.isinf(self.cost(at)):
             return []

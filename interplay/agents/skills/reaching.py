@@ -1,4 +1,4 @@
-"""Reaching a cell: going to where a block can be met, clearing the way to it, and placing one."""
+"""Reach a cell: go to a place from which a block can be met, clear the way to the block, and place blocks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _TRIES = 4
 
 
 def digging(body: Body) -> np.ndarray:
-    """float32 per state: ticks to clear a cell with the best tool that is carried, for `Routes`; usable blocks stay."""
+    """Ticks to clear a cell with the best carried tool, float32 for each state, for `Routes`; usable blocks are not mined."""
     tools = [None, *(stack for stack in body.world.player.slots if stack is not None)]
     speeds = {}
     for block in BLOCKS:
@@ -45,10 +45,10 @@ def spots(
     reach: float = REACH + 1.0,
     most: int = 8,
 ) -> list[Position]:
-    """Cells to stand in from which `fits` is true of the eye, the soonest reached first.
+    """Return cells to stand in for which `fits(eye)` is true, the soonest reached first.
 
-    They are within `reach` of the middle of the cell `near`, and not in `avoid`; `costs` of `digging` to dig there, None to
-    walk only.
+    The cells are within `reach` of the middle of the cell `near`, and not in `avoid`. With `costs` from `digging`, ways may be
+    dug; with None, they are walked only.
     """
     routes = Routes(body.world.grid, body.footing, None, costs=costs, most=2000.0, around=AROUND, shut=body.shut)
     cells = routes.reached()
@@ -65,7 +65,7 @@ def spots(
 
 
 def come_to(body: Body, cell: Position, *, dig: bool = True) -> Acts:
-    """Go to where the crosshair meets a block; if it is hidden and `dig` allows, open or mine what stands before it."""
+    """Go to a place from which the crosshair meets a block; if the block is hidden and `dig` is set, clear the view first."""
     for _ in range(2):
         if body.aim(cell) is not None:
             return True
@@ -82,7 +82,7 @@ def come_to(body: Body, cell: Position, *, dig: bool = True) -> Acts:
 
 
 def _uncover(body: Body, cell: Position, costs: np.ndarray | None) -> Acts:
-    """Go to where least stands before a block, and clear it away."""
+    """Go to the place from which a block is easiest to uncover, and clear the obstacles."""
     clearing = digging(body)
     close = spots(body, cell, lambda eye: _dist(eye, cell) <= REACH - 0.2, costs=costs, most=200)
     dear = {(x, y, z): _hidden(body, (x + 0.5, y + EYE_HEIGHT, z + 0.5), cell, clearing) for x, y, z in close}
@@ -98,7 +98,7 @@ def _dist(eye: Eye, cell: Position) -> float:
 
 
 def _hidden(body: Body, eye: Eye, cell: Position, clearing: np.ndarray) -> float:
-    """Ticks to clear the line between an eye and the middle of a cell."""
+    """Ticks needed to clear the line between an eye and the middle of a cell."""
     middle = np.array(cell) + 0.5
     line = eye + np.linspace(0.0, 1.0, 40)[:, None] * (middle - eye)
     total = 0.0
@@ -137,7 +137,7 @@ def clear_to(body: Body, cell: Position) -> Acts:
 
 
 def place_at(body: Body, cell: Position, item: str) -> Acts:
-    """Go to where an item's block can be placed into a cell, and place it; over an edge if need be."""
+    """Go to a place from which an item's block can be placed into a cell, and place it, if necessary over an edge."""
     against = list(body.sides(cell))
 
     def fits(eye: Eye) -> bool:
@@ -159,7 +159,7 @@ def place_at(body: Body, cell: Position, item: str) -> Acts:
 
 
 def _lean(body: Body, base: Position, face: int, cell: Position, item: str) -> Acts:
-    """Stand on a block, sneak out over its edge, look back at its side and place against that."""
+    """Stand on a block, sneak out over its edge, look back at its side, and place the item against this side."""
     if not (yield from body.hold(item)) or not (yield from body.walk((base[0], base[1] + 1, base[2]), tries=2)):
         return False
     nx, _, nz = physics.NORMALS[face]
@@ -182,7 +182,7 @@ def _lean(body: Body, base: Position, face: int, cell: Position, item: str) -> A
 
 
 def set_down(body: Body, item: str, *, dug: Collection[str] = ()) -> Generator[Action, None, Position | None]:
-    """Put a table or furnace beside the player, mining blocks of `dug` to make room; returns its place, or None."""
+    """Put a table or furnace beside the player; blocks of `dug` are mined to make room. Return its place, or None."""
     x, y, z = body.footing
     for cell in [(x + dx, y + dy, z + dz) for dy in (0, 1, -1) for dx in range(-3, 4) for dz in range(-3, 4)]:
         if body.name(*cell) == item and body.aim(cell) is not None:

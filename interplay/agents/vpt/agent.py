@@ -1,5 +1,5 @@
-"""Agents that see through VPT's network, in the block world and in MineRL alike: VPT itself, and policies that were trained on
-its embeddings (`interplay learn clone --embeddings DIR`)."""
+"""Agents that use VPT's network, in the block world and in MineRL: VPT itself, and policies that were trained on its embeddings
+(`interplay learn clone --embeddings DIR`)."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ class Game:
 
 
 class VPTAgent:
-    """Draws each action from the network's probabilities, one picture at a time.
+    """An agent that draws each action from the network's probabilities, one picture at a time.
 
-    It presses MineRL's keys, all but `ESC`, `pickItem` and `swapHands`, so that it never ends an episode. Pictures of any size
-    become 128x128 by bilinear interpolation, as the published agent does it, without keeping their shape.
+    It presses all of MineRL's keys but `ESC`, `pickItem` and `swapHands`, so it never ends an episode. Like the published
+    agent, it resizes pictures of any size to 128x128 by bilinear interpolation, without keeping their aspect ratio.
     """
 
     observation = "native"
@@ -67,7 +67,7 @@ class VPTAgent:
 
 
 def seen(network: VPT, observations: Sequence[Mapping[str, Any]], states: Sequence[Game]) -> tuple[torch.Tensor, list[Memory]]:
-    """The pictures of some games, uint8, shape (B, 1, H, W, 3), and the network's memory of them together."""
+    """Return the pictures of some games, uint8, shape (B, 1, H, W, 3), and the network's joined memories of these games."""
     size = network.architecture.img_shape
     pictures = np.stack([resized(observation["picture"], size) for observation in observations])[:, None]
     together = [
@@ -83,12 +83,12 @@ def remember(states: Sequence[Game], after: list[Memory]) -> None:
 
 
 def import_files(model: Path, weights: Path, folder: Path) -> Path:
-    """Make a network of published files (`.model`, `.weights`) one of the models of a data folder; returns the path of
+    """Import a network from published files (`.model`, `.weights`) into the models of a data folder; return the path of
     `vpt.json`.
 
     Raises:
-        CheckpointError: If a file cannot be used, or the two are not of one network.
-        VPTError: If there is a model of that name, or it cannot be written.
+        CheckpointError: If a file cannot be used, or the two files belong to different networks.
+        VPTError: If a model has that name already, or the network cannot be written.
     """
     stopped = folder.is_dir() and all(path.name == WEIGHTS or path.name.endswith(".part") for path in folder.iterdir())
     if folder.exists() and not stopped:  # a stopped import leaves nothing else
@@ -100,10 +100,10 @@ def import_files(model: Path, weights: Path, folder: Path) -> Path:
 
 
 def save(folder: Path, network: VPT, *, made_from: Sequence[str]) -> Path:
-    """Write a network, each file whole or not at all, the description last; returns the path of `vpt.json`.
+    """Write a network, each file completely or not at all, the description last; return the path of `vpt.json`.
 
     Raises:
-        VPTError: If it cannot be written.
+        VPTError: If a file cannot be written.
     """
     # Copies, because safetensors takes no two tensors that share memory.
     tensors = {name: tensor.cpu().clone(memory_format=torch.contiguous_format) for name, tensor in network.state_dict().items()}
@@ -129,7 +129,7 @@ def save(folder: Path, network: VPT, *, made_from: Sequence[str]) -> Path:
 
 
 def load_network(folder: Path, *, device: str = "cpu") -> VPT:
-    """Read the network of a folder, ready to act; `VPTError` if a file is missing or damaged, or they do not fit each other."""
+    """Read the network of a folder, ready to act; `VPTError` if a file is missing or damaged, or the files do not fit."""
     document = read_description(folder)
     path, remedy = folder / WEIGHTS, "Import the published files again, or copy the whole folder from where it was made."
     try:
@@ -149,14 +149,14 @@ def load_network(folder: Path, *, device: str = "cpu") -> VPT:
 
 
 def load_agent(folder: Path) -> VPTAgent:
-    """Read the agent of a folder, on a GPU where there is one; errors as of `load_network`."""
+    """Read the agent of a folder, on a GPU if available; raises the same errors as `load_network`."""
     return VPTAgent(folder.name, load_network(folder, device="cuda" if torch.cuda.is_available() else "cpu"))
 
 
 class ClonedAgent:
-    """Each picture becomes a latent, and the policy draws an action from it; VPT's memory goes from step to step.
+    """An agent that turns each picture into a latent by VPT's network, with memory, and lets a policy draw the action.
 
-    Its network is the one that made the embeddings from which the policy learned.
+    The network is the one that made the embeddings on which the policy was trained.
     """
 
     observation = "native"
@@ -180,10 +180,10 @@ class ClonedAgent:
 
 
 def with_network(policy: Policy, models: Path) -> ClonedAgent:
-    """A policy with the VPT network that its `model.json` names, which lies beside it.
+    """Join a policy with the VPT network that its `model.json` names, from the same folder of models.
 
     Raises:
-        PolicyError: If that network is missing, or another one has its name.
+        PolicyError: If that network is missing, or another network has its name.
         VPTError: If its files are damaged.
     """
     embedding = policy.description["embedding"]

@@ -1,4 +1,4 @@
-"""VPT's published files: `.model`, which says the network's sizes, and `.weights`. Nothing in them is run.
+"""Read VPT's published files: `.model`, with the network's sizes, and `.weights`. No code in these files is run.
 
 A `.model` file is a pickle, read by `interplay.record.datasets.plain_values`: numbers, texts, lists and dictionaries only.
 A `.weights` file is PyTorch's own, also a pickle inside, read with `weights_only`.
@@ -38,11 +38,11 @@ _MUST_BE: dict[str, Any] = {
 
 
 class CheckpointError(InterplayError):
-    """A file of VPT's that cannot be used; the text says what was found and what was expected."""
+    """A file of VPT cannot be used; the text says what was found and what was expected."""
 
 
 def read_model(path: Path) -> Architecture:
-    """Read the sizes of a `.model` file; `CheckpointError` if it names anything to run, or describes another network."""
+    """Read the sizes from a `.model` file; `CheckpointError` if it contains code, or describes another kind of network."""
     try:
         document = read_values(path, SMALL)
     except OSError as error:
@@ -71,7 +71,7 @@ def read_model(path: Path) -> Architecture:
 
 
 def architecture_of(document: Mapping[str, Any], *, where: str) -> Architecture:
-    """The sizes that a document names; `CheckpointError` if one is missing, unknown or no size."""
+    """Read the sizes from a document; `CheckpointError` if a size is missing, unknown or invalid."""
     names = {field.name for field in fields(Architecture)}
     if names != document.keys():
         different = ", ".join(sorted(names ^ document.keys()))
@@ -95,7 +95,7 @@ def architecture_of(document: Mapping[str, Any], *, where: str) -> Architecture:
 
 
 def read_weights(path: Path) -> dict[str, torch.Tensor]:
-    """Read the tensors of a `.weights` file, by name; `CheckpointError` for another file, or tensors larger than their file."""
+    """Read the tensors of a `.weights` file, by name; `CheckpointError` if it is no such file, or tensors exceed its size."""
     try:
         if zipfile.is_zipfile(path):
             with zipfile.ZipFile(path) as file:
@@ -125,7 +125,7 @@ def read_weights(path: Path) -> dict[str, torch.Tensor]:
 
 
 def build(architecture: Architecture, weights: Mapping[str, torch.Tensor], *, where: str) -> VPT:
-    """Build a network of these weights, float32, ready to act; `CheckpointError` if one is missing, unfit or not finite."""
+    """Build a network with these weights, float32, ready to act; `CheckpointError` if one is missing, unfit or not finite."""
     with torch.device("meta"):  # nothing is drawn that would be overwritten
         network = VPT(architecture)
     expected = {name: tuple(tensor.shape) for name, tensor in network.state_dict().items()}
@@ -162,14 +162,14 @@ def _is_size(value: Any) -> bool:
 
 
 def _is_plain(tensor: torch.Tensor) -> bool:
-    """Whether a tensor has floating-point numbers in memory, each once."""
+    """Whether a tensor consists of floating-point numbers and stores each of them once in memory."""
     if tensor.layout != torch.strided or tensor.device.type != "cpu" or not tensor.is_floating_point():
         return False
     return tensor.nbytes <= tensor.untyped_storage().nbytes()
 
 
 def _why(error: Exception) -> str:
-    """The finding of PyTorch's reader; its own words advise to run what is in the file."""
+    """Reason why PyTorch could not read a file. Its own message is not shown: it advises to run the file's code."""
     if (named := re.search(r"GLOBAL (\S+)", str(error))) is not None:
         return f"it names {named[1][:80]}, which could run a program"
     if type(error).__name__ == "UnpicklingError":

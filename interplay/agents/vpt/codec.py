@@ -1,13 +1,13 @@
-"""VPT's actions: 8641 combinations of buttons and 121 turns of the camera, to and from MineRL's.
+"""Convert between MineRL's actions and VPT's: 8641 combinations of buttons and 121 turns of the camera.
 
-Source: Baker et al. 2022, "Video PreTraining (VPT)", appendix C.1 ("Action space"); the published code's tables, which the
-tests compare entry by entry. Three keys of MineRL have no place here: `ESC`, `pickItem` and `swapHands`.
+Source: Baker et al. 2022, "Video PreTraining (VPT)", appendix C.1 ("Action space"); the tables of the published code, which the
+tests compare entry by entry. VPT does not use three of MineRL's keys: `ESC`, `pickItem` and `swapHands`.
 
 Three forms of an action:
 
 - MineRL's: a mapping with keys of 0 and 1 and `camera`, degrees of (pitch, yaw).
 - buttons and bins: 20 numbers of 0 and 1 in the order of `BUTTONS`, and two bins of 0 to 10, pitch first.
-- joint: two numbers, what VPT's two heads choose.
+- joint: the two numbers that VPT's two heads choose.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Pushed(NamedTuple):
 
 
 def to_bins(degrees: np.ndarray) -> np.ndarray:
-    """Bins of turns, int64 of the same shape, 0 to 10, by the mu-law with mu = 10: fine about the middle, coarse at the ends.
+    """Bins (0 to 10) of turns, int64 of the same shape, by the mu-law with mu = 10: fine in the middle, coarse at the ends.
 
     Turns beyond 10 degrees count as 10; `ValueError` if one is NaN.
 
@@ -81,7 +81,7 @@ def to_bins(degrees: np.ndarray) -> np.ndarray:
 
 
 def _degrees(bin: int) -> float:
-    """The turn of a bin. Python's own power, because NumPy's differs in the last bit from machine to machine."""
+    """The turn of a bin in degrees, by Python's own power: NumPy's differs in the last bit from machine to machine."""
     share = (bin * 2.0 - MAX_TURN) / MAX_TURN
     sign = float(np.sign(share))
     return sign * (1.0 / _MU) * ((1.0 + _MU) ** abs(share) - 1.0) * MAX_TURN
@@ -107,7 +107,7 @@ _PUSHED, _TURNS_CAMERA = _tables()
 
 
 def decode(joint: Joint) -> Pushed:
-    """Buttons and turns of joint actions; the camera rests where the combination says so. `ValueError` out of range."""
+    """Decode joint actions to buttons and turns; a combination without a turn ignores the camera. `ValueError` out of range."""
     buttons, camera = (np.asarray(part, np.int64) for part in joint)
     if buttons.size and not (
         buttons.min() >= 0 and buttons.max() < NUM_BUTTONS and camera.min() >= 0 and camera.max() < NUM_CAMERA
@@ -118,10 +118,10 @@ def decode(joint: Joint) -> Pushed:
 
 
 def encode(pushed: Pushed) -> Joint:
-    """The joint actions nearest to buttons, numbers of any type, and turns in degrees.
+    """Encode buttons (numbers of any type) and turns (degrees) as the nearest joint actions.
 
-    Forward and back together count as neither, and so do left and right. Of two other buttons of a group the later one counts.
-    `inventory` leaves out all else.
+    Forward and back together count as neither, and so do left and right. Of two other buttons of a group, the later one counts.
+    With `inventory`, all other buttons and the turn are left out.
     """
     buttons, bins = np.asarray(pushed.buttons) != 0, to_bins(np.asarray(pushed.camera, np.float64))
     chosen = []
@@ -137,14 +137,14 @@ def encode(pushed: Pushed) -> Joint:
 
 
 def from_minerl(actions: Sequence[Mapping[str, Any]]) -> Pushed:
-    """Buttons and turns of MineRL's actions, without `ESC`, `pickItem` and `swapHands`; `EnvError` for other keys or values."""
+    """Convert MineRL's actions to buttons and turns, without `ESC`, `pickItem`, `swapHands`; `EnvError` if one is invalid."""
     pressed = [read(action) for action in actions]
     buttons = np.array([[one.keys[name] for name in BUTTONS] for one in pressed], np.uint8).reshape(-1, len(BUTTONS))
     return Pushed(buttons, np.array([(one.pitch, one.yaw) for one in pressed]).reshape(-1, 2))
 
 
 def to_minerl(pushed: Pushed) -> list[dict[str, Any]]:
-    """MineRL's actions, members of `minerl_actions.action_space()`."""
+    """Convert buttons and turns to MineRL's actions, members of `minerl_actions.action_space()`."""
     return [
         Pressed(
             dict.fromkeys(MINERL_KEYS, 0) | dict(zip(BUTTONS, map(int, buttons), strict=True)), float(pitch), float(yaw)

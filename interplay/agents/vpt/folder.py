@@ -24,7 +24,7 @@ def is_vpt_folder(folder: Path) -> bool:
 
 
 def describe_networks(models: Path) -> Iterator[tuple[str, str]]:
-    """Yield (name, one line) of each network below a folder; the line of a damaged one says so."""
+    """Yield (name, one line) of each network below a folder; the line of a damaged network says that it is damaged."""
     for folder in sorted(models.iterdir()) if models.is_dir() else ():
         if is_vpt_folder(folder):
             try:
@@ -36,7 +36,7 @@ def describe_networks(models: Path) -> Iterator[tuple[str, str]]:
 
 
 def read_description(folder: Path) -> dict[str, Any]:
-    """Read `vpt.json`; `VPTError` if it is missing, is not JSON, or lacks something."""
+    """Read `vpt.json`; `VPTError` if the file is missing, is not JSON, or lacks an entry."""
     path = folder / DESCRIPTION
     remedy = "Import the published files again:  interplay agents import-vpt FILE.model FILE.weights --name NAME"
     try:

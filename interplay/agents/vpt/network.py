@@ -1,10 +1,10 @@
-"""VPT's network: a convolutional network for each picture, then a transformer over the last 128 of them.
+"""VPT's network: a convolutional network for each picture, then a transformer over the last 128 pictures.
 
 Source: Baker et al. 2022, "Video PreTraining (VPT)", appendix D.1; Espeholt et al. 2018 (IMPALA) for the pictures, Dai et al.
 2019 (Transformer-XL) for the memory. Names of tensors are those of the published weights, all 134.
 
-Differences from the published code: none in what is computed. Attention is one fused call, and pictures lie channels-last in
-memory, so that numbers differ in their last digits.
+Differences from the published code: results differ only by rounding, because attention is one fused call, and pictures are
+stored with channels last.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ _TILE = 4
 
 @dataclass(frozen=True)
 class Architecture:
-    """Sizes of a network; the names are those of the published `.model` files. Without arguments: 1x.
+    """Sizes of a network, named as in the published `.model` files; the defaults are those of the network 1x.
 
     Attributes:
-        hidsize: Numbers of a latent.
-        impala_width: Factor of the channels `impala_chans` of the convolutions.
+        hidsize: Length of a latent.
+        impala_width: Factor by which the channels `impala_chans` are multiplied.
         impala_chans: Channels of the stacks of convolutions, each of which halves the picture.
         img_shape: Height, width and channels of a picture.
-        n_recurrence_layers: Blocks of the transformer, with `attention_heads` each.
-        pointwise_ratio: Hidden units of a block for each number of a latent.
-        attention_memory_size, timesteps: Their difference is how many pictures a decision sees, the last one included.
-        temperature: Logits are divided by it.
+        n_recurrence_layers: Number of transformer blocks, each with `attention_heads` heads.
+        pointwise_ratio: Hidden units of a block divided by `hidsize`.
+        attention_memory_size, timesteps: Their difference is the number of pictures that a decision sees, including the last.
+        temperature: Divisor of the logits.
     """
 
     hidsize: int = 1024
@@ -69,7 +69,7 @@ WIDTHS = {
 
 
 def resized(picture: np.ndarray, img_shape: tuple[int, ...]) -> np.ndarray:
-    """A picture, uint8, shape (H, W, 3), in the network's size `img_shape`, by bilinear interpolation."""
+    """Resize a picture, uint8, shape (H, W, 3), to the network's size `img_shape` by bilinear interpolation."""
     import cv2  # 0.1 s and 50 MB: only where agents look at pictures
 
     return cv2.resize(picture, img_shape[1::-1], interpolation=cv2.INTER_LINEAR)
@@ -79,7 +79,7 @@ class Memory(NamedTuple):
     """One block's memory of the last M = `Architecture.memory` pictures of B games: keys and values, float32, shape (B, M,
     hidsize).
 
-    `is_there`, bool, shape (B, M), says whether there was such a picture in this episode.
+    `is_there`, bool, shape (B, M), says whether this episode has had such a picture.
     """
 
     is_there: torch.Tensor
@@ -101,7 +101,7 @@ class Output(NamedTuple):
 
 
 class _Unit(nn.Module):
-    """A normalisation, a layer without bias behind it, and a rectifier; the first convolution has a bias instead."""
+    """A normalisation, then a layer without bias, then a rectifier; the first convolution has a bias and no normalisation."""
 
     def __init__(self, layer: nn.Module, norm: nn.Module | None = None, *, is_rectified: bool = True) -> None:
         super().__init__()
@@ -167,7 +167,7 @@ class _Pictures(nn.Module):
 
 
 class _Picture(nn.Module):
-    """From pictures, uint8, shape (B, T, H, W, 3), to float32, shape (B, T, hidsize)."""
+    """A network that maps pictures, uint8, shape (B, T, H, W, 3), to float32, shape (B, T, hidsize)."""
 
     def __init__(self, architecture: Architecture) -> None:
         super().__init__()
@@ -182,7 +182,7 @@ class _Picture(nn.Module):
 
 
 class _Attention(nn.Module):
-    """Attention to the last M pictures, by what is in them and by how long ago they were. The input is added to the output."""
+    """Attention to the last M pictures, by their content and their age. The input is added to the output."""
 
     def __init__(self, architecture: Architecture) -> None:
         super().__init__()
@@ -222,12 +222,12 @@ class _Attention(nn.Module):
         return x + self.proj_layer(attended.transpose(1, 2).flatten(2)), remembered
 
     def _split(self, x: torch.Tensor) -> torch.Tensor:
-        """(B, T, heads * n) -> (B, heads, T, n)."""
+        """Split the heads: (B, T, heads * n) -> (B, heads, T, n)."""
         return x.unflatten(-1, (self._heads, -1)).transpose(1, 2)
 
 
 class _Recurrent(nn.Module):
-    """Holds a block's attention under its published name."""
+    """A container that gives a block's attention its published name."""
 
     def __init__(self, architecture: Architecture) -> None:
         super().__init__()
@@ -235,7 +235,7 @@ class _Recurrent(nn.Module):
 
 
 class _Block(nn.Module):
-    """Attention and two dense layers. The norm before attention replaces its input: nothing goes around it."""
+    """Attention and two dense layers. The norm before attention replaces the input: no connection bypasses it."""
 
     def __init__(self, architecture: Architecture) -> None:
         super().__init__()
@@ -251,7 +251,7 @@ class _Block(nn.Module):
 
 
 class _Blocks(nn.Module):
-    """Holds the blocks under their published name."""
+    """A container that gives the blocks their published name."""
 
     def __init__(self, architecture: Architecture) -> None:
         super().__init__()
@@ -286,7 +286,7 @@ class _Head(nn.Module):
 
 
 class _Scale(nn.Module):
-    """The running mean and spread of the value's targets, by which its output is scaled back."""
+    """A layer for the value, with the running mean and spread of its targets, by which the output is scaled back."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -311,8 +311,8 @@ class _Value(nn.Module):
 class VPT(nn.Module):
     """The whole network: latents of pictures, logits of actions, and a value.
 
-    Pictures are taken in chunks of any length: one at a time where an agent acts, many where a recording is embedded. The
-    memory goes from chunk to chunk, so that the length of chunks changes no result beyond rounding.
+    Pictures come in chunks of any length: one picture when an agent acts, many when a recording is embedded. The memory is
+    handed from chunk to chunk, so the length of chunks changes results only by rounding.
     """
 
     def __init__(self, architecture: Architecture) -> None:
@@ -324,7 +324,7 @@ class VPT(nn.Module):
         self.pi_head = nn.ModuleDict({"camera": _Head(size, NUM_CAMERA), "buttons": _Head(size, NUM_BUTTONS)})
 
     def initial_state(self, num_games: int) -> list[Memory]:
-        """The empty memories of games that begin, one for each block."""
+        """Empty memories for games that begin, one for each block."""
         length, size = self.architecture.memory, self.architecture.hidsize
         like = self.net.final_ln.weight
         return [
@@ -338,12 +338,12 @@ class VPT(nn.Module):
     def latents(
         self, pictures: torch.Tensor, state: list[Memory], first: torch.Tensor | None = None
     ) -> tuple[torch.Tensor, list[Memory]]:
-        """The latents alone, float32, shape (B, T, hidsize), and the new state.
+        """Return only the latents, float32, shape (B, T, hidsize), and the new state.
 
         Args:
             pictures: uint8, shape (B, T, height, width, 3), RGB.
-            state: Of these games; it is left as it is.
-            first: bool, shape (B,): whether an episode begins with the first of these pictures, so that the memory is dropped.
+            state: The state of these games; it is not changed.
+            first: bool, shape (B,): whether the first picture begins an episode, so that the memory is dropped.
         """
         if first is None:
             first = torch.zeros(len(pictures), dtype=torch.bool, device=pictures.device)
@@ -352,7 +352,7 @@ class VPT(nn.Module):
     def forward(
         self, pictures: torch.Tensor, state: list[Memory], first: torch.Tensor | None = None
     ) -> tuple[Output, list[Memory]]:
-        """All outputs; arguments as of `latents`."""
+        """Return all outputs and the new state; arguments as of `latents`."""
         latents, state = self.latents(pictures, state, first)
         temperature = self.architecture.temperature
         buttons, camera = (F.log_softmax(self.pi_head[name](latents) / temperature, dim=-1) for name in ("buttons", "camera"))

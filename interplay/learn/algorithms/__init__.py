@@ -1,4 +1,4 @@
-"""The algorithms, a file each, to be read from top to bottom. PyTorch is imported here; import it where a run begins."""
+"""The algorithms, one file each. This package imports PyTorch, so import it only where a run begins."""
 
 from interplay.learn.algorithms.bc import BC, FilteredBC
 from interplay.learn.algorithms.bcq import BCQ

@@ -3,12 +3,12 @@ networks for autonomous navigation"). One file, read top to bottom.
 
 Each update takes one Adam step on the cross-entropy between the network's action probabilities and the demonstrator's actions.
 
-Differences from the usual: by default the learning rate falls along a half cosine, because short runs end better that way, and
-the policy draws from its probabilities when it plays instead of taking the most probable action, because a clone of someone who
-varies gets stuck otherwise. `beta` is d3rlpy's penalty, for results that must compare with its. Decisions of people who took
-over from an agent can weigh more: with `equal_shares` as much as all others together, as in intervention-weighted regression
-(Mandlekar et al. 2020, "Human-in-the-loop imitation learning using remote teleoperation"); here by a weight in the loss, where
-the paper draws half of each batch from either.
+Differences from the usual: by default the learning rate falls along a half cosine, because short runs end better that way. In
+play, actions are drawn from the policy's probabilities, because a clone of a varying player gets stuck if it always takes the
+most probable action. `beta` is d3rlpy's penalty, for results comparable with d3rlpy's. Decisions of people who took over from
+an agent can weigh more: with `equal_shares` as much as all other decisions together, as in intervention-weighted regression
+(Mandlekar et al. 2020, "Human-in-the-loop imitation learning using remote teleoperation"). Here a weight in the loss does this;
+the paper draws half of each batch from each group.
 """
 
 from __future__ import annotations
@@ -71,14 +71,14 @@ class BC(Learner):
 class FilteredBC(BC):
     """Behaviour cloning of the episodes of the highest return ("%BC" in Chen et al. 2021, "Decision transformer", section 5).
 
-    Differences: the share is one of the training episodes, not of their steps, so that none is cut in two.
+    Differences: the share is counted in training episodes, not in steps, so that no episode is cut in two.
     """
 
     needs_rewards = True
 
     @staticmethod
     def choose(data: Transitions, training: np.ndarray, config: FilteredBCConfig) -> np.ndarray:
-        """Return the decisions of the best episodes, at least one; of equal ones the first."""
+        """Return the decisions of the best episodes, at least one episode; of equally good episodes, take the first."""
         episodes = np.unique(data.episodes[training])
         returns = data.returns()[episodes]
         best = episodes[np.argsort(-returns, kind="stable")[: max(1, math.ceil(config.best * len(episodes)))]]
@@ -86,8 +86,8 @@ class FilteredBC(BC):
 
 
 def initialise(network: nn.Module) -> None:
-    """First weights for a short training: orthogonal, so that thin sprites on black reach the last layer undiminished (Saxe et
-    al. 2014), and almost no preference among actions."""
+    """Set first weights for a short training: orthogonal (Saxe et al. 2014), so that thin sprites still affect the last layer,
+    and with almost no preference among actions."""
     for name, layer in network.named_modules():
         if isinstance(layer, nn.Conv2d | nn.Linear):
             nn.init.orthogonal_(layer.weight, gain=0.01 if name == "out" else 2**0.5)
@@ -100,7 +100,7 @@ def cross_entropy(
     """Mean over the batch of w * -sum_k q_k log p_k, with q one-hot on the action a, smoothed.
 
     Unlike `torch.nn.functional.cross_entropy(weight=...)`, the sum is divided by the batch size and not by the batch's weights,
-    so that a batch of rare actions does count for more.
+    so that a batch of rare actions counts for more.
 
     Args:
         logits: float32, shape (B, num_actions).
@@ -114,7 +114,7 @@ def cross_entropy(
 
 
 def weights_of(actions: np.ndarray, num_actions: int, balance: float) -> np.ndarray:
-    """Weight of each action: frequency to the power of -balance, mean 1 over the decisions; 1 for actions never taken.
+    """Weight of each action: its frequency to the power of -balance, scaled to mean 1 over the decisions; 1 if never taken.
 
     >>> weights_of(np.array([0, 0, 0, 1]), 3, 1.0).round(3).tolist()
     [0.667, 2.0, 1.0]
@@ -126,9 +126,9 @@ def weights_of(actions: np.ndarray, num_actions: int, balance: float) -> np.ndar
 
 
 def groups(until_takeover: Any, before_steps: int) -> Any:
-    """Groups of decisions, int64: 0 a person's who took over from an agent, 1 an agent's shortly before that, 2 any other.
+    """Group of each decision, int64: 0 by a person who took over from an agent, 1 by an agent shortly before that, 2 any other.
 
-    `until_takeover` is an array or a tensor, shape (B,), see `Transitions`.
+    `until_takeover` is an array or a tensor, shape (B,); see `Transitions`.
 
     >>> groups(np.array([-1, 90, 60, 4, 0]), 60).tolist()
     [2, 2, 1, 1, 0]
@@ -138,10 +138,10 @@ def groups(until_takeover: Any, before_steps: int) -> Any:
 
 
 def group_weights(until_takeover: np.ndarray | None, config: BCConfig) -> np.ndarray | None:
-    """Weight of each of the `groups`, float64, shape (3,), with mean 1 over the decisions; None where all weigh the same.
+    """Weight of each of the `groups`, float64, shape (3,), with mean 1 over the decisions; None if all weights are equal.
 
     Raises:
-        TransitionError: If nobody took over though `equal_shares` is asked for, or no decision has a weight.
+        TransitionError: If `equal_shares` is set but nobody took over from an agent, or all decisions have weight 0.
     """
     raw = np.array([config.takeover_weight, config.before_weight, config.rest_weight])
     if not config.equal_shares and np.all(raw == 1):
@@ -165,7 +165,7 @@ def group_weights(until_takeover: np.ndarray | None, config: BCConfig) -> np.nda
 
 
 def shifted(observations: torch.Tensor, most: int, generator: torch.Generator) -> torch.Tensor:
-    """Move each stack by up to `most` pixels each way, edges repeated ("DrQ", Yarats et al. 2021, section 3.1).
+    """Move each stack by up to `most` pixels in each direction and repeat the edges ("DrQ", Yarats et al. 2021, section 3.1).
 
     Observations are uint8, shape (B, 4, H, W) or (B, H, W, 3).
     """

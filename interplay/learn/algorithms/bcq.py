@@ -1,12 +1,12 @@
-"""Batch-constrained Q-learning for discrete actions: values, but only of actions that players do take (Fujimoto et al. 2019,
-"Benchmarking batch deep reinforcement learning algorithms", section 4 and algorithm 1).
+"""Batch-constrained Q-learning for discrete actions: choose the best among the actions that players do take (Fujimoto et al.
+2019, "Benchmarking batch deep reinforcement learning algorithms", section 4 and algorithm 1).
 
-A network of two heads over one encoder gives the values of the actions and their probabilities; actions less likely than
+A network of two heads over one encoder gives the values of the actions and their probabilities. Actions less likely than
 `flexibility` times the most likely one are never chosen, neither in targets nor in play. Each update takes one Adam step on the
-Huber loss of Double DQN plus the cross-entropy of imitation plus `beta` times the mean square of its log-probabilities.
+Huber loss of Double DQN plus the cross-entropy of imitation plus `beta` times the mean square of the log-probabilities.
 
-Differences: log-probabilities are penalised where the paper penalises logits, and the target follows after the first update
-already, both as in d3rlpy.
+Differences: log-probabilities are penalised where the paper penalises logits, and the target network is first updated right
+after the first update. Both are as in d3rlpy.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Cloning in first person: keys and camera, from pixels or from VPT's embeddings. One file, read top to bottom.
+"""Behaviour cloning in first person: learn keys and camera, from pixels or from VPT's embeddings.
 
 From embeddings this is BEDD's baseline (Milani et al. 2023; their code for the sizes): three layers of 1024 units with tanh,
 then one choice of 8641 combinations of buttons, one of 121 turns and one of ESC or not, each by itself. The loss is
@@ -8,10 +8,10 @@ then one choice of 8641 combinations of buttons, one of 121 turns and one of ESC
 and begins near ln(8641 * 121 * 2) = 14.553. From pixels the same choices are made by the convolutions of Espeholt et al. 2018
 (IMPALA, figure 3, right).
 
-Differences from BEDD's code: the learning rate is the configured one, theirs was always 1e-3; it lacks a value network, which
-only `l2_weight` changed; a step counts as still if its choices are, theirs looked at the mouse before it was cut to bins;
-`mask_camera` leaves out the turn of buttons that do not turn the camera, and `escape_weight` lets the last step of an episode
-count for more.
+Differences from BEDD's code: the learning rate is the configured one (BEDD's was always 1e-3); there is no value network (in
+BEDD's code only `l2_weight` changed it); a step counts as still if its choices are still (BEDD looked at the mouse before it
+was cut to bins); `mask_camera` leaves out the turn of buttons that do not turn the camera; `escape_weight` lets the last step
+of an episode count for more.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Clone(Learner):
 
     @staticmethod
     def choose(data: Transitions, training: np.ndarray, config: CloneConfig) -> np.ndarray:
-        """Return the decisions to learn from: without still ones, if so configured, every `config.every`-th."""
+        """Return every `config.every`-th decision; with `config.skip_still`, first leave out decisions that do nothing."""
         if config.skip_still:
             training = training[(np.asarray(data.actions[training]) != STILL_CHOICE).any(axis=1)]
         return training[:: config.every]
@@ -73,7 +73,7 @@ class Clone(Learner):
         return loss
 
     def measure(self, batch: Batch) -> dict[str, torch.Tensor]:
-        """The loss (negative log-likelihood), its three parts, and the share of decisions matched in all three."""
+        """The loss (negative log-likelihood), its three parts, and the share of decisions whose three choices all match."""
         parts = likelihoods(self.network(batch.observations), batch.actions, mask_camera=self._config.mask_camera)
         return {"loss": -(parts.buttons + parts.camera + parts.escape).mean(), **_named(parts)}
 
@@ -89,8 +89,8 @@ def encoder(config: CloneConfig, observation_shape: tuple[int, ...]) -> dict[str
 class Likelihoods(NamedTuple):
     """Likelihoods of the choices of a batch, each float32, shape (B,).
 
-    `buttons`, `camera` and `escape` are log-probabilities, 0 for a turn that is masked; `entropy` is of all three together, in
-    nats; `is_matched` is 1 where all three are the most likely ones.
+    `buttons`, `camera` and `escape` are log-probabilities; `camera` is 0 for a masked turn. `entropy` is that of all three
+    together, in nats. `is_matched` is 1 where all three choices are the most likely ones.
     """
 
     buttons: torch.Tensor
@@ -101,7 +101,7 @@ class Likelihoods(NamedTuple):
 
 
 def likelihoods(outputs: torch.Tensor, choices: torch.Tensor, *, mask_camera: bool = False) -> Likelihoods:
-    """Likelihoods of choices, int64, shape (B, 3), under the logits of all three in turn, float32, shape (B, 8764)."""
+    """Likelihoods of choices (int64, shape (B, 3)) under the concatenated logits of all three (float32, shape (B, 8764))."""
     logs = [part.log_softmax(1) for part in outputs.split(NUM_PARTS, dim=1)]
     buttons, camera, escape = (log.gather(1, choices[:, [index]])[:, 0] for index, log in enumerate(logs))
     if mask_camera:

@@ -1,10 +1,10 @@
-"""Conservative Q-learning for discrete actions: values that do not hope for actions nobody took (Kumar et al. 2020, equation 4,
+"""Conservative Q-learning for discrete actions: keep the values of actions that nobody took low (Kumar et al. 2020, equation 4,
 the variant CQL(H), with the discrete actions of its appendix F).
 
-Each update takes one Adam step on the loss of Double DQN plus `alpha` times how far the log-sum-exp of all values is above the
-value of the action taken. With `quantiles`, values are means of quantiles (Dabney et al. 2018), as in the paper's Atari runs.
+Each update takes one Adam step on the loss of Double DQN plus `alpha` times (log-sum-exp of all values minus the value of the
+action taken). With `quantiles`, values are means of quantiles (Dabney et al. 2018), as in the paper's Atari runs.
 
-Differences: the target follows after the first update already, as in d3rlpy.
+Differences: the target network is first updated right after the first update, as in d3rlpy.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class CQL(ValueLearner):
         return {"loss": loss, "td_loss": td_loss, "conservative_loss": conservative_loss, "value": taken.mean()}
 
     def _of_means(self, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
-        """(loss of Double DQN; values of all actions, the mean of the critics, shape (B, A))."""
+        """Return (loss of Double DQN, values of all actions as means over the critics, shape (B, A))."""
         with torch.no_grad():
             best = torch.stack([critic(batch.next_observations) for critic in self.critics]).mean(0).argmax(1)
             after = torch.stack([target(batch.next_observations) for target in self.targets])

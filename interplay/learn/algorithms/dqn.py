@@ -1,10 +1,11 @@
-"""Deep Q-network: a value for each action, learned from the values after it (Mnih et al. 2015, Nature 518, "Methods").
+"""Deep Q-network: learn a value for each action from the values of the next state (Mnih et al. 2015, Nature 518, "Methods").
 
-Each update takes one Adam step on the Huber loss between the value of the action taken and its target, the reward plus the
-discounted value of the best next action by a target network, which follows at intervals. Double DQN lets the online network
-choose that action (van Hasselt et al. 2016, equation 4).
+Each update takes one Adam step on the Huber loss between the value of the action taken and its target. The target is the reward
+plus the discounted value of the best next action by a target network, which is updated at intervals. Double DQN lets the online
+network choose that action (van Hasselt et al. 2016, equation 4).
 
-Differences: Adam, and no exploration, as the data is recorded; the target follows after the first update already, as in d3rlpy.
+Differences: Adam; no exploration, as the data is recorded; the target network is first updated right after the first update, as
+in d3rlpy.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Implicit Q-learning for discrete actions: values without those of actions that nobody took (Kostrikov et al. 2022, "Offline
+"""Implicit Q-learning for discrete actions: never use the values of actions that nobody took (Kostrikov et al. 2022, "Offline
 reinforcement learning with implicit Q-learning", equations 5 to 7).
 
-Each update takes an Adam step of the critics on the squared error to the reward plus the discounted value of the next state
-(equation 6), and of that value on the expectile loss to the least of the target critics' values of the action taken (equation
-5), both at once; then one of the actor, on the log-likelihood of the actions taken, weighted by exp(sharpness * advantage)
-(equation 7). The target critics move a little after each update.
+Each update first takes an Adam step of the critics, on the squared error to the reward plus the discounted value of the next
+state (equation 6), together with a step of that state value, on the expectile loss to the least of the target critics' values
+of the action taken (equation 5). Then the actor takes a step on the log-likelihood of the actions taken, weighted by
+exp(sharpness * advantage) (equation 7). The target critics move a little after each update.
 
 Differences: critics have an output for each action.
 """
@@ -56,7 +56,7 @@ class IQL(Learner):
         return {"loss": critic_loss + value_loss, "actor_loss": actor_loss, "advantage": advantage.mean()}
 
     def _value_losses(self, batch: Batch) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """(the critics' loss, the value's loss, the least of the target critics' values of the actions taken)."""
+        """Return (the critics' loss, the value's loss, the least of the target critics' values of the actions taken)."""
         with torch.no_grad():
             target = bootstrapped(self._config, batch, self.value(batch.next_observations)[:, 0])
             taken = torch.stack([actions_taken(one(batch.observations), batch.actions) for one in self.targets]).amin(0)

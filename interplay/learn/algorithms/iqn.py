@@ -1,11 +1,12 @@
-"""Implicit quantile network: the distribution of an action's returns, not only their mean (Dabney et al. 2018, "Implicit
+"""Implicit quantile network: learn the distribution of each action's returns, not only its mean (Dabney et al. 2018, "Implicit
 quantile networks for distributional reinforcement learning", section 3 and equation 3).
 
-Each update draws fractions between 0 and 1 for each decision, and takes one Adam step on the quantile Huber loss between the
-quantiles of the action taken and targets, the reward plus the discounted quantiles of the best next action.
+Each update draws fractions between 0 and 1 for each decision. It takes one Adam step on the quantile Huber loss between the
+quantiles of the action taken and the targets: the reward plus the discounted quantiles of the best next action.
 
-Differences: as many fractions are drawn for the choice of the next action, its quantiles and the prediction; the loss is a sum
-over predicted quantiles and a mean over targets; the target follows after the first update already. All as in d3rlpy.
+Differences: the choice of the next action, its quantiles and the prediction each draw the same number of fractions; the loss is
+a sum over predicted quantiles and a mean over targets; the target network is first updated right after the first update. All
+as in d3rlpy.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ class IQN(ValueLearner):
         super().__init__(config, given, architecture)
 
     def losses(self, batch: Batch, generator: torch.Generator | None) -> dict[str, torch.Tensor]:
-        """Losses with fractions for three passes of each critic; they are evenly spread where nothing is drawn."""
+        """Losses of a batch. Fractions for three passes of each critic are drawn, or evenly spread without a generator."""
         size, number, device = len(self.critics), self._config.quantiles, batch.observations.device
         if generator is None:
             spread = ((torch.arange(number, device=device) + 0.5) / number).expand(len(batch.actions), -1)

@@ -2,17 +2,18 @@
 optimization algorithms"). One file, read top to bottom.
 
 After each round of play, every decision's advantage is estimated from the rewards and values that follow it (Schulman et al.
-2016, "High-dimensional continuous control using generalized advantage estimation"). Then the round is learned from a few times,
-in small batches: one Adam step each on the clipped objective, the values' error and the entropy. One network plays every seat
-of a task, and each seat's decisions are learned from: self-play.
+2016, "High-dimensional continuous control using generalized advantage estimation"). Then the network learns from the round
+a few times, in small batches: one Adam step each on the clipped objective, the values' error and the entropy. One network plays
+every seat of a task and learns from the decisions of each seat: self-play.
 
 Details are those of Huang et al. 2022, "The 37 implementation details of proximal policy optimization": orthogonal first
-weights, Adam's epsilon of 1e-5, a learning rate that falls to zero, advantages normalised in each batch, clipped values, short
-gradients; pictures share one encoder, numbers have one for the policy and one for the values.
+weights, Adam's epsilon of 1e-5, a learning rate that falls to zero, advantages normalised in each batch, clipped values, and
+clipped gradients. For pictures, policy and values share one encoder; for numbers, each has its own.
 
-Differences: where the step limit cut a game off, the value of the last observation stands for what would have followed (Pardo
-et al. 2018, "Time limits in reinforcement learning"). Rectifiers in place of hyperbolic tangents. Rewards are clipped, not
-replaced by their signs. Games are played as people play them: without random first steps, and a lost life ends no episode.
+Differences: where the step limit cut a game off, the value of the last observation replaces the rewards that would have
+followed (Pardo et al. 2018, "Time limits in reinforcement learning"). Rectifiers replace hyperbolic tangents. Rewards are
+clipped, not replaced by their signs. Games are played as people play them: without random first steps, and a lost life ends
+no episode.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from interplay.learn.settings import PPOConfig
 
 
 class Decisions(NamedTuple):
-    """D decisions as they were made, with their advantages; all but `observations`, shape (D, ...), have the shape (D,)."""
+    """D decisions with their advantages; `observations` has the shape (D, ...), all other fields (D,)."""
 
     observations: torch.Tensor
     actions: torch.Tensor
@@ -84,7 +85,7 @@ class PPO:
         return {name: torch.stack([one[name] for one in measured]).mean() for name in measured[0]}
 
     def decisions(self, played: Played) -> Decisions:
-        """The decisions of a round, with their advantages; those of seats that were done are left out."""
+        """The decisions of a round, with their advantages; decisions of seats whose game was over are left out."""
         config, device = self._config, self._device
         observations = torch.from_numpy(played.observations).to(device)  # (T + 1, S, ...)
         actions = torch.from_numpy(played.actions).to(device)  # (T, S)
@@ -111,7 +112,7 @@ class PPO:
         return Decisions(*(one.flatten(0, 1)[which] for one in every))
 
     def loss(self, batch: Decisions) -> dict[str, torch.Tensor]:
-        """The loss (equation 9 of Schulman et al. 2017, the sign turned), and its parts."""
+        """The loss (equation 9 of Schulman et al. 2017 with the opposite sign) and its parts."""
         config = self._config
         logits, values = self._both(batch.observations)
         advantages = batch.advantages
@@ -144,14 +145,14 @@ class PPO:
         }
 
     def _both(self, observations: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """(logits of the actions, shape (B, actions); values, shape (B,))."""
+        """Return (logits of the actions, shape (B, actions); values, shape (B,))."""
         if self._shares_encoder:
             features = self.actor.encoder(observations)  # type: ignore[operator]
             return self.actor.out(features), self.critic(features)[:, 0]  # type: ignore[operator]
         return self.actor(observations), self.critic(observations)[:, 0]
 
     def _looked_at(self, observations: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """`_both` for any number of observations, a batch at a time."""
+        """Apply `_both` to any number of observations, one batch after the other."""
         parts = [self._both(part) for part in observations.split(self._config.batch_size)]
         return torch.cat([logits for logits, _ in parts]), torch.cat([values for _, values in parts])
 
@@ -161,8 +162,8 @@ def estimated(
 ) -> torch.Tensor:
     """Advantages of decisions (Schulman et al. 2016, equation 16; in rounds as equations 11 and 12 of Schulman et al. 2017).
 
-    With the surprise of a decision d[t] = r[t] + gamma V[t + 1] - V[t], its advantage is A[t] = d[t] + gamma lambda A[t + 1];
-    nothing follows where a game ended. `rewards` and `ended` have the shape (T, S), `values` (T + 1, S).
+    With the error d[t] = r[t] + gamma V[t + 1] - V[t] of a decision, its advantage is A[t] = d[t] + gamma lambda A[t + 1].
+    Where a game ended, V[t + 1] and A[t + 1] are 0. `rewards` and `ended` have the shape (T, S), `values` (T + 1, S).
 
     >>> one = lambda *numbers: torch.tensor(numbers)[:, None]
     >>> estimated(one(1.0, 0.0, 2.0), one(0.5, 1.0, 1.0, 3.0), one(False, True, False), 0.5, 0.5)[:, 0].tolist()
@@ -179,5 +180,5 @@ def estimated(
 
 
 def _of_actions(logits: torch.Tensor, actions: torch.Tensor) -> torch.Tensor:
-    """Log-probabilities of the actions taken, shape (...), of logits, shape (..., A)."""
+    """Log-probabilities of the actions taken, shape (...), from logits, shape (..., A)."""
     return logits.log_softmax(-1).gather(-1, actions[..., None])[..., 0]

@@ -1,11 +1,11 @@
-"""Discrete soft actor-critic: probabilities of actions that weigh their value against variety (Haarnoja et al. 2018, with the
-discrete actions of Christodoulou 2019, "Soft actor-critic for discrete action settings", section 3).
+"""Discrete soft actor-critic: action probabilities that balance value and variety (Haarnoja et al. 2018, with the discrete
+actions of Christodoulou 2019, "Soft actor-critic for discrete action settings", section 3).
 
-Each update takes three Adam steps: of the critics, on the Huber loss to the reward plus the discounted soft value that follows;
-of the entropy's weight, towards an entropy of 98 % of the greatest; and of the actor, whose loss is the expected
-weighted log-probability less the least of the critics' values.
+Each update takes three Adam steps: one of the critics, on the Huber loss to the reward plus the discounted soft value of the
+next state; one of the entropy's weight, towards 98 % of the largest possible entropy; and one of the actor, whose loss is the
+expected weighted log-probability minus the least of the critics' values.
 
-Differences: Huber loss in place of squares, and target networks that follow at intervals, as in d3rlpy.
+Differences: Huber loss in place of squares, and target networks that are updated at intervals, as in d3rlpy.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Common parts of value learners: critics and their targets, rewards as a run wants them, values of the actions taken."""
+"""Common parts of value learners: critics and their targets, scaled rewards, values of the actions taken."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from interplay.learn.settings import OfflineConfig, ValueConfig
 
 
 class ValueLearner(Learner):
-    """Critics, the first of which plays, and target networks that follow them at intervals; each update is one Adam step.
+    """Critics, the first of which plays, and target networks, copied from the critics at intervals; an update is one Adam step.
 
-    Critics are of a given architecture, or the usual network.
+    Critics have the given architecture, by default that of the usual network (`feedforward`).
     """
 
     looks_ahead = True
@@ -37,7 +37,7 @@ class ValueLearner(Learner):
         self.optimizers = {"critics": adam(self.critics.parameters(), config.learning_rate, config.weight_decay)}
 
     def losses(self, batch: Batch, generator: torch.Generator | None) -> dict[str, torch.Tensor]:
-        """The `loss` of a batch and other measures; without a generator nothing is drawn."""
+        """The `loss` of a batch and other measures; without a generator, nothing is drawn at random."""
         raise NotImplementedError
 
     def update(self, batch: Batch, number: int, generator: torch.Generator) -> dict[str, torch.Tensor]:
@@ -52,13 +52,13 @@ class ValueLearner(Learner):
 
 
 def rewards_of(config: OfflineConfig, batch: Batch) -> torch.Tensor:
-    """Rewards, scaled and clipped as a run wants them: float32, shape (B,)."""
+    """Rewards of a batch, scaled and clipped by the run's settings: float32, shape (B,)."""
     rewards = batch.rewards * config.reward_scale
     return rewards.clamp(-config.reward_clip, config.reward_clip) if config.reward_clip else rewards
 
 
 def bootstrapped(config: OfflineConfig, batch: Batch, values: torch.Tensor) -> torch.Tensor:
-    """Reward plus discounted value of what follows, which is nothing after a terminal step.
+    """Reward plus the discounted value of the next state; after a terminal step the reward alone.
 
     Values are float32, shape (B,) or (B, quantiles).
     """
@@ -77,14 +77,14 @@ def quantiles_taken(quantiles: torch.Tensor, actions: torch.Tensor) -> torch.Ten
 
 
 def least(quantiles: torch.Tensor) -> torch.Tensor:
-    """Quantiles of the critic with the least mean for each decision, shape (B, N), from all critics', shape (critics, B, N)."""
+    """For each decision, the quantiles of the critic with the least mean: shape (B, N), from shape (critics, B, N)."""
     lowest = quantiles.mean(2).argmin(0)
     return quantiles[lowest, torch.arange(len(lowest), device=lowest.device)]
 
 
 def quantile_loss(quantiles: torch.Tensor, fractions: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
     """Quantile Huber loss (Dabney et al. 2018, "Distributional RL with quantile regression", equation 10): summed over the
-    quantiles, mean over targets and decisions.
+    quantiles, averaged over targets and decisions.
 
     Args:
         quantiles: float32, shape (B, N), at `fractions`, shape (B, N) or (1, N).

@@ -1,7 +1,7 @@
-"""Benchmarks of learning: tasks x algorithms x seeds from one file, run until nothing is missing, compared with intervals.
+"""Benchmarks of learning: train every (task, algorithm, seed) of one file and compare the algorithms with intervals.
 
-`definition.py` is the file, `runner.py` trains and plays what is missing, `results.py` holds the results, and `scores.py` the
-arithmetic of Agarwal et al. 2021 on them. The report is `interplay report offline`.
+`definition.py` reads the file, `runner.py` makes the missing runs, `results.py` holds the results, and `scores.py` has the
+arithmetic of Agarwal et al. 2021. `interplay report offline` writes the report.
 """
 
 from interplay.learn.benchmark.definition import Benchmark, BenchmarkError, read

@@ -22,12 +22,12 @@ MAX_SEED = 2**31 - 1
 
 
 class BenchmarkError(InterplayError):
-    """A benchmark that cannot be read or run; the text names the place and what to write there."""
+    """A benchmark cannot be read or run; the text names the place in its file and what to write there."""
 
 
 @dataclass(frozen=True)
 class Play:
-    """Games that an agent plays before anything is learned: `num_games`, on the first seeds that are not held out."""
+    """Games that an agent plays before anything is learned: `num_games` of them, on the first seeds that are not held out."""
 
     agent: str
     num_games: int
@@ -35,9 +35,9 @@ class Play:
 
 @dataclass(frozen=True)
 class LearnedTask:
-    """A task of a benchmark; `reference` is its name in the file, an id or `my.toml:name`.
+    """A task of a benchmark; `reference` is its name in the file: an id or `my.toml:name`.
 
-    Every run in it has its `settings`. Scores are normalised by the returns `random` and `best`; None where they are measured.
+    `settings` apply to every run of the task. Scores are normalised by the returns `random` and `best`; None: measure them.
     """
 
     reference: str
@@ -50,7 +50,7 @@ class LearnedTask:
 
 @dataclass(frozen=True)
 class Contender:
-    """An algorithm with its settings, by the name it has in tables."""
+    """An algorithm with its settings, and the name shown in tables."""
 
     name: str
     algorithm: str
@@ -59,7 +59,7 @@ class Contender:
 
     @property
     def slug(self) -> str:
-        """The name as a part of its policies' names."""
+        """The contender's name in a form that can be part of a policy's name."""
         return "".join(letter if letter.isalnum() else "-" for letter in self.name.lower()).strip("-")
 
 
@@ -76,7 +76,7 @@ class Benchmark:
     contenders: tuple[Contender, ...]
 
     def config(self, contender: Contender, learned: LearnedTask, seed: int) -> TrainingConfig:
-        """The settings of one run: the benchmark's, then the task's, then the contender's, each over those before."""
+        """The settings of one run: those of the benchmark, overridden by the task's, overridden by the contender's."""
         kind = CONFIGS[contender.algorithm]
         known = {item.name for item in fields(kind)}
         given = {name: value for name, value in self.settings.items() if name in known}

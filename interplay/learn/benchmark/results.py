@@ -31,7 +31,7 @@ class Scale:
 
 @dataclass(frozen=True)
 class Run:
-    """One training run; it has the returns of its games, by held-out seed, or the problem why it failed, or nothing yet."""
+    """One training run: finished, with the return of each game on held-out seeds; failed, with a problem; or unfinished."""
 
     algorithm: str
     task: str
@@ -47,8 +47,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Results:
-    """The results of a benchmark: for each task its scale, the held-out seeds played, and how many episodes were learned
-    from."""
+    """The results of a benchmark; for each task: its scale, the held-out seeds played, and the number of training episodes."""
 
     id: str
     title: str
@@ -60,7 +59,7 @@ class Results:
     runs: tuple[Run, ...]
 
     def mean(self, algorithm: str, task: str) -> list[float]:
-        """Mean returns of the finished runs, in the order of their seeds."""
+        """Mean return of each finished run of an algorithm in a task, in the order of the seeds."""
         return [run.mean for run in self.runs if (run.algorithm, run.task) == (algorithm, task) and run.mean is not None]
 
     def score(self, task: str, value: float) -> float:
@@ -69,11 +68,11 @@ class Results:
 
     @property
     def complete_tasks(self) -> list[str]:
-        """Tasks in which no run is missing: only they can be compared over."""
+        """Tasks in which no run is missing; algorithms are compared over these only."""
         return [task for task in self.tasks if all(len(self.mean(name, task)) == len(self.seeds) for name in self.algorithms)]
 
     def matrices(self) -> dict[str, Array]:
-        """Algorithm -> normalised scores of the complete tasks, shape (seeds, tasks)."""
+        """Map each algorithm to its normalised scores in the complete tasks, shape (seeds, tasks)."""
         tasks = self.complete_tasks
         return {
             name: np.array([[self.score(task, value) for value in self.mean(name, task)] for task in tasks]).T
@@ -85,7 +84,7 @@ class Results:
         return {"format": FORMAT, "version": VERSION, **asdict(self)}
 
     def summary(self) -> dict[str, Any]:
-        """The comparison, as JSON values: scores by run, aggregates with intervals of 95 %, chances of improvement."""
+        """The comparison as JSON values: scores of each run, aggregates with 95 % intervals, probabilities of improvement."""
         matrices = self.matrices()
         found = {name: {kind: one._asdict() for kind, one in kinds.items()} for name, kinds in aggregates(matrices).items()}
         chances = [
@@ -100,7 +99,7 @@ class Results:
 
     @classmethod
     def from_json(cls, document: Any, *, source: str) -> Self:
-        """Results from JSON values; `BenchmarkError` for others."""
+        """Read results from JSON values; raise `BenchmarkError` if they are not of the expected form."""
         try:
             if document["format"] != FORMAT or document["version"] != VERSION:
                 raise ValueError(f"it is of format {document['format']!r} {document['version']!r}")

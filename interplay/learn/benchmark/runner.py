@@ -1,4 +1,4 @@
-"""Running a benchmark: the missing parts are played, trained and measured, in several processes. A killed run continues."""
+"""Run a benchmark: play, train and measure the missing parts in several processes. A killed run continues where it was."""
 
 from __future__ import annotations
 
@@ -44,16 +44,16 @@ class _Job:
 def run_benchmark(
     archive: Archive, benchmark: Benchmark, *, jobs: int | None = None, report: Report = lambda what, done, total: None
 ) -> Results:
-    """Play, train and measure everything that is missing; the results are written to `benchmarks/<id>/`.
+    """Play, train and measure everything that is missing, and write the results to `benchmarks/<id>/`.
 
-    A run is known by its settings and the episodes that it learns from. When either changes, it is made again, and the earlier
-    policy stays under its own name. The numbers are the same however often a run was stopped and however many are made at once:
-    each has one thread unless the file says otherwise.
+    A run is identified by its settings and its training episodes. When either changes, the run is made again, and the earlier
+    policy stays under its own name. Results do not depend on how often a run was stopped or how many runs are made at once:
+    each run has one thread unless the file says otherwise.
 
     Args:
-        jobs: Runs at once; one a core if None.
+        jobs: Number of runs at once; None: one for each core.
     Returns:
-        The results; a run that failed has its reason, and the others are complete.
+        The results; a failed run has the reason as its `problem`, and all other runs are complete.
     Raises:
         TransitionError: If there is nothing to learn from in a task.
         BenchmarkError: If scores cannot be normalised, or another process runs this benchmark.
@@ -138,7 +138,7 @@ def _scale(archive: Archive, learned: LearnedTask, episodes: list[Episode], seed
 
 
 def name_of(benchmark: Benchmark, contender: Contender, config: TrainingConfig, episodes: list[Episode]) -> str:
-    """Name of a run's policy: readable, and another one for other settings or other data."""
+    """Name of a run's policy: readable, and different for different settings or data."""
     settings = config.fixed() | {"temperature": config.temperature, "max_seconds": config.max_seconds}
     known = json.dumps([settings, sorted(episode.id for episode in episodes)], sort_keys=True)
     task = config.task.rpartition("/")[2].rpartition(":")[2]
@@ -146,7 +146,7 @@ def name_of(benchmark: Benchmark, contender: Contender, config: TrainingConfig, 
 
 
 def _made(archive: Archive, planned: dict[str, tuple[Run, _Job]], jobs: int, report: Report) -> Iterator[tuple[str, Run]]:
-    """(name, run) of every run, as they end."""
+    """Make the planned runs; yield (name, run) of each as soon as it ends."""
     total = sum(job.config["updates"] for _, job in planned.values())
     waiting: dict[Future[tuple[float, ...]], str] = {}
     with process_pool(min(jobs, len(planned))) as pool:
@@ -178,7 +178,7 @@ def _ended(run: Run, future: Future[tuple[float, ...]]) -> Run:
 
 
 def _updates(folder: Path) -> int:
-    """Updates that a run has made, by its last line of metrics."""
+    """Number of updates that a run has made, read from its last line of metrics."""
     try:
         lines = (folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
         return int(json.loads(lines[-1])["update"])

@@ -1,11 +1,11 @@
 """Comparison of algorithms over tasks and seeds: normalised scores, aggregates and their intervals. Pure arithmetic.
 
-Agarwal et al. 2021, "Deep Reinforcement Learning at the Edge of the Statistical Precipice" (NeurIPS), sections 4.1 to 4.3. All
-take the scores of an algorithm as a matrix, one row a run (a seed of training) and one column a task, normalised so that 0 is
-random play and 1 the best human game (Gerstgrasser et al. 2022, appendix A.7, has them times 100).
+Agarwal et al. 2021, "Deep Reinforcement Learning at the Edge of the Statistical Precipice" (NeurIPS), sections 4.1 to 4.3. The
+scores of an algorithm are a matrix with a row for each run (a seed of training) and a column for each task, normalised so that
+0 is random play and 1 the best human game (Gerstgrasser et al. 2022, appendix A.7, multiplies them by 100).
 
-Differences: the intervals are functions of a seed, unlike those of the authors' package rliable; and they are of 95 %, where
-CrowdPlay's figures show the middle half.
+Differences: the intervals depend on a seed only, unlike those of the authors' package rliable. They cover 95 %; CrowdPlay's
+figures show the middle half.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Estimate(NamedTuple):
 
 
 def normalised(score: float, *, random: float, best: float) -> float:
-    """A return as a share of the way from random play to the best human game, which must be above it (`ValueError`).
+    """Scale a return so that random play is 0 and the best human game 1; `ValueError` unless best > random.
 
     >>> round(normalised(381.88, random=165, best=695), 4)
     0.4092
@@ -46,7 +46,7 @@ def normalised(score: float, *, random: float, best: float) -> float:
 
 
 def iqm(scores: Array) -> Array:
-    """Interquartile mean: of all runs of all tasks, the mean of the middle half.
+    """Interquartile mean: the mean of the middle half of the scores of all runs in all tasks.
 
     >>> float(iqm(np.array([[0.0, 1.0], [2.0, 3.0]])))
     1.5
@@ -57,17 +57,17 @@ def iqm(scores: Array) -> Array:
 
 
 def median(scores: Array) -> Array:
-    """Median over tasks of each task's mean."""
+    """Median over tasks of the mean score in each task."""
     return np.median(scores.mean(axis=-2), axis=-1)
 
 
 def mean(scores: Array) -> Array:
-    """Mean over tasks of each task's mean."""
+    """Mean over tasks of the mean score in each task."""
     return scores.mean(axis=(-2, -1))
 
 
 def optimality_gap(scores: Array) -> Array:
-    """Mean shortfall of runs below 1, each at least 0."""
+    """Mean over runs of max(0, 1 - score): how far runs stay below 1."""
     return 1 - np.minimum(scores, 1).mean(axis=(-2, -1))
 
 
@@ -86,10 +86,10 @@ def profile(scores: Array, levels: Array) -> Array:
 
 
 def improvement(of: Array, over: Array) -> Array:
-    """Probability of improvement: the chance that a run of one algorithm beats one of another in a task drawn at random, equal
-    scores counted by half.
+    """Probability of improvement: the chance that a run of one algorithm beats a run of another in a random task; equal scores
+    count one half.
 
-    Scores are float64, shapes (..., runs, tasks); they may differ in the number of runs.
+    Scores are float64, shapes (..., runs, tasks); the two algorithms may have different numbers of runs.
     """
     mine, others = of[..., :, None, :], over[..., None, :, :]
     return ((mine > others) + (mine == others) / 2).mean(axis=(-3, -2, -1))
@@ -101,7 +101,7 @@ def improvement(of: Array, over: Array) -> Array:
 def resampled(scores: Array, *, seed: int, number: int) -> Array:
     """Matrices in which each task's runs are drawn again with replacement (stratified bootstrap), shape (B, runs, tasks).
 
-    `number` is the algorithm's, so that two draw apart.
+    `number` is that of the algorithm, so that two algorithms have different random draws.
     """
     rng = np.random.default_rng((seed, number))
     chosen = rng.integers(len(scores), size=(NUM_RESAMPLES, *scores.shape))
@@ -109,12 +109,12 @@ def resampled(scores: Array, *, seed: int, number: int) -> Array:
 
 
 def estimate(scores: Array, statistic: Callable[[Array], Array], *, seed: int = 0, number: int = 0) -> Estimate:
-    """A statistic of a matrix of scores, with the interval of its stratified bootstrap, a function of the seed."""
+    """Estimate a statistic of a matrix of scores, with the interval of its stratified bootstrap for this seed."""
     return _estimate(statistic(scores), statistic(resampled(scores, seed=seed, number=number)))
 
 
 def aggregates(scores: Mapping[str, Array], *, seed: int = 0) -> dict[str, dict[str, Estimate]]:
-    """Algorithm -> name of `AGGREGATES` -> estimate."""
+    """Map each algorithm to its estimates, by their name in `AGGREGATES`."""
     found = {}
     for number, (name, matrix) in enumerate(scores.items()):
         drawn = resampled(matrix, seed=seed, number=number)
@@ -123,7 +123,7 @@ def aggregates(scores: Mapping[str, Array], *, seed: int = 0) -> dict[str, dict[
 
 
 def profiles(scores: Mapping[str, Array], levels: Sequence[float], *, seed: int = 0) -> dict[str, list[Estimate]]:
-    """Algorithm -> estimate of its performance profile at each level; intervals are pointwise."""
+    """Map each algorithm to the estimates of its performance profile at each level; intervals are pointwise."""
     at = np.asarray(levels, np.float64)
     found = {}
     for number, (name, matrix) in enumerate(scores.items()):
@@ -135,7 +135,7 @@ def profiles(scores: Mapping[str, Array], levels: Sequence[float], *, seed: int 
 
 
 def improvements(scores: Mapping[str, Array], *, seed: int = 0) -> dict[tuple[str, str], Estimate]:
-    """(algorithm, other) -> probability that the one improves on the other, of all ordered pairs."""
+    """Map each ordered pair (algorithm, other) to the probability that the first improves on the other."""
     drawn = {name: resampled(matrix, seed=seed, number=number) for number, (name, matrix) in enumerate(scores.items())}
     return {
         (one, other): _estimate(improvement(scores[one], scores[other]), improvement(drawn[one], drawn[other]))

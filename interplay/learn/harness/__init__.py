@@ -1,5 +1,5 @@
-"""The common part of every training run: batches, metrics, checkpoints, devices, and the loop that uses them.
+"""Common parts of all training runs: batches, metrics, checkpoints, devices, and the training loop.
 
-An algorithm is a `Learner` (see `learner`): it defines one update with a batch. `run` does the rest, so that a killed run
-continues to the weights it would have had anyway. PyTorch is imported here; import it where a run begins.
+An algorithm is a `Learner` (see `learner`) and defines one update with a batch. `run` does the rest: a killed run, continued,
+ends with the same weights as one that was never killed. This package imports PyTorch, so import it only where a run begins.
 """

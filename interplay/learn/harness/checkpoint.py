@@ -1,4 +1,4 @@
-"""Surviving a kill: the whole state of a run, in one file that appears whole or not at all."""
+"""Checkpoints: save the whole state of a run in one file, completely or not at all, so that a killed run can continue."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from interplay.learn.harness.learner import Trained
 
 
 def save(folder: Path, learner: Trained, where: dict[str, Any]) -> None:
-    """Write weights, the optimizers' averages, and the place of the run, `where`, JSON values with a `fingerprint`."""
+    """Write weights, the optimizers' averages, and `where`: the progress of the run, JSON values with a `fingerprint`."""
     tensors = {
         f"weights/{name}/{part}": value.detach().contiguous()
         for name, module in learner.modules.items()
@@ -34,7 +34,7 @@ def save(folder: Path, learner: Trained, where: dict[str, Any]) -> None:
 
 
 def restore(folder: Path, learner: Trained, fingerprint: dict[str, Any]) -> dict[str, Any]:
-    """Put a checkpoint back into a learner and return the run's place; `ConfigError` if it is damaged or of another run."""
+    """Load a checkpoint into a learner; return the run's progress. `ConfigError` if it is damaged or of another run."""
     path = folder / CHECKPOINT
     again = f"Delete {path} to begin anew with --resume, or choose another name."
     try:
@@ -67,7 +67,7 @@ def restore(folder: Path, learner: Trained, fingerprint: dict[str, Any]) -> dict
 
 
 def _sha256(run: str, tensors: dict[str, torch.Tensor]) -> str:
-    """Digest of a whole checkpoint: the text of the run's place, and each tensor with its name."""
+    """Digest of a whole checkpoint: the run's progress as text, and each tensor with its name."""
     digest = hashlib.sha256(run.encode())
     for name in sorted(tensors):
         digest.update(name.encode())

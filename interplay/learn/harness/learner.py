@@ -1,4 +1,4 @@
-"""Algorithms as the harness sees them, and their batches and devices."""
+"""The interface between the harness and the algorithms, with batches, devices and common networks."""
 
 from __future__ import annotations
 
@@ -22,12 +22,11 @@ class Batch:
 
     Attributes:
         observations: uint8 or float32, shape (B, ...).
-        actions: int64, shape (B,); of composed actions the choices, shape (B, 3).
+        actions: int64, shape (B,); for composed actions the three choices, shape (B, 3).
         rewards: float32, shape (B,).
-        next_observations: As `observations`; those themselves for a learner that does not look at them.
-        continues: float32, shape (B,): 0 where the world ended the episode, so that nothing follows; 1 elsewhere, also where
-            the episode was cut off.
-        until_takeover: int64, shape (B,), see `Transitions`; None of a batch made by hand.
+        next_observations: As `observations`; the same tensor as `observations` for a learner that does not use it.
+        continues: float32, shape (B,): 0 where the world ended the episode; 1 elsewhere, also where the episode was cut off.
+        until_takeover: int64, shape (B,), see `Transitions`; None in a batch made by hand.
     """
 
     observations: torch.Tensor
@@ -55,7 +54,7 @@ class Batch:
 
 
 def device_of(name: str) -> torch.device:
-    """The device of a setting; `ConfigError` if CUDA is asked for and missing."""
+    """Return the device with this name; `ConfigError` if CUDA is asked for and missing."""
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     if name == "cuda" and not torch.cuda.is_available():
@@ -65,7 +64,7 @@ def device_of(name: str) -> torch.device:
 
 @contextmanager
 def threads(number: int) -> Iterator[None]:
-    """Use so many CPU threads inside the block; 0 leaves them as they are."""
+    """Use this number of CPU threads inside the block; 0 does not change the number."""
     before = torch.get_num_threads()
     try:
         if number:
@@ -78,7 +77,7 @@ def threads(number: int) -> Iterator[None]:
 class Batches:
     """`batches[update]`: indices of one batch, int64, shape (batch_size,).
 
-    Each pass is a fresh shuffle; a batch may span two passes, so none is small.
+    Each pass over the data has a new random order. A batch may span two passes, so every batch is full.
 
     >>> batches = Batches(5, 2, seed=0)
     >>> sorted(np.concatenate([batches[0], batches[1], batches[2]])[:5].tolist())
@@ -99,7 +98,7 @@ class Batches:
         return result
 
     def _order(self, number: int) -> np.ndarray:
-        """The shuffle of one pass; the last few stay in memory."""
+        """Random order of the data in one pass; the last few orders stay in memory."""
         if number not in self._passes:
             if len(self._passes) > 2:
                 self._passes.clear()
@@ -109,14 +108,14 @@ class Batches:
 
 
 def mixed(seed: int, purpose: int, number: int) -> int:
-    """A seed of its own for each (seed, purpose, number)."""
+    """Return a different seed for each (seed, purpose, number)."""
     return int(np.random.SeedSequence((seed, purpose, number)).generate_state(1, np.uint64)[0] >> 1)
 
 
 class Given(NamedTuple):
-    """The arguments of a learner; `num_actions` of composed actions counts all choices together.
+    """The arguments of a learner; for composed actions, `num_actions` counts all choices together.
 
-    `actions`, int64, and `until_takeover`, int32, see `Transitions`, are those of the decisions that it will be trained on.
+    `actions` (int64) and `until_takeover` (int32) are those of the training decisions; see `Transitions`.
     """
 
     observation_shape: tuple[int, ...]
@@ -126,37 +125,37 @@ class Given(NamedTuple):
     until_takeover: np.ndarray | None = None
 
     def ready(self, network: nn.Module) -> Any:
-        """A network on the device, in the memory order in which convolutions are fast."""
+        """Move a network to the device, in the memory order in which convolutions are fast."""
         return network.to(device=self.device, memory_format=torch.channels_last)  # type: ignore[call-overload]
 
 
 class Acting(NamedTuple):
-    """The network that plays and its description, see `interplay.agents.networks.build`."""
+    """The network that plays, and its description; see `interplay.agents.networks.build`."""
 
     network: nn.Module
     architecture: dict[str, Any]
 
 
 class Trained(Protocol):
-    """The trained state of a run. Everything random comes from the generators it is given, first weights from torch's own.
+    """The trained state of a run. First weights come from torch's global generator, other random draws from given generators.
 
-    A checkpoint keeps all networks and parameters (`modules`) and `optimizers`, by name.
+    A checkpoint keeps all networks and parameters (`modules`) and all `optimizers`, by name.
     """
 
     modules: Mapping[str, nn.Module]
     optimizers: Mapping[str, torch.optim.Optimizer]
 
     def update(self, batch: Any, number: int, generator: torch.Generator) -> dict[str, torch.Tensor]:
-        """Make one update, the `number`-th from 0, and return its measures, the `loss` among them, each a tensor of one number.
+        """Make update `number` (from 0); return its measures, including `loss`, each a tensor of one number.
         Random draws come from `generator`, on the CPU."""
         ...
 
 
 class Learner(Trained, Protocol):
-    """One algorithm that learns to act: the base of every class in `algorithms.LEARNERS`.
+    """An algorithm that learns to act: the base of every class in `algorithms.LEARNERS`.
 
-    `looks_ahead` says whether it needs the next observations, `needs_rewards` whether episodes without rewards teach it
-    nothing.
+    `looks_ahead`: whether the algorithm needs the next observations. `needs_rewards`: whether it cannot learn from episodes
+    without rewards.
     """
 
     looks_ahead: ClassVar[bool] = False
@@ -167,23 +166,23 @@ class Learner(Trained, Protocol):
 
     @staticmethod
     def choose(data: Transitions, training: np.ndarray, config: Any) -> np.ndarray:
-        """Return the indices of the training decisions it learns from: all of them unless it says otherwise."""
+        """Return the indices of the training decisions that the algorithm learns from; by default all."""
         return training
 
     def measure(self, batch: Batch) -> dict[str, torch.Tensor]:
-        """Return means over a batch that it was not trained on, without a gradient and without a draw."""
+        """Return the mean measures of a validation batch, without gradients and without random draws."""
         ...
 
 
 def encoder(config: RunConfig, observation_shape: tuple[int, ...]) -> dict[str, Any]:
-    """The encoder for observations of a shape: convolutions for pictures, else layers; see `networks.encoders`."""
+    """Encoder for observations of this shape: convolutions for pictures, else plain layers; see `networks.encoders`."""
     if len(observation_shape) == 3:
         return {"name": "conv", "shape": list(observation_shape), "features": config.features}
     return {"name": "mlp", "shape": list(observation_shape), "hidden": list(config.hidden)}
 
 
 def feedforward(config: RunConfig, given: Given, initialise: Callable[[nn.Module], None] | None = None) -> Acting:
-    """The usual network: logits or values of the actions; first weights are torch's, or those of `initialise`."""
+    """Build the usual network for logits or values of the actions; first weights are torch's, or set by `initialise`."""
     architecture = {"name": "feedforward", "encoder": encoder(config, given.observation_shape), "outputs": given.num_actions}
     network = networks.build(architecture)
     if initialise is not None:
@@ -194,7 +193,7 @@ def feedforward(config: RunConfig, given: Given, initialise: Callable[[nn.Module
 def adam(
     parameters: Iterable[torch.Tensor], learning_rate: float, weight_decay: float = 0.0, epsilon: float = 1e-8
 ) -> torch.optim.Optimizer:
-    """Adam (Kingma & Ba 2015), with decoupled weight decay (Loshchilov & Hutter 2019)."""
+    """Adam optimizer (Kingma & Ba 2015) with decoupled weight decay (Loshchilov & Hutter 2019)."""
     optimizer = torch.optim.AdamW(parameters, lr=learning_rate, weight_decay=weight_decay, eps=epsilon, fused=True)
     for group in optimizer.param_groups:
         group["initial_lr"] = learning_rate
@@ -209,6 +208,6 @@ def step(optimizer: torch.optim.Optimizer, loss: torch.Tensor) -> None:
 
 @torch.no_grad()
 def follow(target: nn.Module, source: nn.Module, rate: float = 1.0) -> None:
-    """Move a target network's weights to those of another: all the way, or a part of it."""
+    """Move a target network's weights towards those of `source`: completely, or by the share `rate` of the difference."""
     for ours, theirs in zip(target.parameters(), source.parameters(), strict=True):
         ours.copy_(theirs) if rate == 1 else ours.lerp_(theirs, rate)

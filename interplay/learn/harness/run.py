@@ -1,4 +1,4 @@
-"""One training run: from transitions to a policy in a folder, through kills and full disks."""
+"""One training run: learn from transitions and write a policy to a folder; survive kills and full disks."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from interplay.tasks import Task
 
 
 class Means:
-    """Means of the updates' measures since the last line. Sums stay on the device: reading one waits for the update."""
+    """Means of the updates' measures since the last line of metrics. Sums stay on the device, because reading one is slow."""
 
     def __init__(self, sums: Mapping[str, float] | None = None, count: int = 0) -> None:
         self._sums: dict[str, Any] = dict(sums or {})
@@ -43,7 +43,7 @@ class Means:
         return {name: float(value) for name, value in self._sums.items()}
 
     def wrong(self) -> tuple[str, float] | None:
-        """The name and sum of a measure that is no finite number, if any."""
+        """Name and sum of the first measure that is not a finite number; None if all are finite."""
         return next(((name, value) for name, value in self.sums().items() if not math.isfinite(value)), None)
 
     def line(self) -> dict[str, float]:
@@ -51,7 +51,7 @@ class Means:
 
 
 class Metrics:
-    """Lines of `metrics.jsonl`; those that a killed process wrote after its last checkpoint are dropped, as they come again."""
+    """The file `metrics.jsonl`. Lines written after the last checkpoint by a killed process are dropped and written again."""
 
     def __init__(self, path: Path, *, keep_until: int) -> None:
         self.last: dict[str, Any] = {}
@@ -88,10 +88,10 @@ SCHEDULES: dict[str, Callable[[float], float]] = {
 
 @dataclass(frozen=True)
 class TrainingResult:
-    """The result of a run; updates and seconds (without loading) include those before a resume.
+    """The result of a run; `updates` and `seconds` (without loading) include those before a resume.
 
-    `metrics` is the last line of `metrics.jsonl`; `num_decisions` counts those learned from and held out, `num_episodes` their
-    episodes, or those that a run which plays has finished.
+    `metrics` is the last line of `metrics.jsonl`. `num_decisions` counts training and held-out decisions, and `num_episodes`
+    the episodes of these; for a run that plays, the finished episodes.
     """
 
     folder: Path
@@ -127,11 +127,11 @@ def run(
 
     Args:
         resume: Continue from the folder's checkpoint, if there is one.
-        notes: More for `model.json`, such as the reward that was learned from; JSON values.
+        notes: Additional entries of `model.json`, such as the reward model that was used; JSON values.
     Raises:
         ConfigError: If CUDA is asked for and missing, or a checkpoint belongs to another run.
-        TransitionError: If there is nothing to learn: no rewards where they are needed.
-        RunError: If it cannot continue: a loss that is no number, a full disk, no memory left on the device.
+        TransitionError: If there is nothing to learn, for example no rewards where the algorithm needs rewards.
+        RunError: If the run cannot continue: the loss is not a number, the disk is full, or the device has no memory left.
     """
     if learner_class.needs_rewards and not np.any(data.rewards):
         raise TransitionError(
@@ -193,24 +193,24 @@ def keep_settings(folder: Path, config: RunConfig) -> None:
 
 
 class Source(Protocol):
-    """A source of batches that are no function of the seed alone, such as games that continue from batch to batch."""
+    """A source of batches that do not depend on the seed alone, such as games that continue from batch to batch."""
 
     def facts(self) -> dict[str, Any]:
-        """Return more for the lines of metrics, as it is now: JSON values."""
+        """Return additional entries for the next line of metrics: JSON values."""
         ...
 
     def state(self) -> dict[str, Any]:
-        """Return its part of a checkpoint: JSON values."""
+        """Return the source's part of a checkpoint: JSON values."""
         ...
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Continue from this state."""
+        """Continue from this state of a checkpoint."""
         ...
 
 
 @dataclass(frozen=True)
 class Looped:
-    """The end of a run's updates: how many, in how many seconds, its open file of metrics, and the start of the last line."""
+    """The result of the loop: number of updates, seconds, the open file of metrics, and the first entries of its last line."""
 
     update: int
     seconds: float
@@ -230,10 +230,10 @@ def loop(
     watch: Watch,
     source: Source | None = None,
 ) -> Looped:
-    """Update a learner until it is done, with metrics and checkpoints; the caller saves the result and removes the checkpoint.
+    """Update a learner until the run ends, with metrics and checkpoints; the caller saves the result and deletes a checkpoint.
 
-    `batch_of` gives the batch of an update by its number, from the seed or from `source`, which has a part in the checkpoint.
-    The `fingerprint` must be the same for a checkpoint to be continued.
+    `batch_of(number)` returns the batch of an update, made from the seed or from `source`, whose state is in the checkpoint.
+    A checkpoint is continued only if its `fingerprint` is the same.
     """
     # Where an earlier process stopped.
     update, seconds_before, means = 0, 0.0, Means()
@@ -325,7 +325,7 @@ def finish(
     space: gymnasium.Space[Any],
     details: Mapping[str, Any],
 ) -> None:
-    """Write the last line of metrics and the policy, with `details` for its `model.json`; then the checkpoint goes."""
+    """Write the last line of metrics and the policy, with `details` in its `model.json`; then delete the checkpoint."""
     metrics.write(final)
     metrics.close()
     save_policy(
@@ -347,7 +347,7 @@ def finish(
 
 
 def _check(means: Means, update: int, config: RunConfig, folder: Path) -> None:
-    """Stop a run, and keep no checkpoint, once a measure is no finite number."""
+    """Raise `RunError` if a measure is not a finite number, before a checkpoint is written."""
     wrong = means.wrong()
     if wrong is None:
         return
@@ -366,7 +366,7 @@ def command_of(folder: Path, config: RunConfig) -> str:
 
 @contextmanager
 def explained(folder: Path, config: RunConfig) -> Iterator[None]:
-    """Say what to do where the disk or the device is full."""
+    """Turn errors of a full disk or device into a `RunError` that says what to do."""
     again = command_of(folder, config)
     try:
         yield

@@ -1,8 +1,8 @@
-"""Learning by playing: rounds of games, each followed by learning from them.
+"""Learn by playing: play rounds of games, and learn from each round before the next.
 
 `practise(archive, PPOConfig(task="overcooked/cramped_room", observation="state"), "cook")` plays and learns, and leaves a
-policy that every other room knows as the agent `cook`. `games` has worlds and seats, `run` their processes and one run of the
-algorithm; metrics, checkpoints and resuming are in `learn.harness`.
+policy that every other room knows as the agent `cook`. `games` plays the seats of worlds in one process; `run` manages several
+processes and the run of the algorithm. Metrics, checkpoints and resuming are in `learn.harness`.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ def practise(
     on_update: Callable[[int, int], None] | None = None,
     on_metrics: Callable[[dict[str, Any]], None] | None = None,
 ) -> TrainingResult:
-    """Learn a task by playing it; the policy is then an agent called `name`. The games are not recorded.
+    """Learn a task by playing it; afterwards the policy is an agent called `name`. The games are not recorded.
 
-    One network plays every seat, and every seat's decisions are learned from. Worlds have seeds that are functions of
-    `config.seed`; held-out seeds are never played.
+    One network plays every seat and learns from the decisions of every seat. The seeds of the worlds depend on `config.seed`
+    only; held-out seeds are never played.
 
     Raises:
-        ConfigError: If the name cannot be used, there is a policy or (without `resume`) an unfinished run of that name, another
-            process is at it, the checkpoint is of another run, or one of several seats is chosen.
-        RewardError: If the reward is of another task, or looks at games in another way.
-        EnvError: If the task cannot be played, or gives no such observations.
-        RunError: If one network cannot play it, or the run cannot continue.
-        MissingTorchError: With the line that installs what is missing.
+        ConfigError: If the name cannot be used, a policy or (without `resume`) an unfinished run has that name, another process
+            works on this run, the checkpoint is of another run, or only one of several seats is chosen.
+        RewardError: If the reward is of another task, or uses other observations.
+        EnvError: If the task cannot be played, or does not have the observations that are asked for.
+        RunError: If one network cannot play all seats of the task, or the run cannot continue.
+        MissingTorchError: If PyTorch is missing; the text has the command that installs it.
     """
     folder = model_folder(archive, name)
     with claimed(folder, name, resume=resume):

@@ -1,4 +1,4 @@
-"""Games that a learner plays in one process: all seats of all games decide together, round after round."""
+"""Games that a learner plays in one process: one call of the network decides for all seats of all games."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _WORLDS, _DRAWS = 7, 8
 
 
 class GameError(RunError):
-    """A world that failed, or a process that played: the run may continue from its last checkpoint."""
+    """A world or a playing process failed; the run can continue from its last checkpoint."""
 
 
 class Kind(NamedTuple):
-    """Shape and type of an observation, and the space of actions, which all seats of a task share."""
+    """Shape and type of the observations and the space of the actions, the same for all seats of a task."""
 
     shape: tuple[int, ...]
     dtype: np.dtype
@@ -35,14 +35,14 @@ class Kind(NamedTuple):
 
 
 class Where(NamedTuple):
-    """The place of a game: its episode's number, and the actions of all seats at each decision of it so far."""
+    """The progress of a game: the number of its episode, and the actions of all seats at each decision so far."""
 
     episode: int
     actions: list[list[int]]
 
 
 class Acted(NamedTuple):
-    """The result of one decision of all seats of a game, arrays of shape (seats,); rewards are sums until the next decision."""
+    """The result of one decision of all seats: arrays of shape (seats,). A reward is the sum until the next decision."""
 
     rewards: np.ndarray
     terminated: np.ndarray
@@ -52,18 +52,18 @@ class Acted(NamedTuple):
 
 @dataclass(frozen=True)
 class Played:
-    """A round: T decisions of S slots; a slot is a seat of a game, the seats of one game beside each other.
+    """A round: T decisions of S slots. A slot is one seat of one game; seats of the same game are neighbours.
 
     Attributes:
-        observations: uint8 or float32, shape (T + 1, S, ...): before each decision, and after the last. After the end of a game
-            they are of the next one.
+        observations: uint8 or float32, shape (T + 1, S, ...): before each decision, and after the last one. After the end of a
+            game, the observation is the first one of the next game.
         actions: int64, shape (T, S), from 0.
         rewards: float32, shape (T, S): the sum until the next decision.
-        terminated, truncated: bool, shape (T, S): how the decision ended the seat's game, if it did.
-        is_playing: bool, shape (T, S): False for a seat that was done while others continued: nothing is learned from it.
-        ends: int64, shape (E, 2): (decision, slot) wherever a game was over.
-        final_observations: As `observations`, shape (E, ...): the last ones there.
-        returns: Of the games that ended, in their order: the mean over the seats.
+        terminated, truncated: bool, shape (T, S): whether the decision ended the seat's game, by the world or by a limit.
+        is_playing: bool, shape (T, S): False for a seat whose game is over while other seats play; nothing is learned from it.
+        ends: int64, shape (E, 2): (decision, slot) of each end of a game.
+        final_observations: As `observations`, shape (E, ...): the last observation before each of `ends`.
+        returns: Return of each game that ended, in their order: the mean over its seats.
     """
 
     observations: np.ndarray
@@ -85,7 +85,7 @@ class Played:
 
     @classmethod
     def joined(cls, parts: Sequence[Self]) -> Self:
-        """The rounds of several processes as one."""
+        """Join the rounds of several processes into one."""
         first = parts[0]
         if len(parts) == 1:
             return first
@@ -102,10 +102,10 @@ class Played:
 
 
 class Game:
-    """One world with all its seats, from one decision to the next; `begin` or `go_on` comes first.
+    """One world with all its seats, played decision by decision; call `begin` or `go_on` first.
 
-    Its episodes are functions of the seed, its number and the number of the episode; held-out seeds are left out. `seen` holds
-    the observation of each seat now, `done` which seats are done.
+    The seed of an episode depends only on the run's seed, the game's number and the episode's number; held-out seeds are left
+    out. `seen` holds the present observation of each seat; `done` says which seats have finished.
     """
 
     def __init__(self, task: Task, observation: str, number: int, seed: int) -> None:
@@ -127,7 +127,7 @@ class Game:
         return Where(self._number_of_episode, list(self._actions))
 
     def begin(self, episode: int) -> None:
-        """Begin an episode; `GameError` if the world fails."""
+        """Begin the episode with this number; `GameError` if the world fails."""
         self._number_of_episode = episode
         self._actions: list[list[int]] = []
         rng = np.random.default_rng((self._seed, _WORLDS, self._number, episode))
@@ -145,7 +145,7 @@ class Game:
             raise self._failed(error) from error
 
     def go_on(self, where: Where) -> None:
-        """Go to where it was, by playing the same again; a world in which that leads elsewhere begins the next episode."""
+        """Restore the progress of a game by replaying its actions; if the replay ends differently, begin the next episode."""
         self.begin(where.episode)
         if self._world.deterministic:
             for actions in where.actions:
@@ -156,7 +156,7 @@ class Game:
         self.begin(where.episode + 1)
 
     def act(self, actions: Sequence[int]) -> Acted:
-        """Play as all seats decided, until they decide again; `GameError` if the world fails."""
+        """Play one decision of all seats, until the next decision; `GameError` if the world fails."""
         self._actions.append([int(action) for action in actions])
         taken = zip(self.spaces().items(), self._actions[-1], strict=True)
         joint = {seat: int(action_at(space, index)) for (seat, space), index in taken}
@@ -190,7 +190,7 @@ class Game:
 
 
 class Games:
-    """Some games of a run, played together."""
+    """Several games of a run, played together."""
 
     def __init__(self, task: Task, observation: str, numbers: Sequence[int], seed: int, horizon: int, kind: Kind) -> None:
         self._numbers, self._seed, self._horizon, self._kind = numbers, seed, horizon, kind
@@ -207,8 +207,8 @@ class Games:
         """Play a round; `GameError` if a world fails.
 
         Args:
-            outputs: Observations, shape (S, ...) -> logits of the actions, float32, shape (S, actions).
-            number: Of the round, from 0; its draws are functions of it.
+            outputs: Maps observations, shape (S, ...), to logits of the actions, float32, shape (S, actions).
+            number: Number of the round, from 0; it decides the random draws of the round.
         """
         horizon, seats, games = self._horizon, self._num_seats, self._games
         num_slots = seats * len(games)
@@ -259,7 +259,7 @@ class Games:
 
 
 def kind_of(task: Task, observation: str) -> Kind:
-    """The common observations and actions of a task's seats; else `TransitionError` or `RunError`."""
+    """Observations and actions of all seats; `TransitionError` if actions are not discrete, `RunError` if seats differ."""
     game = Game(task, observation, 0, 0)
     try:
         spaces = game.spaces()

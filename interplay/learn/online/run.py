@@ -1,4 +1,4 @@
-"""One run that plays and learns: its games, a share of them in this process and the others in workers, and its loop."""
+"""One run that plays and learns. This process plays a share of the games; worker processes play the others."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ MOST_RETURNS = 100
 
 
 class Players:
-    """The source of a run's rounds: games that continue from one to the next, and their results.
+    """The source of a run's rounds: games that continue from round to round, and their results.
 
-    A learned `reward` takes the place of the game's; each seat earns what it says of its own view. The number of workers
-    changes a round by rounding only, as a network computes for fewer games at once.
+    A learned `reward` replaces the game's reward; each seat earns the learned reward of its own observations. The number of
+    workers changes a round only by rounding, because the network then computes for fewer games at once.
     """
 
     def __init__(self, config: PPOConfig, task: Task, kind: Kind, acting: Acting, reward: KeptReward | None) -> None:
@@ -54,7 +54,7 @@ class Players:
         _answers(begun)
 
     def play(self, number: int) -> Played:
-        """Play a round; `GameError` if a world fails, or a worker ends."""
+        """Play a round; `GameError` if a world fails or a worker process ends."""
         network = self._acting.network
         playing: list[Future[Played]] = []
         if self._workers:
@@ -73,12 +73,12 @@ class Players:
         return replace(played, rewards=rewards.astype(np.float32))
 
     def facts(self) -> dict[str, Any]:
-        """Decisions and finished games so far, and the mean return of the last games, by the game's own rewards."""
+        """Numbers of decisions and finished games so far, and the mean return of the last games by the game's own rewards."""
         facts: dict[str, Any] = {"decisions": self._num_rounds * self._num_decisions_each, "games": self._num_finished}
         return facts | ({"return": float(np.mean(self._returns))} if self._returns else {})
 
     def state(self) -> dict[str, Any]:
-        """The place of each game, by its actions, and the results of those before."""
+        """The progress of each game, stored as its actions, and the results of the finished games."""
         return {
             "rounds": self._num_rounds,
             "finished": self._num_finished,
@@ -160,7 +160,7 @@ def run(
     on_update: Callable[[int, int], None] | None = None,
     on_metrics: Callable[[dict[str, Any]], None] | None = None,
 ) -> TrainingResult:
-    """Play and learn, and write the policy to a folder; errors as of `practise`."""
+    """Play and learn, and write the policy to a folder; raises the same errors as `practise`."""
     kind = kind_of(task, config.observation)
     if reward is not None:
         reward.require_shape(kind.shape)

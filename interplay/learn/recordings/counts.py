@@ -1,12 +1,12 @@
-"""Actions in a recording, counted, and the recordings that are one episode (Milani et al. 2023, appendix C.2.1).
+"""Count the actions in recordings, and join recordings that are one episode (Milani et al. 2023, appendix C.2.1).
 
 The recorder began a new file after every five minutes, so an episode may be several files. Two files are parts of one episode
-if the second is the next in time of the same player, session and task, the first lasts exactly five minutes, and the player did
-not press ESC in it while no menu was open. The paper found fewer than 1 % of these decisions wrong.
+if the second follows next in the same player's session and task, the first lasts exactly five minutes, and the player did not
+press ESC in the first while no menu was open. The paper found fewer than 1 % of these decisions wrong.
 
-Differences: the paper also marks episodes of which the first part was lost. The frames do not tell, so the rest of such an
+Differences: the paper also marks episodes whose first part was lost. The frames do not show this, so the rest of such an
 episode counts as a whole one. An episode whose end was lost is marked: its last file lasts exactly five minutes, nobody pressed
-ESC, and time was not up.
+ESC, and the time limit was not reached.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ Ending = Literal["escape", "timeout", "death"]
 
 
 class Recording(NamedTuple):
-    """One file, counted.
+    """The counts of one file.
 
-    `has_escape` says that ESC went down while no menu was open; `num_unreadable` counts lines that are no JSON object, each a
-    step in which nothing is held; `size_bytes` is that of the file and of its video, if there is one (`has_video`).
+    `has_escape` says whether ESC was pressed while no menu was open. `num_unreadable` counts lines that are no JSON object;
+    each is a step in which no key is held. `size_bytes` is the size of the file and of its video, if any (`has_video`).
     """
 
     stem: str
@@ -52,7 +52,7 @@ class Recording(NamedTuple):
 
 
 def recording_files(folder: Path) -> dict[Path, str]:
-    """Recordings below a folder -> task, told by a folder on their way; sorted.
+    """Map each recording below a folder to its task, which the name of a folder on the path tells; sorted.
 
     Raises:
         RecordingsError: If there is no such folder, no recording in it, or none below a folder with a task's name.
@@ -68,7 +68,7 @@ def recording_files(folder: Path) -> dict[Path, str]:
 
 
 def all_files(folder: Path) -> dict[Path, str | None]:
-    """Recordings below a folder -> task, None where no folder on their way names one; sorted.
+    """Map each recording below a folder to its task, or None if no folder on the path names a task; sorted.
 
     Raises:
         RecordingsError: If there is no such folder, no recording in it, or one whose name cannot be written.
@@ -85,7 +85,7 @@ def all_files(folder: Path) -> dict[Path, str | None]:
 
 
 def count_recording(path: Path, task: str) -> Recording:
-    """Count one file, line by line; a click, like ESC, counts when it goes down, not while it is held."""
+    """Count the actions in one file, line by line; clicks and ESC count once when pressed, not while held."""
     num_steps = num_clicks = num_moving = num_unreadable = 0
     has_escape = is_escape_held = False
     for frame in read_lines(path):
@@ -106,7 +106,7 @@ def count_recording(path: Path, task: str) -> Recording:
 
 
 def count_recordings(folder: Path, *, on_file: Callable[[int, int], None] = lambda done, total: None) -> dict[Path, Recording]:
-    """Count every recording of `recording_files`; `on_file` is told how many of how many files are done."""
+    """Count every recording of `recording_files`; call `on_file(done, total)` after each file."""
     files = recording_files(folder)
     counted = {}
     for done, (path, task) in enumerate(files.items(), start=1):
@@ -116,7 +116,7 @@ def count_recordings(folder: Path, *, on_file: Callable[[int, int], None] = lamb
 
 
 def episodes_of(recordings: Iterable[Recording]) -> list[list[Recording]]:
-    """Recordings joined to episodes by the rule above, each in the order of time; other names are episodes by themselves."""
+    """Join recordings to episodes by the rule above, oldest part first; a recording with a name of another form stays alone."""
     sessions: dict[tuple[str, str, str], list[tuple[datetime, Recording]]] = {}
     episodes = []
     for recording in recordings:
@@ -137,7 +137,7 @@ def episodes_of(recordings: Iterable[Recording]) -> list[list[Recording]]:
 
 
 def ending_of(task: str, num_steps: int, *, has_escape: bool) -> Ending:
-    """The ending of an episode, by the paper's rule: without ESC, the time limit's steps or more are a timeout, fewer a death.
+    """The ending of an episode, by the paper's rule. Without ESC: a timeout if the time limit is reached, else a death.
 
     >>> ending_of("FindCave", 3_600, has_escape=False), ending_of("FindCave", 3_599, has_escape=False)
     ('timeout', 'death')
@@ -148,10 +148,10 @@ def ending_of(task: str, num_steps: int, *, has_escape: bool) -> Ending:
 
 
 def episode_document(parts: Sequence[Recording]) -> dict[str, Any]:
-    """An episode as the episode files have it.
+    """Return the entry of an episode for the episode files.
 
-    `files` are names without ending in the order of time; `incomplete` says whether the end, a video or a line is missing,
-    `known_bad` why it is known to be bad, or nothing.
+    `files` are names without ending, oldest first. `incomplete` says whether the end, a video or a line is missing. `known_bad`
+    is the reason why the episode is known to be bad, or an empty text.
     """
     num_steps, last = sum(part.num_steps for part in parts), parts[-1]
     ending = ending_of(last.task, num_steps, has_escape=last.has_escape)
@@ -169,7 +169,7 @@ def episode_document(parts: Sequence[Recording]) -> dict[str, Any]:
 def write_episode_files(recordings: Iterable[Recording], folder: Path) -> list[Path]:
     """Write the list of episodes of each task, `<folder of the task>-episodes.json`, and return the files.
 
-    Raises `RecordingsError` if one cannot be written; it is as it was.
+    Raises `RecordingsError` if a file cannot be written; its old content is then kept.
     """
     by_task: dict[str, list[dict[str, Any]]] = {}
     for parts in episodes_of(recordings):
@@ -189,5 +189,5 @@ def write_episode_files(recordings: Iterable[Recording], folder: Path) -> list[P
 
 
 def _goes_on(recording: Recording) -> bool:
-    """Whether the recorder cut here and not the player."""
+    """Whether the recorder ended this file, not the player, so that the episode continues."""
     return recording.num_steps == PART_STEPS and not recording.has_escape

@@ -1,4 +1,4 @@
-"""Download of published recordings: both files of each, checked by their size; a cut-off file continues at the same byte."""
+"""Download published recordings: both files of each, checked by size; an interrupted file continues at the same byte."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _LOCK = ".lock"
 
 
 class FetchError(RecordingsError, MisuseError):
-    """A list or an address that nothing can be fetched with."""
+    """A list or an address is of no use for a download."""
 
 
 @dataclass
 class Fetched:
-    """The result of a download: recordings (`folder/name`) that came, that were whole before, and that did not fit the quota.
+    """The result of a download: recordings (`folder/name`) that were fetched, already complete, or too large for the quota.
 
-    `refused` says why a recording is not here; `size_bytes` came over the line.
+    `refused` has the reason why a recording could not be fetched; `size_bytes` counts the transferred bytes.
     """
 
     fetched: list[str] = field(default_factory=list)
@@ -71,20 +71,20 @@ def fetch(
     on_progress: Callable[[int, int, int], None] = lambda done, total, size_bytes: None,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Fetched:
-    """Fetch the missing recordings, into a folder for each task.
+    """Fetch the missing recordings into one folder for each task.
 
-    A recording is its two files: one that does not fit the quota is not begun, so neither lies there without the other. A file
-    has its name when it is whole; until then it is called `.<name>.<its size>.part`.
+    A recording is two files. If its missing files together exceed the quota, none is fetched. A file gets its name when it is
+    complete; until then it is called `.<name>.<its size>.part`.
 
     Args:
-        quota_bytes: For each folder, its present content included.
-        on_progress: Told how many recordings are done, of how many, and how many bytes came.
-        sleep: Waits before another attempt, seconds.
+        quota_bytes: Maximum size of each folder, including its present content.
+        on_progress: Called with the number of finished recordings, the number of all, and the transferred bytes.
+        sleep: Waits a number of seconds before another attempt.
     Raises:
         FetchError: If a recording has no address.
         RecordingsError: If no recording of the list is available, the disk is full, or another process fetches to the same
-            folder. Finished files stay.
-        LineError: If a server no longer answers. Finished files stay.
+            folder. Finished files are kept.
+        LineError: If a server stops answering. Finished files are kept.
     """
     wanted = list(entries)
     nowhere = next((entry for entry in wanted if not entry.address), None)
@@ -110,7 +110,7 @@ def fetch(
 
 
 class _Download(ExitStack):
-    """Recordings on their way into folders, each of which is locked until the end: two that write to one part spoil it."""
+    """A download into folders, each locked until the end, because two processes that write to one file would damage it."""
 
     def __init__(self, root: Path, quota_bytes: float | None) -> None:
         super().__init__()
@@ -142,7 +142,7 @@ class _Download(ExitStack):
         self.result.fetched.append(name)
 
     def _used(self, folder: str) -> int:
-        """Bytes of the recordings in a folder, which is made and locked."""
+        """Create and lock a folder; return the size of its recordings in bytes."""
         if folder not in self._used_bytes:
             place = self._root / folder
             place.mkdir(parents=True, exist_ok=True)
@@ -153,7 +153,7 @@ class _Download(ExitStack):
 
 
 def _fetch_file(line: Line, address: str, target: Path, size: int, came: Callable[[], None]) -> None:
-    """Fetch one file, from where it was cut off; a part of another size is of another version of it."""
+    """Fetch one file, or continue an interrupted one; an unfinished file of another size is an old version and is not used."""
     part = target.with_name(f".{target.name}.{size}.part")
     for other in target.parent.glob(f".{target.name}.*.part"):
         if other != part or other.stat().st_size > size:

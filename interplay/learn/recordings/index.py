@@ -28,8 +28,8 @@ _FORMS = 'an index {"basedir": ADDRESS, "relpaths": [PATH, ...]} or a list with 
 class Entry:
     """One recording of a list; `stem` is the name of its files without ending.
 
-    No task is known where no folder says it; the folder is the one below the base; the list may have names only, and no
-    addresses.
+    `folder` is the folder that names a task, else the part of the list's name that does, else `recordings` (and there is no
+    `task`). `address` is empty if the list has names only.
     """
 
     stem: str
@@ -43,10 +43,10 @@ class Entry:
 
 
 def read_list(text: str, source: str) -> list[Entry]:
-    """The recordings of a list, sorted by folder and name, each once; `RecordingsError` if it is no list of them.
+    """Read the recordings of a list, each once, sorted by folder and name; `RecordingsError` if the text is not such a list.
 
-    An index of VPT has a base address and paths below it, with `.mp4` or without any ending; a list has an address or a name in
-    each line, in which both files of a recording may stand. Errors show `source`; its name tells the task where no folder does.
+    A VPT index has a base address and paths below it, with `.mp4` or without ending. Other lists have an address or a name in
+    each line; both files of a recording may be listed. Errors show `source`; its name tells the task if no folder does.
     """
     base, paths = _index(text, source) if text.lstrip()[:1] in ("{", "[") else ("", text.split("\n"))
     address = address_of(source)
@@ -63,7 +63,7 @@ def read_list(text: str, source: str) -> list[Entry]:
 
 
 def _starts(stem: str) -> Iterable[str]:
-    """`find-cave-Jul-28` -> itself, `find-cave-Jul`, `find-cave`, ...; and the same of `FindCave_urls`."""
+    """Beginnings of a name, longest first: `find-cave-Jul-28`, `find-cave-Jul`, `find-cave`, ...; also split at underscores."""
     words = re.split(r"[-_]", stem)
     for count in range(len(words), 0, -1):
         yield "-".join(words[:count])
@@ -99,7 +99,7 @@ def _entry(base: str, path: str, named: str, where: str) -> Entry:
 
 
 def address_of(text: str) -> httpx.URL | None:
-    """An address from which something can be fetched; None for other texts.
+    """Return the text as an address for a download; None if it is not one.
 
     >>> str(address_of("https://example.org/a")), address_of("file:///etc/passwd"), address_of("http://a:99999999/b")
     ('https://example.org/a', None, None)
@@ -118,11 +118,11 @@ def list_folder(folder: Path) -> list[Entry]:
 
 @dataclass(frozen=True)
 class Summary:
-    """Numbers of one task of a list; `task` is empty for recordings of no known task.
+    """Statistics of one task in a list; `task` is empty for recordings of no known task.
 
-    Players and sessions are counted of names that could be read; others are `num_unnamed`. A session is a player's: every
-    player has one called `f153ac423f61`. Several episodes may share one. `first` and `last` are UTC, None where no name says
-    it.
+    Players and sessions are counted from names of the usual form; `num_unnamed` counts the others. A session is identified by
+    player and session, because different players have sessions called `f153ac423f61`. Several episodes may share a session.
+    `first` and `last` are UTC, or None if no name has a time.
     """
 
     task: str
@@ -136,7 +136,7 @@ class Summary:
 
 
 def summaries(entries: Iterable[Entry]) -> list[Summary]:
-    """A line for each task of a list, in the order of their names."""
+    """Return the statistics of each task in a list, sorted by task."""
     by_task: dict[str, list[Entry]] = {}
     for entry in entries:
         by_task.setdefault(entry.task or "", []).append(entry)

@@ -1,4 +1,4 @@
-"""Check of recordings: both files are whole and fit each other, and the recording is not known to be bad."""
+"""Check that both files of a recording are complete and fit each other, and that it is not known to be bad."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from interplay.wording import amount
 
 @dataclass(frozen=True)
 class Checked:
-    """The findings about one recording: problems with their remedies, and why it is known to be bad, or an empty text."""
+    """The result for one recording: problems with their remedies, and the reason why it is known to be bad (or empty)."""
 
     path: Path
     task: str | None
@@ -28,7 +28,7 @@ class Checked:
 
 
 def check(folder: Path, *, on_file: Callable[[int, int], None] = lambda done, total: None) -> list[Checked]:
-    """Check every recording below a folder, one at least; `on_file` is told how many of how many are done."""
+    """Check every recording below a folder; there must be at least one. Call `on_file(done, total)` after each."""
     files = all_files(folder)
     found = []
     for done, (path, task) in enumerate(files.items(), start=1):

@@ -1,14 +1,14 @@
-"""The lines of a recording, one JSON object a frame, and an action of each in MineRL's form: 23 keys and the camera's turn.
+"""Convert the lines of a recording, one JSON object for each frame, to actions in MineRL's form: 23 keys and the camera's turn.
 
-There are two ways. `bedd` is what BEDD's own loader makes of a recording (`minerl_data_loader.py` of basalt-benchmark), fault
-by fault: the camera cut to whole degrees, a change of the hotbar one frame late, and an end where that loader breaks off.
-`minerl` is MineRL's own converter (`minerec_to_minerl_action` in `herobraine/hero/mc.py`), which is probably the way in which
-VPT's data was made: the camera as it turned, a change of the hotbar on the line that caused it, ESC in a menu as `inventory`.
+There are two ways. `bedd` gives the same result as BEDD's own loader (`minerl_data_loader.py` of basalt-benchmark), including
+its faults: the camera is cut to whole degrees, a change of the hotbar is one frame late, and reading ends where that loader
+fails. `minerl` follows MineRL's converter (`minerec_to_minerl_action` in `herobraine/hero/mc.py`), which probably made VPT's
+data: the camera as it turned, a change of the hotbar on the line that caused it, ESC in a menu as `inventory`.
 
-Differences of `minerl` from that converter: attack that is held down from the first line on without having been pressed is
-left out (a fault of the recorder, which `bedd` knows too); a turn over north is the short way around; the camera is the
-mouse's where a line has no angles; a line that cannot be read is a step in which nothing is held; a wheel that turns where a
-recording does not tell the slot does nothing, because actions have no wheel.
+Differences of `minerl` from that converter: attack that is held from the first line on without having been pressed is left out
+(a fault of the recorder, which `bedd` handles, too). A turn across north takes the short way. If a line has no angles, the
+camera follows the mouse. A line that cannot be read is a step in which nothing is held. If a recording has no slot, turning the
+mouse wheel does nothing, because actions have no wheel.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ _decode = msgspec.json.Decoder().decode
 
 
 def read_lines(path: Path) -> Iterator[dict[str, Any] | None]:
-    """Each line of a recording, None for one that is no JSON object; empty lines are left out."""
+    """Yield each line of a recording, or None for a line that is no JSON object; empty lines are left out."""
     for line in raw_lines(path):
         if line.strip():
             yield _object(line)
 
 
 def raw_lines(path: Path) -> Iterator[bytes]:
-    """Each line as it stands, also empty ones; `RecordingsError` if the file cannot be read."""
+    """Yield the bytes of each line, including empty lines; `RecordingsError` if the file cannot be read."""
     try:
         with path.open("rb") as lines:
             yield from lines
@@ -92,10 +92,10 @@ class Label(NamedTuple):
     """The action of one line.
 
     Attributes:
-        pressed: Places in `KEYS` of the keys that are held.
-        pitch, yaw: Degrees, down and right positive.
-        is_null: Whether nothing is done. `bedd` asks before it cuts the camera and before it sees the hotbar, as BEDD does.
-        cursor: The mouse's place in a menu, pixels of a screen of 720 rows; None while no menu is open.
+        pressed: Indices in `KEYS` of the keys that are held.
+        pitch, yaw: Turn of the camera in degrees, down and right positive.
+        is_null: Whether nothing is done. Like BEDD, `bedd` decides this before it cuts the camera and looks at the hotbar.
+        cursor: Position of the mouse in a menu, in pixels of a screen of 720 rows; None while no menu is open.
     """
 
     pressed: frozenset[int]
@@ -110,14 +110,14 @@ class Label(NamedTuple):
 
 
 class BrokenOffError(Exception):
-    """The silent end of BEDD's loader at a line that it cannot take."""
+    """A line at which BEDD's loader fails and silently stops reading."""
 
 
 def labels_of(lines: Iterable[Line], way: Way) -> Iterator[Label]:
-    """The label of each line of one recording; with `minerl` also of all parts of an episode, one after the other.
+    """Yield the label of each line of one recording; with `minerl`, lines may be those of several parts of an episode.
 
     Raises:
-        BrokenOffError: With `bedd`, where BEDD's loader breaks off.
+        BrokenOffError: With `bedd`, at the line at which BEDD's loader stops.
     """
     if way == "bedd":
         labeller = _Bedd()
@@ -138,7 +138,7 @@ _NO_LINE: Any = {}
 
 
 class _Bedd:
-    """BEDD's loader. A line that it cannot take raises as it does there; `label` tells that apart from a fault of ours."""
+    """BEDD's loader. A bad line raises the same error as there; `label` distinguishes this from a fault of this program."""
 
     def __init__(self) -> None:
         self._slot: Any = 0
@@ -172,7 +172,7 @@ class _Bedd:
 
 
 class _MineRL:
-    """MineRL's converter, which takes the camera from a line and the next one."""
+    """MineRL's converter, which computes the camera's turn from a line and the next line."""
 
     def __init__(self) -> None:
         self._is_first, self._is_stuck = True, False
@@ -216,7 +216,7 @@ def _turn(line: Mapping[str, Any], following: Mapping[str, Any], *, is_open: boo
 
 
 def _change(line: Mapping[str, Any], following: Mapping[str, Any], *names: str) -> list[float | None]:
-    """Growth of these numbers until the next line; None where one is missing."""
+    """Change of these numbers from one line to the next; None where a number is missing."""
     pairs = [(_number(line.get(name)), _number(following.get(name))) for name in names]
     return [None if before is None or after is None else _number(after - before) for before, after in pairs]
 
@@ -237,6 +237,6 @@ def part_of(line: Line, name: str) -> Mapping[str, Any] | None:
 
 
 def items_of(part: Mapping[str, Any] | None, name: str) -> list[Any]:
-    """A list of keys or buttons, of anything that stands there."""
+    """Return the list of keys or buttons with this name, or an empty list if `part` has no such list."""
     value = part.get(name) if part else None
     return [item for item in value if isinstance(item, str | int)] if isinstance(value, list) else []

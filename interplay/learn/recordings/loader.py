@@ -1,4 +1,4 @@
-"""Recordings read as streams: some frames and their actions at a time, never a whole video."""
+"""Read recordings as streams: a few frames and their actions at a time, never a whole video."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ CHUNK = 64
 
 
 class Steps(NamedTuple):
-    """Some steps of a recording, in order, from number `first` of all that are handed over.
+    """Consecutive steps of a recording; `first` is the number of the first one among all steps that the loader yields.
 
     Attributes:
-        frames: uint8, shape (N, 128, 128, 3), or of the video's own size; RGB, with the cursor.
+        frames: uint8, shape (N, 128, 128, 3), or in the video's own size; RGB, with the cursor drawn.
         keys: uint8, shape (N, 23): 0 or 1 in the order of `minerl_actions.KEYS`.
         camera: float64, shape (N, 2): pitch and yaw, degrees.
-        is_null: bool, shape (N,): see `Label`.
+        is_null: bool, shape (N,); see `Label`.
     """
 
     first: int
@@ -45,7 +45,7 @@ class Steps(NamedTuple):
 
 
 class _Read(NamedTuple):
-    """A step of which nothing is converted yet."""
+    """A step as read, before its frame and label are converted."""
 
     part: Path
     frame: VideoFrame
@@ -58,23 +58,23 @@ _NOTHING = Label(frozenset(), 0.0, 0.0, True, None)
 
 @dataclass
 class Loader:
-    """The steps of one recording, or of the parts of one episode; every iteration reads them again.
+    """The steps of one recording, or of the parts of one episode; every iteration reads the files again.
 
-    With `bedd` every part is read by itself and to where BEDD's loader reads it: nothing of one with a line that is no JSON,
-    and no step from the line on at which that loader breaks off. With `minerl` each frame has its step, and a video of another
-    length than its lines is an error; one line more is allowed, and one frame more is the last observation.
+    With `bedd` every part is read separately, as far as BEDD's loader reads it: a part with a line that is not JSON gives no
+    steps, and reading stops at the line at which that loader stops. With `minerl` each frame is a step, and video and lines
+    must have the same length; but one more line is allowed, and one more frame is the last observation.
 
     Args:
-        parts: Recordings (`.jsonl`), in the order of time; the video of each lies beside it.
-        labels: See `labels`.
-        is_small: Whether frames are brought to 128x128, as VPT sees them; otherwise they have the video's size.
-        chunk: Steps that are handed over at a time.
-        cut: Whether `minerl` takes the shorter of a video and its lines.
+        parts: Recordings (`.jsonl`), oldest first; the video of each is in the same folder.
+        labels: The way from lines to actions; see the module `labels`.
+        is_small: Whether frames are resized to 128x128, as VPT sees them; otherwise they have the video's size.
+        chunk: Number of steps that are yielded at a time.
+        cut: Whether `minerl` uses the common part of a video and its lines if their lengths differ.
     Attributes:
-        remarks: Steps left out in the last pass, with reasons.
-        last: The last observation, as `frames`, where `minerl` found a video with a frame more than lines in the last pass.
+        remarks: Steps left out in the last iteration, with reasons.
+        last: The last observation, as in `frames`, if `minerl` found one more frame than lines in the last iteration.
     Raises:
-        RecordingsError: If a file is missing or damaged, or a video has another length than its lines. While steps are read.
+        RecordingsError: While steps are read, if a file is missing or damaged, or a video and its lines differ in length.
     """
 
     parts: Sequence[Path]
@@ -99,7 +99,7 @@ class Loader:
             first += len(labels)
 
     def _chunk_of(self, coming: Iterator[_Read]) -> tuple[np.ndarray, list[Label]] | None:
-        """Pictures of the next steps, uint8, shape (N, H, W, 3), and their labels; None after the last."""
+        """Return the pictures of the next steps, uint8, shape (N, H, W, 3), and their labels; None after the last step."""
         pictures: np.ndarray | None = None
         labels: list[Label] = []
         for step in islice(coming, self.chunk):
@@ -113,7 +113,7 @@ class Loader:
         return (SIZE, SIZE, 3) if self.is_small else (frame.height, frame.width, 3)
 
     def _draw(self, step: _Read, picture: np.ndarray) -> None:
-        """Write a frame with its cursor, in its size."""
+        """Write a frame with its cursor into `picture`, in the size of `picture`."""
         part, frame, _, cursor = step
         try:
             whole = frame.to_ndarray(format="rgb24")
@@ -187,7 +187,7 @@ class Loader:
 
 
 def _ffmpeg_error() -> type[Exception]:
-    """The class of FFmpeg's errors; imported where one is raised, because an import for each frame takes time."""
+    """Return the class of FFmpeg's errors; imported only when needed, because an import for each frame takes time."""
     from av.error import FFmpegError
 
     return FFmpegError
@@ -198,7 +198,7 @@ def _placed(frame: VideoFrame, label: Label, place: Callable[[int, int, Any, Any
 
 
 def _some_at_once(labels: Iterator[Label]) -> Iterator[Label]:
-    """The same labels, made many at a time: between two frames, the decoder has taken the processor's caches from Python."""
+    """Yield the same labels, computed many at a time, because the video decoder empties the CPU's caches at each frame."""
     while True:
         some: list[Label] = []
         try:
@@ -222,7 +222,7 @@ def _steps(first: int, pictures: np.ndarray, labels: Sequence[Label]) -> Steps:
 
 
 def _lines_of_bedd(path: Path) -> list[Any] | None:
-    """The lines of a recording as BEDD's loader reads them: joined by commas, all at once; None where that is no JSON."""
+    """Read the lines of a recording as BEDD's loader does: joined by commas and parsed at once; None if that is not JSON."""
     try:
         return json.loads(f"[{','.join(io.StringIO(b''.join(raw_lines(path)).decode(), newline=None))}]")
     except (ValueError, RecursionError):
@@ -230,7 +230,7 @@ def _lines_of_bedd(path: Path) -> list[Any] | None:
 
 
 def _frames(path: Path) -> Iterator[VideoFrame]:
-    """The frames of the video beside a recording; `RecordingsError` if it is missing, cut off or damaged."""
+    """Yield the frames of a recording's video; `RecordingsError` if the video is missing, incomplete or damaged."""
     import av
     from av.error import FFmpegError
 

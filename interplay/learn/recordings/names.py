@@ -31,11 +31,11 @@ _KNOWN_BAD = Path(__file__).with_name("known_bad.toml")
 
 
 class RecordingsError(InterplayError):
-    """Recordings that cannot be read, fetched or used; the text says what was found, and what to do."""
+    """Recordings cannot be read, fetched or used; the text says what was found and what to do."""
 
 
 class RecordingName(NamedTuple):
-    """The name of a published file: the player, their session (of one or more episodes), and its start."""
+    """The name of a published file: the player, the player's session (of one or more episodes), and the file's start time."""
 
     alias: str
     session: str
@@ -43,7 +43,7 @@ class RecordingName(NamedTuple):
 
     @classmethod
     def parse(cls, stem: str) -> RecordingName | None:
-        """Take a file's name without its ending apart; None for another pattern.
+        """Split a file's name without ending into its parts; None if the name has another form.
 
         >>> RecordingName.parse("lazy-red-fox-0123456789ab-20220716-190015").session
         '0123456789ab'
@@ -58,7 +58,7 @@ class RecordingName(NamedTuple):
         return cls(match["alias"], match["session"], time)
 
     def stem(self) -> str:
-        """The name of a file, without its ending.
+        """Return the name of the file, without ending.
 
         >>> RecordingName.parse("lazy-red-fox-0123456789ab-20220716-190015").stem()
         'lazy-red-fox-0123456789ab-20220716-190015'
@@ -68,7 +68,7 @@ class RecordingName(NamedTuple):
 
 @cache
 def task_ids() -> dict[str, str]:
-    """Published name of a task -> its id in our basalt suite, of the four tasks that have recordings."""
+    """Map the published names of the four tasks with recordings to the ids of these tasks in our basalt suite."""
     ours = {published_name(task): task.id for suite in builtin_suites() for task in suite.tasks}
     return {name: ours[name] for name in FOLDERS.values()}
 
@@ -87,7 +87,7 @@ def _names() -> dict[str, str]:
 
 
 def task_of(parts: Iterable[str]) -> str | None:
-    """The task that the folders on the way to a recording name, the nearest first; None if none does.
+    """Return the task named by the folders on the path to a recording, the nearest folder first; None if no folder names one.
 
     >>> task_of(["data", "find-cave"]), task_of(["MineRLBasaltMakeWaterfall-v0"]), task_of(["videos"])
     ('FindCave', 'MakeWaterfall', None)
@@ -98,8 +98,8 @@ def task_of(parts: Iterable[str]) -> str | None:
 
 
 def own_task_of(folder: Path, path: Path) -> str | None:
-    """The id of our task whose folder of exported recordings is `folder` or on the way from it to `path`; those need `--task`,
-    which says so. Folders above `folder` are the user's, and say nothing.
+    """The id of our task whose folder of exported recordings is `folder` or lies between `folder` and `path`; such recordings
+    need the option `--task`. Folders above `folder` are not considered, because the user chose their names.
 
     >>> own_task_of(Path("recordings"), Path("recordings/first-person-get_log/a.jsonl"))
     'first-person/get_log'
@@ -111,7 +111,7 @@ def own_task_of(folder: Path, path: Path) -> str | None:
 
 
 def folder_of(task: str) -> str:
-    """The folder of a task's published recordings; other tasks have one of their own name.
+    """The folder name for a task's recordings: the published one, or else one made from the task's own name.
 
     >>> folder_of("FindCave"), folder_of("atari/breakout")
     ('find-cave', 'atari-breakout')
@@ -120,7 +120,7 @@ def folder_of(task: str) -> str:
 
 
 def episode_id_of(stem: str) -> str:
-    """The id of the episode that a recording becomes; of one in several files, of the first file.
+    """The id of the episode that is made from a recording; for an episode in several files, `stem` is that of the first.
 
     >>> episode_id_of("lazy-red-fox-0123456789ab-20220716-190015"), episode_id_of("my own recording")
     ('lazy-red-fox-0123456789ab-20220716-190015', 'recording-ea27bd558e21c630d82c03f9')
@@ -134,7 +134,7 @@ def _known_bad() -> list[dict[str, str]]:
 
 
 def why_bad(stem: str, task: str | None) -> str:
-    """Why a recording is known to be bad (`known_bad.toml`, after the paper's appendix C.2.2); empty if it is not.
+    """Reason why a recording is known to be bad (`known_bad.toml`, after the paper's appendix C.2.2); empty if it is not.
 
     >>> why_bad("whiny-ecru-cougar-f153ac423f61-20220712-192050", "FindCave")
     'the player plays freely and does not do the task'

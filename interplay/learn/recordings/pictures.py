@@ -1,4 +1,4 @@
-"""Pictures of a recording: the cursor that the recorder left out, and the size in which VPT sees them."""
+"""Convert pictures of a recording: draw the cursor that the recorder left out, and resize to the size that VPT sees."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _CURSOR = Path(__file__).with_name("cursor.txt")
 
 @cache
 def _cursor() -> tuple[np.ndarray, np.ndarray]:
-    """Colour times opacity and one minus opacity, float64, shape (16, 16, 1)."""
+    """The cursor's picture as (colour times opacity, one minus opacity), float64, shape (16, 16, 1)."""
     rows = [line.split() for line in _CURSOR.read_text().splitlines() if not line.startswith("#")]
     values = np.array([[(int(pixel[:2], 16), int(pixel[2:], 16)) for pixel in row] for row in rows])
     opacity = values[..., 1:] / 255.0
@@ -25,13 +25,13 @@ def _cursor() -> tuple[np.ndarray, np.ndarray]:
 
 
 class OutsideError(Exception):
-    """BEDD's loader leaves a frame out, with its action, because the cursor is just outside."""
+    """BEDD's loader leaves a frame and its action out, because the cursor is just outside the picture."""
 
 
 class Place(NamedTuple):
-    """The visible part of the cursor, and its place.
+    """The visible part of the cursor, and its place in the picture.
 
-    `colour` is multiplied by opacity and `rest` one minus opacity, float64, shape (rows, columns, 1).
+    `colour` is colour times opacity; `rest` is one minus opacity: float64, shape (rows, columns, 1).
     """
 
     top: int
@@ -41,9 +41,9 @@ class Place(NamedTuple):
 
 
 def cursor_place(height: int, width: int, x: Any, y: Any) -> Place | None:
-    """The part of the cursor inside a picture, or None; the frame always stays.
+    """Return the part of the cursor inside a picture, or None; the frame is always kept.
 
-    Its tip is at `x` and `y` in pixels of a screen of `SCREEN_ROWS` rows; it is not drawn if they are no numbers.
+    The cursor's tip is at `x` and `y`, in pixels of a screen of `SCREEN_ROWS` rows. None if `x` or `y` is not a number.
     """
     if not all(isinstance(one, int | float) and abs(one) < 1e6 for one in (x, y)):
         return None
@@ -54,14 +54,14 @@ def cursor_place(height: int, width: int, x: Any, y: Any) -> Place | None:
 
 
 def cursor_place_as_bedd(height: int, width: int, x: Any, y: Any) -> Place | None:
-    """As `cursor_place`, fault by fault as BEDD's loader does it.
+    """Like `cursor_place`, but with the faults of BEDD's loader.
 
-    Left of the picture or above it, its slices count from the other end: just outside they are empty and the frame is left out
-    with its action, farther outside the cursor is drawn at the opposite side.
+    For a cursor left of the picture or above it, that loader's negative slice indices count from the other end. Just outside,
+    the slice is empty and the frame and its action are left out; farther outside, the cursor is drawn at the opposite side.
 
     Raises:
         OutsideError: If the frame is left out.
-        TypeError, ValueError, OverflowError: If `x` or `y` is no finite number.
+        TypeError, ValueError, OverflowError: If `x` or `y` is not a finite number.
     """
     left, top = _at(height, x), _at(height, y)
     rows, columns = (max(0, min(side - at, 16)) for side, at in ((height, top), (width, left)))

@@ -1,8 +1,8 @@
-"""Episodes to recordings as VPT and BEDD publish them, for the programs that read those.
+"""Write episodes as recordings in the form that VPT and BEDD publish, for programs that read such recordings.
 
-A line is the player's action in a step, and the frame beside it the observation before; the video has one frame more, the last
-observation. Lines have what BEDD's have: mouse, keyboard, whether a menu is open, and the slot of the hotbar. No angles: the
-camera is the mouse's. The slot is the one that was last chosen by a key, so that reading the change of it gives that key again.
+A line is the player's action in a step, and its frame is the observation before the action. The video has one more frame, the
+last observation. Lines have the fields of BEDD's: mouse, keyboard, whether a menu is open, and the hotbar's slot. They have no
+angles; the mouse gives the camera. The slot is the one last chosen by a key, so that a change of slot is read as that key.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _NAMES = {name: key for key, name in KEYBOARD.items()}
 
 @dataclass
 class ExportedRecordings:
-    """The result of an export: files without ending, new or existing, and episode -> why it cannot be one."""
+    """The result of an export: written and existing files (without ending), and the reason for each episode left out."""
 
     written: list[str] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
@@ -49,7 +49,7 @@ def export(
 ) -> ExportedRecordings:
     """Write each episode as `<folder of its task>/<player>-<session>-<YYYYMMDD>-<HHMMSS>` with `.mp4` and `.jsonl`.
 
-    Existing files stay, so a stopped export continues; `RecordingError` if a file cannot be written.
+    Existing files are kept, so the same call continues a stopped export. `RecordingError` if a file cannot be written.
     """
     result = ExportedRecordings()
     for episode in episodes:
@@ -78,7 +78,7 @@ def export(
 
 
 def why_not(episode: Episode) -> str:
-    """Why an episode cannot be a recording of this kind; empty if it can."""
+    """Reason why an episode cannot be exported as such a recording; empty if it can."""
     if episode.is_video_only:
         return "a video only: nothing was recorded step by step"
     if not episode.num_steps:
@@ -92,7 +92,7 @@ def why_not(episode: Episode) -> str:
 
 
 def folder_for(task: Task) -> str:
-    """The folder for recordings of a task; of BEDD's own tasks the published one.
+    """The folder for recordings of a task; for BEDD's own tasks, the published folder name.
 
     >>> folder_for(task_of_recordings("FindCave"))
     'find-cave'
@@ -102,7 +102,7 @@ def folder_for(task: Task) -> str:
 
 
 def name_of(episode: Episode, pseudonyms: Pseudonyms) -> RecordingName:
-    """The name of an episode's files; the session is its own."""
+    """The name of an episode's files; every episode is a session of its own."""
     player = pseudonyms.player(episode.actor, episode.actor_kind).removeprefix("imported/")
     alias = re.sub(r"[^\w.+]+", "-", player).strip("-.") or "unknown"
     session = hashlib.sha256(episode.id.encode()).hexdigest()[:12]

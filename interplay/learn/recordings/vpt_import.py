@@ -1,7 +1,7 @@
-"""Recordings of people to episodes: their files joined, with their pictures as video and the actions of the labels.
+"""Make episodes from recordings of people: join their files, keep the pictures as video, and take the actions from the labels.
 
-Minecraft was not recorded with a seed and does not play the same twice, so no replay proves them. A recording has a picture
-before each of its T actions; if one is missing after the last, the one before it stands twice.
+Minecraft was recorded without a seed and cannot be replayed exactly, so no replay can prove these episodes. A recording has a
+picture before each of its T actions; if there is no picture after the last action, the picture before it is repeated.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ _UNPROVED = "Minecraft was recorded without a seed"
 
 @dataclass(frozen=True)
 class ImportedRecordings:
-    """The result of an import: the episodes, by their first file, why bad recordings were left out, and what of an episode
-    was."""
+    """The result of an import: the episodes by their first file, the reason for each recording left out (`left_out`), and
+    remarks about the parts of episodes that were left out."""
 
     imported: Imported
     left_out: dict[str, str] = field(default_factory=dict)
@@ -51,7 +51,7 @@ class ImportedRecordings:
 
 
 def task_of_recordings(name: str) -> Task:
-    """The task of a published recording, in Minecraft.
+    """The Minecraft task of published recordings, by its published name.
 
     >>> task_of_recordings("FindCave").id, task_of_recordings("FindCave").env.id
     ('bedd/find_cave', 'minerl:MineRLBasaltFindCave-v0')
@@ -75,13 +75,13 @@ def import_recordings(
     """Make episodes of the recordings below a folder. Importing again adds nothing.
 
     Args:
-        task: Of all of them, or its published name; None where folders name the published tasks.
+        task: The task of all recordings, or its published name; None if folders name the published tasks.
         labels: The way from lines to actions.
-        with_bad: Whether recordings that are known to be bad become episodes, too.
-        cut: Whether a video and its lines may be of different lengths; then the common part is taken.
+        with_bad: Whether to import recordings that are known to be bad, too.
+        cut: Whether to use the common part of a video and its lines if their lengths differ.
     Raises:
-        RecordingsError: If there is no recording, or none whose task is known.
-        RecordingError: If nothing can be made of any; an episode is entered whole or not at all.
+        RecordingsError: If there is no recording, or no recording whose task is known.
+        RecordingError: If no recording can be made an episode. An episode is added completely or not at all.
     """
     of_all = task.id if isinstance(task, Task) else task
     files = {path: of_all or name for path, name in all_files(folder).items()}
@@ -150,7 +150,7 @@ def _outcome(parts: Sequence[Recording]) -> str:
 
 
 class _Stream:
-    """The steps of a recording, read one ahead of the recorder, so that the last is known; three are in memory."""
+    """The steps of a recording, read one step ahead so that the last step is known; three steps are in memory."""
 
     def __init__(self, loader: Loader, seat: str, outcome: str, advance: Callable[[int], None]) -> None:
         self.outcome = outcome
@@ -179,7 +179,7 @@ class _Stream:
         return step in self._held
 
     def picture(self, step: int) -> np.ndarray:
-        """The observation before a step; after the last, where nothing is recorded, the one before it."""
+        """The observation before a step; after the last step, the previous picture if no picture is recorded."""
         if self._reach(step):
             return self._held[step][0]
         return self._held[self._num_read - 1][0] if self._loader.last is None else self._loader.last
@@ -201,7 +201,7 @@ def _steps_of(loader: Loader) -> Iterator[tuple[np.ndarray, Mapping[str, Any]]]:
 
 
 class _Steps(Sequence):
-    """The steps as `Brought` has them, each read when it is asked for."""
+    """The steps in the form of `Brought`; each step is read when it is accessed."""
 
     def __init__(self, stream: _Stream) -> None:
         self._stream = stream
@@ -217,7 +217,7 @@ class _Steps(Sequence):
 
 
 class _Pictures(_Steps):
-    """The pictures as `Brought` has them."""
+    """The pictures in the form of `Brought`."""
 
     def __init__(self, stream: _Stream, seat: str) -> None:
         super().__init__(stream)

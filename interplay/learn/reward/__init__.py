@@ -1,5 +1,5 @@
-"""Rewards from judged pairs: people's answers about games teach a reward for each step, and that reward teaches agents.
+"""Rewards from judged pairs: learn a reward for each step from people's answers about games; agents then learn from it.
 
-`pairs.py` reads the answers, `model.py` is the networks and their loss, `training.py` trains and measures them (`fit`), and
-`storage.py` reads them back (`load_reward`) and gives transitions their rewards.
+`pairs.py` reads the answers, `model.py` has the networks and their loss, `training.py` trains and measures the networks
+(`fit`), and `storage.py` loads reward models (`load_reward`) and gives transitions the learned rewards.
 """

@@ -1,11 +1,11 @@
-"""The reward model: an ensemble of networks whose sums over two games, or segments of them, give the odds of an answer.
+"""The reward model: an ensemble of networks. Sums of rewards over two games or segments give the odds of an answer.
 
 Bradley-Terry over sums of rewards (Christiano et al. 2017, "Deep reinforcement learning from human preferences", section
 2.2.3), with Davidson's draws (1970) as in `interplay.rank.davidson`: with d the difference of the sums, the better first, the
 better second and a draw have odds exp(d / 2) : exp(-d / 2) : nu.
 
-Differences: where whole games are compared, a sum is taken over decisions drawn evenly from a game, times its length by the
-mean length; of a segment it is the mean of all its decisions. The reward of a decision is one of the next observation.
+Differences: for whole games, a sum is the mean over decisions at even distances, times the game's length divided by the mean
+length; for a segment, it is the mean over all its decisions. The reward of a decision is that of its next observation.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _AT_ONCE = 1024
 
 
 class RewardNetwork(nn.Module):
-    """A reward for each observation: float32, shape (B,), of observations, shape (B, ...)."""
+    """A network that maps observations, shape (B, ...), to rewards, float32, shape (B,)."""
 
     def __init__(self, description: dict[str, Any]) -> None:
         super().__init__()
@@ -40,7 +40,7 @@ class RewardNetwork(nn.Module):
 
 
 class Ensemble(nn.Module):
-    """Several reward networks, each with its own first weights and its own draws of the answers."""
+    """Several reward networks, each with its own first weights and its own random order of the answers."""
 
     def __init__(self, description: dict[str, Any], members: int) -> None:
         super().__init__()
@@ -48,15 +48,15 @@ class Ensemble(nn.Module):
         self.log_nu = nn.Parameter(torch.zeros(members))
 
     def forward(self, observations: torch.Tensor) -> torch.Tensor:
-        """Rewards of each member: float32, shape (members, B)."""
+        """Return the rewards by each member: float32, shape (members, B)."""
         return torch.stack([member(observations) for member in self.members])
 
 
 class Compared(NamedTuple):
-    """A batch of pairs, as each member draws them.
+    """A batch of pairs, drawn by each member.
 
-    Observations follow some decisions of each game: shape (members, B, 2, samples, ...). `lengths` are decisions of each game
-    by the mean: float32, shape (members, B, 2). `outcomes` are int64, shape (members, B).
+    Observations follow some decisions of each game: shape (members, B, 2, samples, ...). `lengths` are the games' numbers of
+    decisions divided by the mean: float32, shape (members, B, 2). `outcomes` are int64, shape (members, B).
     """
 
     observations: torch.Tensor
@@ -71,7 +71,7 @@ def log_odds(difference: torch.Tensor, log_nu: torch.Tensor, *, has_draws: bool)
 
 
 class PreferenceLearner:
-    """The trained state of a run of the reward model, with the pairs to learn from; each side has a decision."""
+    """The trained state of a run of the reward model, with the training pairs; each side of a pair has a decision or more."""
 
     def __init__(self, config: RewardConfig, data: Transitions, pairs: list[Pair], device: torch.device) -> None:
         self._config, self._data, self.device = config, data, device
@@ -92,7 +92,7 @@ class PreferenceLearner:
         ]
 
     def batch(self, update: int) -> Compared:
-        """The pairs of an update: each member has its own shuffle of them, and its own places in the games."""
+        """Return the pairs of an update; each member has its own random order of pairs and its own sample of decisions."""
         rng = np.random.default_rng(mixed(self._config.seed, 4, update))
         chosen = [[self._pairs[index] for index in batches[update]] for batches in self._batches]
         return self.compared(chosen, rng.random((len(chosen), len(chosen[0]))))
@@ -103,7 +103,7 @@ class PreferenceLearner:
         return self._looked_at[side]
 
     def compared(self, chosen: list[list[Pair]], phases: np.ndarray) -> Compared:
-        """Some pairs for each member. `phases`, shape (members, B), shift the even places at which games are looked at."""
+        """Return the batch of chosen pairs of each member. `phases`, shape (members, B), shift the evenly spaced decisions."""
         samples = self._samples
         games = [[tuple(self.decisions_of(side) for side in pair.sides) for pair in pairs] for pairs in chosen]
         places = np.empty((*phases.shape, 2, samples), np.int64)
@@ -124,7 +124,7 @@ class PreferenceLearner:
         )
 
     def differences(self, batch: Compared) -> torch.Tensor:
-        """Sum of rewards of the first game minus that of the second, as each member sees it: shape (members, B)."""
+        """Sum of rewards of the first game minus that of the second, by each member: shape (members, B)."""
         found = []
         for member, network in enumerate(self.ensemble.members):
             seen = batch.observations[member]
@@ -139,7 +139,7 @@ class PreferenceLearner:
         return measured
 
     def measure(self, batch: Compared) -> dict[str, torch.Tensor]:
-        """Mean cross-entropy, and the share of decided answers that the members predict."""
+        """Return the mean cross-entropy, and the share of decided answers that the members predict correctly."""
         difference = self.differences(batch)
         logits = log_odds(difference, self.ensemble.log_nu[:, None], has_draws=self.has_draws)
         loss = -logits.log_softmax(-1).gather(-1, batch.outcomes[..., None]).mean()
@@ -149,7 +149,7 @@ class PreferenceLearner:
 
 
 def games_of(data: Transitions) -> dict[str, np.ndarray]:
-    """Episode -> its decisions at the first offset, in their order: int64."""
+    """Map each episode to the indices of its decisions at the first offset, in their order: int64."""
     first = int(data.offsets.min()) if len(data) else 0
     places = np.flatnonzero(data.offsets == first)
     order = places[np.argsort(data.episodes[places], kind="stable")]
@@ -162,8 +162,8 @@ def games_of(data: Transitions) -> dict[str, np.ndarray]:
 
 
 def decisions_of(side: Side, games: Mapping[str, np.ndarray], data: Transitions) -> np.ndarray:
-    """The decisions of one side of a pair: of a game, or those all of whose steps lie in a segment of it; `games` as of
-    `games_of`. None lie in a segment after the end of the seat's game."""
+    """Indices of the decisions of one side of a pair: all of a game, or those whose steps all lie in the segment. Empty for a
+    segment after the end of the seat's game. `games` is the result of `games_of`."""
     episode, span = side
     places = games[episode]
     if span is None:
@@ -174,7 +174,7 @@ def decisions_of(side: Side, games: Mapping[str, np.ndarray], data: Transitions)
 
 @torch.inference_mode()
 def rewards_of(ensemble: Ensemble, data: Transitions, device: torch.device) -> np.ndarray:
-    """The reward of each decision as each member sees it: float32, shape (members, N)."""
+    """Reward of each decision by each member: float32, shape (members, N)."""
     parts = []
     for start in range(0, len(data), _AT_ONCE):
         seen = data.pairs(np.arange(start, min(start + _AT_ONCE, len(data))))[1]
@@ -184,6 +184,6 @@ def rewards_of(ensemble: Ensemble, data: Transitions, device: torch.device) -> n
 
 @torch.inference_mode()
 def rewards_of_seen(ensemble: Ensemble, seen: np.ndarray, device: torch.device | None = None) -> np.ndarray:
-    """The reward of each observation as each member sees it: float32, shape (members, N)."""
+    """Reward of each observation by each member: float32, shape (members, N)."""
     parts = np.split(seen, range(_AT_ONCE, len(seen), _AT_ONCE))
     return np.concatenate([ensemble(torch.from_numpy(part).to(device)).cpu().numpy() for part in parts], axis=1)

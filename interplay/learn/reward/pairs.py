@@ -1,4 +1,4 @@
-"""Answers about two games, or about segments of them, as a learner of rewards takes them."""
+"""Read answers about two games, or two segments of games, as pairs from which a reward is learned."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Side = tuple[str, Span | None]
 
 
 class Pair(NamedTuple):
-    """Two episodes, or a segment of each, that a judge compared; the smaller id comes first, so that the side says nothing.
+    """Two episodes, or a segment of each, that a judge compared; the smaller id is first, whichever side it was shown on.
 
     The outcome is `FIRST` or `SECOND` for the better one, or `DRAW`; whole games have no `spans`.
     """
@@ -42,7 +42,7 @@ class Pair(NamedTuple):
 
 
 class Split(NamedTuple):
-    """Pairs to learn from, and pairs whose worlds (`seeds`) are unseen there; those between the two are in neither."""
+    """Training pairs, and test pairs whose worlds (`seeds`) no training pair has; a pair with one world of each is left out."""
 
     training: list[Pair]
     unseen: list[Pair]
@@ -50,7 +50,7 @@ class Split(NamedTuple):
 
 
 def answered_pairs(database: Database, task: str, judges: Judges = "people") -> list[Pair]:
-    """The pairs of every answer that counts, in the order of the log: people's by default, no banned judge's."""
+    """Pairs of all answers that count, in the order of the log: by default people's answers, never those of banned judges."""
     with database.read() as session:
         return [
             pair_of(answer.left_episode, answer.right_episode, answer.outcome, answer.seed)
@@ -59,7 +59,7 @@ def answered_pairs(database: Database, task: str, judges: Judges = "people") -> 
 
 
 def pair_of(left: str, right: str, outcome: str, seed: int) -> Pair:
-    """A pair from an answer.
+    """Make a pair from an answer about two episodes.
 
     >>> pair_of("b", "a", "left", 7) == pair_of("a", "b", "right", 7)
     True
@@ -68,7 +68,7 @@ def pair_of(left: str, right: str, outcome: str, seed: int) -> Pair:
 
 
 def _pair(outcome: str, left: tuple[str, Span | None, int], right: tuple[str, Span | None, int]) -> Pair:
-    """A pair from an answer about two (episode, span, seed); the sides say nothing."""
+    """Make a pair from an answer about two (episode, span, seed), in an order that does not depend on the sides."""
     code = {"left": FIRST, "right": SECOND, "draw": DRAW}[outcome]
     if left > right:
         left, right = right, left
@@ -78,13 +78,13 @@ def _pair(outcome: str, left: tuple[str, Span | None, int], right: tuple[str, Sp
 
 
 class AskedSegments(NamedTuple):
-    """A study of segments, as a learner of rewards takes it.
+    """A study of segments, as the training of a reward uses it.
 
     Attributes:
-        seat: The compared seat; None for the only one.
-        pairs: Of every answer that counts, in the order of the log.
-        held_out: Worlds whose answers measure and teach nothing.
-        sides: All segments of all its versions, which the learned reward is to value.
+        seat: The compared seat; None if the task has only one.
+        pairs: The pair of every answer that counts, in the order of the log.
+        held_out: Worlds whose answers are used to measure, not to learn.
+        sides: All segments in all versions of the study; the learned reward is computed for each.
     """
 
     task: str
@@ -95,7 +95,7 @@ class AskedSegments(NamedTuple):
 
 
 def asked_segments(database: Database, study: str, judges: Judges = "people") -> AskedSegments:
-    """The segments of a study and the answers about them: people's by default, no banned judge's.
+    """Read a study's segments and the answers about them: by default people's answers, never those of banned judges.
 
     Raises:
         RunError: If the study compares no segments, or segments of several tasks.
@@ -125,10 +125,10 @@ def _side(row: store.SegmentRow) -> tuple[str, Span, int]:
 
 
 def split(pairs: Sequence[Pair], share: float, *, rng: np.random.Generator, held_out: frozenset[int] | None = None) -> Split:
-    """Hold out a share of the worlds, at least one where there are two: how well answers about unseen worlds are predicted.
+    """Hold out a share of the worlds (at least one of two or more) to measure the prediction of answers about unseen worlds.
 
-    `held_out` are worlds that were chosen before; `share` and `rng` then say nothing. `RunError` if nothing is left to learn
-    from, or all answers are draws.
+    `held_out` are worlds that were chosen before; `share` and `rng` are then ignored. `RunError` if no training pair is left,
+    or all answers are draws.
     """
     if held_out is None:
         seeds = sorted({seed for pair in pairs for seed in pair.seeds})

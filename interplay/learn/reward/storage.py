@@ -1,6 +1,6 @@
-"""Reward models on disk: `rewards/<name>/` in a data folder, read back to give transitions their rewards.
+"""Reward models on disk, in `rewards/<name>/` of a data folder, and transitions with learned rewards.
 
-The reward along games is stored when it is learned, for pages that show it beside a replay without PyTorch.
+When a reward is learned, its values along games are stored, so that pages can show them beside a replay without PyTorch.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ _REMEDY = "Learn it again:  interplay learn reward --task TASK --out NAME"
 
 
 class RewardError(InterplayError):
-    """A reward model that is missing, damaged, or of another task; the text says which and what to do."""
+    """A reward model is missing, damaged, or of another task; the text says which of these, and what to do."""
 
 
 @dataclass(frozen=True)
 class KeptReward:
-    """A reward model."""
+    """A reward model that was loaded from its folder."""
 
     name: str
     description: dict[str, Any]
     ensemble: Ensemble
 
     def of_decisions(self, data: Transitions) -> tuple[np.ndarray, np.ndarray]:
-        """(reward, how far its networks disagree about it) of each decision: float64, shape (N,) each. The reward is scaled so
-        that it is of size 1 in the mean over the games it was learned from; the other is a standard deviation."""
+        """Return (reward, standard deviation over the networks) of each decision, float64, shape (N,) each. Rewards are scaled
+        to a mean size of 1 over the training games."""
         import torch
 
         from interplay.learn.reward.model import rewards_of
@@ -54,13 +54,13 @@ class KeptReward:
         return rewards.mean(0), rewards.std(0)
 
     def of_seen(self, observations: np.ndarray) -> np.ndarray:
-        """The reward of decisions with these next observations: float64, shape (N,), of shape (N, ...)."""
+        """Return the rewards of decisions with these next observations, shape (N, ...): float64, shape (N,)."""
         from interplay.learn.reward.model import rewards_of_seen
 
         return rewards_of_seen(self.ensemble, observations).astype(np.float64).mean(0) * self.description["scale"]
 
     def require_shape(self, found: tuple[int, ...]) -> None:
-        """Refuse observations of another shape than it has learned from, with a `RewardError` that names both."""
+        """Raise `RewardError` if observations have another shape than those the model was trained on; the text names both."""
         shape = tuple(self.description["encoder"]["shape"])
         if found != shape:
             raise RewardError(
@@ -69,7 +69,7 @@ class KeptReward:
             )
 
     def origin(self) -> dict[str, Any]:
-        """Its entry in the `model.json` of a policy that was trained on it."""
+        """The entry about this reward in the `model.json` of a policy that was trained on it."""
         return {name: self.description[name] for name in ("name", "answers", "judges", "weights_sha256")}
 
 
@@ -80,7 +80,7 @@ def reward_folder(archive: Archive, name: str) -> Path:
 
 
 def save_reward(folder: Path, ensemble: Ensemble, document: dict[str, Any]) -> dict[str, Any]:
-    """Write a reward model, each file whole or not at all; return the content of `reward.json`."""
+    """Write a reward model, each file completely or not at all; return the content of `reward.json`."""
     import safetensors.torch
 
     weights = {name: value.detach().cpu().contiguous() for name, value in ensemble.state_dict().items()}
@@ -96,7 +96,7 @@ def load_reward(archive: Archive, name: str) -> KeptReward:
     """Read a reward model.
 
     Raises:
-        NotFoundError: For an unknown name; the nearest is offered.
+        NotFoundError: If the name is unknown; the text suggests the most similar name.
         RewardError: If a file is missing or damaged.
     """
     folder = reward_folder(archive, name)
@@ -124,10 +124,10 @@ def load_reward(archive: Archive, name: str) -> KeptReward:
 
 
 def relabelled(data: Transitions, seen: Transitions, reward: KeptReward) -> Transitions:
-    """Transitions with the rewards that a model gives them.
+    """Return the transitions with the rewards of a reward model in place of their own.
 
-    `seen` are the same decisions, as the reward's pipeline sees them, often `data` itself. `RewardError` if they are not the
-    same decisions, or of another shape than the reward has learned from.
+    `seen` has the same decisions with the observations of the reward's pipeline; it is often `data` itself. `RewardError` if
+    the decisions differ, or observations have another shape than the reward was trained on.
     """
     reward.require_shape(seen.observation_shape)
     if len(data) != len(seen) or not np.array_equal(data.steps, seen.steps):
@@ -155,9 +155,9 @@ MOST_POINTS = 600
 
 @dataclass(frozen=True)
 class Along:
-    """A reward along one game, at P steps: the reward, and how far its networks disagree.
+    """A learned reward along one game, at P steps, and the disagreement of its networks.
 
-    `correlation` is with the game's own score, in games it was not learned from; None where nothing is known.
+    `correlation` is the correlation with the game's own score in games outside its training; None if unknown.
     """
 
     name: str
@@ -170,7 +170,7 @@ class Along:
 
 
 def write_along(folder: Path, games: Iterable[tuple[str, np.ndarray, np.ndarray, np.ndarray]]) -> None:
-    """Store (episode, steps, rewards, spread) of some games."""
+    """Store (episode, steps, rewards, spread) of each game."""
     rows = list(games)
     columns = [[row[place] for row in rows] for place in range(4)]
     with replacing(folder / CURVES) as part:
@@ -178,7 +178,7 @@ def write_along(folder: Path, games: Iterable[tuple[str, np.ndarray, np.ndarray,
 
 
 def read_along(root: Path, episode: str) -> list[Along]:
-    """Every stored reward of a data folder along this game, by name; one whose files are damaged is left out."""
+    """Read every reward of a data folder that is stored along this game, by name; damaged ones are left out."""
     found = []
     for path in sorted((root / FOLDER).glob(f"*/{CURVES}")):
         try:
@@ -195,7 +195,7 @@ def read_along(root: Path, episode: str) -> list[Along]:
 
 
 def thinned(values: np.ndarray, most: int = MOST_POINTS) -> np.ndarray:
-    """At most so many numbers: means of parts of equal size, the last one perhaps smaller.
+    """Return at most `most` numbers: means of parts of equal size; only the last part may be smaller.
 
     >>> thinned(np.array([1.0, 3.0, 5.0, 7.0, 9.0]), 3).tolist()
     [2.0, 6.0, 9.0]

@@ -1,4 +1,4 @@
-"""Training a reward model on people's answers, and measuring its worth."""
+"""Train a reward model on people's answers, and measure how good it is."""
 
 from __future__ import annotations
 
@@ -52,15 +52,15 @@ def fit(
 ) -> FittedReward:
     """Learn a reward from the answers about a task's games; any learner takes it as `--reward name`.
 
-    A share of the worlds (seeds) is held out: how well answers about them are predicted, and the rank correlation of the sum of
-    the reward with the game's own score in games that nothing was learned from, is stored with it. With `config.study`, answers
-    about the segments of a study are learned from, and the reward then says which pairs of them are asked about next.
+    A share of the worlds (seeds) is held out. Two measures are stored with the reward: how well answers about held-out worlds
+    are predicted, and the rank correlation of summed rewards with the game's own score in games outside the training. With
+    `config.study`, the answers are those about a study's segments, and the reward decides which pairs are asked about next.
 
     Raises:
-        TransitionError: If the task has several seats and none is chosen, or the seat is not one of its.
-        RunError: If no answer counts, all are draws, or none is about a whole decision; the study is of another task; or the
-            run cannot continue.
-        ConfigError: If the name cannot be used, or there is a reward of that name or another process learns it.
+        TransitionError: If the task has several seats and none is chosen, or does not have the chosen seat.
+        RunError: If no answer counts, all are draws, or no answer is about a whole decision; if the study is of another task;
+            or if the run cannot continue.
+        ConfigError: If the name cannot be used, a reward has that name, or another process learns it.
     """
     folder = reward_folder(archive, name)
     with claimed(folder, name, resume=resume, what="reward", last="reward.json"):
@@ -129,7 +129,7 @@ def fit(
 
 
 def _with_decisions(parts: Split, data: Transitions, config: RewardConfig) -> tuple[Split, int]:
-    """The split without pairs of which a side holds no decision, as a segment after the seat's game has ended; and how many."""
+    """Leave out pairs with a side without decisions, such as a segment after the seat's game; return their number, too."""
     from interplay.learn.reward.model import decisions_of, games_of
 
     games = games_of(data)
@@ -181,7 +181,7 @@ def _train(
 def _measure(
     learner: Any, data: Transitions, unseen: list[Pair], others: list[Episode], learned_from: set[str]
 ) -> dict[str, Any]:
-    """The worth of the reward: answers predicted, order of games, pairs it is unsure about; and its scale."""
+    """Measure a reward: correctly predicted answers, order of games, pairs about which it is unsure; and its scale."""
     import torch
 
     from interplay.learn.reward.model import rewards_of
@@ -226,7 +226,7 @@ def _asked(archive: Archive, study: str, task: Task, config: RewardConfig, judge
 
 
 def _sums_of_segments(learner: Any, data: Transitions, asked: AskedSegments) -> dict[str, list[float]]:
-    """Each network's value of each segment of a study, in the unit in which the model compares them."""
+    """Map each segment of a study to its value by each network, in the unit in which the model compares segments."""
     import torch
 
     from interplay.learn.reward.model import rewards_of
@@ -237,7 +237,7 @@ def _sums_of_segments(learner: Any, data: Transitions, asked: AskedSegments) -> 
 
 
 def _unsure(games: list[Episode], sums: dict[str, np.ndarray]) -> list[dict[str, Any]]:
-    """Pairs of games of one world whose better one the members agree about least: worth asking about next."""
+    """Pairs of games of the same world whose order is least certain among the members: the best pairs to ask about next."""
     worlds: dict[int, list[str]] = {}
     for game in games:
         worlds.setdefault(game.seed, []).append(game.id)
@@ -250,7 +250,7 @@ def _unsure(games: list[Episode], sums: dict[str, np.ndarray]) -> list[dict[str,
 
 
 def rank_correlation(one: Any, other: Any) -> float | None:
-    """Spearman's correlation, equal values sharing their mean rank; None where either has one value only.
+    """Spearman's correlation; equal values share their mean rank. None if one side has only equal values.
 
     >>> rank_correlation([1, 2, 3, 4], [10, 30, 20, 40])
     0.8

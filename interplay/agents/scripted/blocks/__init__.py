@@ -1,5 +1,5 @@
-"""Hand-written players for the tasks of the block world, one module a task, by its keys alone. `BlockPlayer` plays any of them;
-it looks into the world, as no learner may."""
+"""Hand-written players for the tasks of the block world, one module for each task; they act by its keys only.
+`BlockPlayer` plays any of the tasks; it reads the world's state, which learners may not."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Play: TypeAlias = "Generator[Action, None, Any]"
 
 
 def _played_by(module: str, function: str = "play") -> Callable[..., Play]:
-    """A player in a module of this folder; the module brings the world, so it is imported when it plays."""
+    """A player from a module of this folder. The module imports the block world, so it is imported only in play."""
 
     def play(*arguments: Any) -> Play:
         return getattr(importlib.import_module(f"interplay.agents.scripted.blocks.{module}"), function)(*arguments)
@@ -46,7 +46,7 @@ BLOCK_BRAINS: dict[str, Callable[[World, np.random.Generator], Play]] = {
 
 
 def polite(world: World, play: Play) -> Play:
-    """A play that closes the screens of villagers met by accident."""
+    """Play as `play` does, but close the screens of villagers that were opened by accident."""
     from blockworld import Action
 
     for action in play:
@@ -57,9 +57,9 @@ def polite(world: World, play: Play) -> Play:
 
 
 class BlockPlayer:
-    """Plays a task of the block world; `attach` must show it the environment before it acts.
+    """A player of the block world's tasks; call `attach` with the environment before it acts.
 
-    Its actions are MineRL's, with every key in them, and turn the camera by no more than a hand does.
+    Its actions are MineRL's, with every key, and turn the camera no faster than a hand does.
     """
 
     name = "scripted"

@@ -1,4 +1,4 @@
-"""Build a house in the style of the village, all of it from within, then walk around it and look at it from every side."""
+"""Build a house in the style of the village from the inside, then walk around it and look at it from every side."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ class Lot:
     """The place of a house: its walls, and `y` of the feet on the ground.
 
     Attributes:
-        door: Column of the doorway; `out` the way one leaves through it.
-        stand: Column the builder stands in; the middle by default.
+        door: Column of the doorway; `out` is the direction in which one leaves through it.
+        stand: Column in which the builder stands; the middle by default.
     """
 
     x0: int
@@ -72,7 +72,7 @@ class Lot:
 
     @property
     def ring(self) -> list[tuple[int, int]]:
-        """Columns of the walls, in the order of a turn around from the middle."""
+        """Columns of the walls, in the order in which a builder in the middle turns around."""
         cx, cz = self.middle
         cells = [
             (x, z)
@@ -84,7 +84,7 @@ class Lot:
 
     @property
     def inner(self) -> list[tuple[int, int]]:
-        """Columns of the room without the builder's, those by the walls first."""
+        """Columns of the room except the builder's column; those next to walls come first."""
         cx, cz = self.middle
         cells = [(x, z) for x in range(self.x0 + 1, self.x1) for z in range(self.z0 + 1, self.z1) if (x, z) != self.base]
         return sorted(
@@ -95,7 +95,7 @@ class Lot:
         return x in (self.x0, self.x1) and z in (self.z0, self.z1)
 
     def is_window(self, x: int, z: int) -> bool:
-        """Whether there is a window in a column of the ring: in the middle of walls, beside the door in long fronts."""
+        """Whether a column of the ring has a window: windows are in the middle of walls, and beside the door in long fronts."""
         cx, cz = self.middle
         if (x, z) == self.door or self.is_corner(x, z):
             return False
@@ -132,7 +132,7 @@ def play(world: World, rng: np.random.Generator) -> Acts:
 
 
 def choose(body: Body) -> Lot | None:
-    """Choose level ground by a path."""
+    """Choose level ground beside a path."""
     world, me = body.world, body.world.player
     paths = [(x, z, x, z) for village in world.land.villages for x, _, z in village.paths]
     routes = Routes(world.grid, body.footing, None, most=900.0)
@@ -182,7 +182,7 @@ def course(lot: Lot, stuff: Stuff, row: int) -> dict[Position, str]:
 
 
 def _raise(body: Body, lot: Lot, stuff: Stuff) -> Acts:
-    """Walls and roof, from a heap of earth in the middle that grows with them."""
+    """Build walls and roof, standing on a heap of earth in the middle that grows with the walls."""
     cx, cz = lot.base
     top = lot.y + WALL_HEIGHT
     spare = (stuff.wall, stuff.roof, stuff.tier, stuff.base)
@@ -213,7 +213,7 @@ def num_missing(body: Body, lot: Lot) -> int:
 
 
 def put_all(body: Body, cells: dict[Position, str], spare: tuple[str, ...]) -> Acts:
-    """Place many blocks; those that cannot be seen yet, or where somebody stands, come again later."""
+    """Place many blocks; try later again where a place cannot be seen yet or somebody stands in it."""
     left = dict(cells)
     for _ in range(6):
         for cell, wanted in list(left.items()):
@@ -239,7 +239,7 @@ def centre(body: Body, lot: Lot) -> Acts:
 
 
 def climb(body: Body, lot: Lot, height: int) -> Acts:
-    """Jump and put earth under the feet up to a height."""
+    """Rise to a height: jump and put earth under the feet."""
     cx, cz = lot.base
     me = body.world.player
     yield from body.hold(LADDER if body.count(LADDER) else "oak_planks")
@@ -264,7 +264,7 @@ def climb(body: Body, lot: Lot, height: int) -> Acts:
 
 
 def descend(body: Body, lot: Lot, height: int) -> Acts:
-    """Dig the earth under the feet away down to a height."""
+    """Go down to a height: dig away the earth under the feet."""
     cx, cz = lot.base
     me = body.world.player
     for _ in range(12):
@@ -278,7 +278,7 @@ def descend(body: Body, lot: Lot, height: int) -> Acts:
 
 
 def _light(body: Body, lot: Lot) -> Acts:
-    """Put a torch on the wall opposite of the door, or on the floor."""
+    """Put a torch on the wall opposite the door, or on the floor."""
     cx, cz = lot.middle
     dx, dz = lot.out
     back = (cx - dx * ((lot.x1 - lot.x0) // 2 - 1), lot.y + 2, cz - dz * ((lot.z1 - lot.z0) // 2 - 1))

@@ -1,4 +1,4 @@
-"""Make a pen beside a house of the village, lead two animals of one kind into it by their food, and shut the gate."""
+"""Build a pen beside a village house, lead two animals of one kind into it with food, and shut the gate."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ _YARDS = tuple(one.name for one in (*FARMS, *PENS))
 class Site:
     """The place of a pen: its ring, and `y` of the feet inside.
 
-    The first gate is at `gate`, and `out` is the way through it (dx, dz). A second gate beside it makes the opening wide enough
-    for two animals at once.
+    The first gate is at `gate`; `out` is the direction (dx, dz) that leads out through it. A second gate beside the first makes
+    the opening wide enough for two animals at once.
     """
 
     x0: int
@@ -47,7 +47,7 @@ class Site:
 
     @property
     def ring(self) -> list[Position]:
-        """Cells of the fence, around from the gates, those left out."""
+        """Cells of the fence without the gates, in order around from the gates."""
         top = [(x, self.y, self.z0) for x in range(self.x0, self.x1)]
         right = [(self.x1, self.y, z) for z in range(self.z0, self.z1)]
         bottom = [(x, self.y, self.z1) for x in range(self.x1, self.x0, -1)]
@@ -60,7 +60,7 @@ class Site:
         return self.x0 + 1 <= x < self.x1 and self.z0 + 1 <= z < self.z1
 
     def inner(self, x: int, z: int, back: int) -> Position:
-        """The cell inside that is nearest to a column moved `back` inwards."""
+        """The cell inside that is nearest to the column (x, z) moved inwards by `back`."""
         cx, cz = (self.x0 + self.x1) / 2, (self.z0 + self.z1) / 2
         a = min(max(x, self.x0 + back), self.x1 - back) if self.x1 - self.x0 >= 2 * back else round(cx)
         b = min(max(z, self.z0 + back), self.z1 - back) if self.z1 - self.z0 >= 2 * back else round(cz)
@@ -71,7 +71,7 @@ class Site:
 
     @property
     def end(self) -> Position:
-        """The cell inside that is farthest from the gate, opposite of it."""
+        """The cell inside that is farthest from the gate, opposite the gate."""
         dx, dz = self.out
         deep = (self.x1 - self.x0 if dx else self.z1 - self.z0) - 1
         return self.gate[0] - dx * deep, self.y, self.gate[2] - dz * deep
@@ -164,7 +164,7 @@ def _reach(routes: Routes, x: float, y: float, z: float) -> float:
 
 
 def _gate(world: World, routes: Routes, ring: tuple[int, int, int, int, int], there: list[tuple[float, float]]) -> Site | None:
-    """A ring with its gate on the side of the animals, where there is room before it."""
+    """Return a ring with its gate on the animals' side and free ground in front of the gate; None if there is no such side."""
     x0, z0, x1, z1, y = ring
     found = []
     for dx, dz in ((1, 0), (-1, 0), (0, 1), (0, -1)):
@@ -230,9 +230,9 @@ def bring(
     wanted: int | None = None,
     preference: Callable[[int], float] = lambda one: 0.0,
 ) -> Acts:
-    """Lead animals into the pen, `wanted` or until two are in it, and close it.
+    """Lead animals into the pen, `wanted` of them or until two are inside, and close it.
 
-    `preference` of an animal's id is its cost beyond the way to it, infinite for one to leave alone.
+    `preference` maps an animal's id to a cost, added to that of the way to it; infinite: leave this animal alone.
     """
     world, me = body.world, body.world.player
     if site.holds(me.x, me.z):
@@ -306,7 +306,7 @@ def _row(body: Body, one: int) -> np.void | None:
 
 
 def away(body: Body, one: int) -> float:
-    """Distance to an animal; 0 if it is gone."""
+    """Distance to an animal; 0 if the animal no longer exists."""
     row = _row(body, one)
     me = body.world.player
     return 0.0 if row is None else math.hypot(float(row["x"]) - me.x, float(row["z"]) - me.z)
@@ -318,7 +318,7 @@ def _is_in(body: Body, site: Site, one: int) -> bool:
 
 
 def _pace(body: Body, led: list[int]) -> Callable[[], bool]:
-    """Whether to wait for the led animals; not for ever: animals follow the nearest player, who may be another one."""
+    """Return a function: whether to wait for the led animals. The wait is limited: they may follow another, nearer player."""
     num_waited = 0
 
     def waits() -> bool:

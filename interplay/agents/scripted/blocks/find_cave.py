@@ -1,4 +1,4 @@
-"""Find a cave: walk to a mouth, go in until there is rock all around, look about, and say so."""
+"""Find a cave: walk to its mouth, go in until rock is all around, look around, and say that it is done."""
 
 from __future__ import annotations
 

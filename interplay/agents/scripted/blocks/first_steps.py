@@ -1,4 +1,4 @@
-"""The small tasks in first person: get a log from the tree in sight, walk to the village in sight, and say so."""
+"""The small tasks in first person: get a log from the visible tree, or walk to the visible village, and say that it is done."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def walk_to_village(world: World, rng: np.random.Generator) -> Acts:
 
 
 def _with_whims(body: Body, acts: Acts) -> Acts:
-    """A play with a look aside now and then, from which it comes back."""
+    """Play as `acts`, but now and then look aside and back."""
     rng = body.rng
     for action in acts:
         yield action

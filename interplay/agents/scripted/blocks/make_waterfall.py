@@ -1,4 +1,4 @@
-"""Make a waterfall: climb to an edge with a drop, pour the water over it, walk to where it makes a picture, and look."""
+"""Make a waterfall: climb to an edge with a drop, pour water over it, walk to a place with a good view, and look at it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ GOOD_VIEW = 52
 
 
 class Place(NamedTuple):
-    """A place where water could fall: the cells to pour from and to get the water, and the highest cell of the drop."""
+    """A place for a waterfall: the cell to pour from, the cell that gets the water, and the highest cell of the drop."""
 
     stand: Position
     edge: Position
@@ -48,7 +48,7 @@ def play(world: World, rng: np.random.Generator) -> Acts:
 
 
 def places(body: Body, routes: Routes) -> list[Place]:
-    """Edges in reach with air beside them, and ground to stand on opposite."""
+    """Return edges in reach with air beside them and ground to stand on at the opposite side."""
     grid = body.world.grid
     found = []
     cells = routes.reached()
@@ -67,8 +67,8 @@ def places(body: Body, routes: Routes) -> list[Place]:
 
 
 def _beside_drops(grid: Grid, cells: np.ndarray) -> np.ndarray:
-    """Numbers (of the cell times 4, plus that of the side in `_SIDES`) of sides with nothing beside the head, nor down to
-    `FALL` + 2 below the feet; `cells` as of `Routes.reached`."""
+    """Return the sides with only air from beside the head down to `FALL` + 2 below the feet. A side is the number of its cell
+    times 4 plus its number in `_SIDES`; `cells` are as of `Routes.reached`."""
     sx, sy, sz = grid.size
     y = np.repeat(cells[:, 1], 4)
     x, z = (cells[:, [0, 2]][:, None] + np.array(_SIDES)).reshape(-1, 2).T

@@ -1,4 +1,4 @@
-"""From nothing to a shovel of diamond: wood, stone, iron, diamond, each the nearest."""
+"""Make a diamond shovel from nothing: get the nearest wood, stone, iron and diamond in turn."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _work(body: Body) -> Acts:
 
 
 def _planks(body: Body, least: int) -> Acts:
-    """Saw logs until there are so many planks, all the logs of one kind at a time."""
+    """Make planks from logs until there are at least `least`, using up one kind of log at a time."""
     for _ in range(6):
         log = next((stack.item for stack in body.world.player.slots if stack is not None and is_log(stack.item)), None)
         if log is None or body.count(is_planks) >= max(least, 24):
@@ -101,7 +101,7 @@ def _planks(body: Body, least: int) -> Acts:
 
 
 def _make(body: Body, item: str, table: Position | None) -> Acts:
-    """Craft one thing at the table; up to three tries, with sticks made if they are missing."""
+    """Craft one item at the table in up to three tries; make sticks first if they are missing."""
     for _ in range(3):
         if body.count(item):
             return True
@@ -159,7 +159,7 @@ def _nearest_tree(body: Body, routes: Routes, skipped: set[Position]) -> Positio
 
 
 def _cut(body: Body, tree: Position, number: int) -> Acts:
-    """Cut a trunk from its foot up: the lower two logs from beside, the others from the place of those."""
+    """Cut a trunk from the bottom up: the lower two logs from beside, the others from the place of these two."""
     x, y, z = tree
     for h in (0, 1):
         yield from _clear_to(body, (x, y + h, z))
@@ -215,7 +215,7 @@ def _costs(body: Body) -> np.ndarray:
 
 
 def _dig_for(body: Body, block: str, item: str, number: int) -> Acts:
-    """Dig to the nearest blocks of a kind, and pick up what they drop, until there is enough."""
+    """Dig to the nearest blocks of a kind and pick up the dropped items, until there are enough."""
     world = body.world
     failed: set[Position] = set()
     for _ in range(4 * number + 8):
@@ -254,7 +254,7 @@ def _dig_for(body: Body, block: str, item: str, number: int) -> Acts:
 
 
 def _around(body: Body, block: str, reach: int) -> np.ndarray:
-    """int64, shape (N, 3): x, z, y of all blocks of a kind, at most so many columns away along each axis."""
+    """Return x, z, y of all blocks of a kind at most `reach` columns away along each axis: int64, shape (N, 3)."""
     me = body.world.player
     x, z = (max(0, math.floor(at) - reach) for at in (me.x, me.z))
     near = body.world.grid.blocks[x : math.floor(me.x) + reach + 1, z : math.floor(me.z) + reach + 1]
@@ -262,7 +262,7 @@ def _around(body: Body, block: str, reach: int) -> np.ndarray:
 
 
 def _beside_cave(world: World, cells: np.ndarray) -> np.ndarray:
-    """bool per cell (x, z, y): whether it borders on the open dark, where monsters are."""
+    """Whether each cell (x, z, y) is next to an open dark place, where monsters are: bool for each cell."""
     blocks, light = world.grid.blocks, world.grid.light
     found = np.zeros(len(cells), np.bool_)
     for way in ((1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1)):
@@ -275,7 +275,7 @@ def _beside_cave(world: World, cells: np.ndarray) -> np.ndarray:
 
 
 def _at_table(body: Body):  # type: ignore[no-untyped-def]
-    """Return the place of a crafting table in reach, an existing or a new one."""
+    """Return the place of a crafting table in reach; set down a new table if needed."""
     place = yield from set_down(body, "crafting_table", dug=_DUG)
     if place is None and not body.count("crafting_table"):
         if not (yield from _planks(body, 4)):
@@ -290,7 +290,7 @@ def _at_table(body: Body):  # type: ignore[no-untyped-def]
 
 
 def _fight(body: Body) -> Acts:
-    """Hit hostile mobs that come close, with a sword if there is one, and step back from creepers meanwhile."""
+    """Hit hostile mobs that come close, with a sword if the player has one; step back from creepers meanwhile."""
     world, me = body.world, body.world.player
     if world.screen is not None:
         return True

@@ -18,7 +18,7 @@ _SOIL: np.ndarray = per_block(
 
 
 def free_ground(world: World, *, margin: int = 1, blocks: np.ndarray | None = None) -> np.ndarray:
-    """bool, shape (SX, SZ): columns of natural ground under an open sky, outside the village's buildings and paths."""
+    """Columns of natural ground under open sky, outside the village's buildings and paths: bool, shape (SX, SZ)."""
     blocks = world.grid.blocks if blocks is None else blocks
     tops = world.land.heights.astype(np.int64)
     xs, zs = np.indices(tops.shape)
@@ -38,7 +38,7 @@ def free_ground(world: World, *, margin: int = 1, blocks: np.ndarray | None = No
 
 
 def near_boxes(shape: tuple[int, int], boxes: list[tuple[int, int, int, int]], reach: int) -> np.ndarray:
-    """bool per column: whether a box (x0, z0, x1, z1) is at most `reach` away, along the longer axis."""
+    """Whether a box (x0, z0, x1, z1) is at most `reach` away along the longer axis: bool for each column."""
     near = np.zeros(shape, np.bool_)
     for x0, z0, x1, z1 in boxes:
         near[max(0, x0 - reach) : x1 + 1 + reach, max(0, z0 - reach) : z1 + 1 + reach] = True
@@ -46,7 +46,7 @@ def near_boxes(shape: tuple[int, int], boxes: list[tuple[int, int, int, int]], r
 
 
 def _sums(mask: np.ndarray, width: int, depth: int) -> np.ndarray:
-    """Number of columns of each rectangle of a size in a mask, by its least corner."""
+    """Number of True columns in each rectangle of this size, indexed by the rectangle's least corner."""
     total = np.zeros((mask.shape[0] + 1, mask.shape[1] + 1), np.int64)
     total[1:, 1:] = mask.cumsum(axis=0).cumsum(axis=1)
     return total[width:, depth:] - total[:-width, depth:] - total[width:, :-depth] + total[:-width, :-depth]
@@ -55,7 +55,7 @@ def _sums(mask: np.ndarray, width: int, depth: int) -> np.ndarray:
 def level_rectangles(
     world: World, good: np.ndarray, near: np.ndarray, width: int, depth: int
 ) -> Iterator[tuple[int, int, int]]:
-    """Yield (x, z, height of the ground) of rectangles that are all good and level, with at least one column near."""
+    """Yield (x, z, height of the ground) of level rectangles in which all columns are `good` and at least one is near."""
     tops = world.land.heights
     close = _sums(near, width, depth) > 0
     for level in np.unique(tops[near & good]).tolist():

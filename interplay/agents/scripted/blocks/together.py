@@ -1,6 +1,6 @@
-"""Partners in the block world: they do their share of a task of two, and all of it where the other does nothing.
+"""Partners in the block world: they do their share of a task for two, and all of it if the other player does nothing.
 
-A partner who takes over in the middle of a game continues from what stands there.
+A partner who takes over in the middle of a game continues from the present state of the work.
 """
 
 from __future__ import annotations
@@ -95,14 +95,14 @@ def _house(body: Body, lot: Lot, *, inside: bool) -> Acts:
 
 
 def lot_of(x0: int, z0: int, x1: int, z1: int, y: int, seat: int) -> Lot:
-    """A house, and the column of its own from which this seat builds it."""
+    """A house, with the column from which this seat builds it; each seat has its own column."""
     middle = (x0 + x1) // 2, (z0 + z1) // 2
     lot = Lot(x0, z0, x1, z1, y, (middle[0], z0), (0, -1))
     return replace(lot, stand=(middle[0] + (1 if seat % 2 else -1), middle[1]))
 
 
 def _under_the_sky(body: Body, lot: Lot) -> Lot:
-    """The house built from the other column, if this one is under the roof already and the other is not."""
+    """Return the house with the other column to build from, if this column is already under the roof and the other is not."""
     (x, z), roof = lot.base, lot.y + WALL_HEIGHT
     other = 2 * lot.middle[0] - x, z
     closed = [not is_replaceable(body.state(a, roof, b)) for a, b in ((x, z), other)]
@@ -120,7 +120,7 @@ def _leave_to_the_others(body: Body, lot: Lot) -> Acts:
 
 
 def _raise(body: Body, lot: Lot, *, whole: bool) -> Acts:
-    """Build walls and a flat roof from a growing heap of earth; the player's own side, or the whole."""
+    """Build walls and a flat roof from a growing heap of earth: the player's own side, or the whole house."""
     x, z = lot.base
 
     def mine(cells: dict[Position, str]) -> dict[Position, str]:
@@ -148,9 +148,9 @@ def _raise(body: Body, lot: Lot, *, whole: bool) -> Acts:
 
 
 def _put(body: Body, lot: Lot, cells: dict[Position, str]) -> Acts:
-    """Place blocks, corners first, which the walls beside them hide.
+    """Place blocks, corners first, because the walls beside a corner would hide it.
 
-    The seats begin at opposite ends, or both would place the same one at the same moment, and one of them beside it.
+    The seats begin at opposite ends. Otherwise both could place the same block at the same time, and one would miss.
     """
     order = list(cells.items())[:: 1 if body.world.seat % 2 == 0 else -1]
     order.sort(key=lambda one: not lot.is_corner(one[0][0], one[0][2]))
@@ -167,7 +167,7 @@ def _clear(body: Body, lot: Lot) -> Acts:
 
 
 def keep_pen(world: World, seat: int, rng: np.random.Generator) -> Acts:
-    """Lead sheep into the pen of `blocks-two/keep_pen`, those of the player's own side first, until no sheep is outside."""
+    """Lead sheep into the pen of `blocks-two/keep_pen`, the player's own share first, until no sheep is outside."""
     body = Body(world, rng)
     body.field = FIELD
     patience = PATIENCE // WAITS
@@ -196,7 +196,7 @@ def keep_pen(world: World, seat: int, rng: np.random.Generator) -> Acts:
 
 
 def _mind(body: Body, site: Site) -> Acts:
-    """Stand before the gates with nothing that sheep like, and shut them."""
+    """Stand before the gates, without food for sheep in the hand, and shut the gates."""
     me = body.world.player
     yield from body.hold("oak_fence")
     if site.holds(me.x, me.z) or math.hypot(me.x - site.gate[0], me.z - site.gate[2]) > 3:
@@ -209,7 +209,7 @@ def _stands(body: Body, site: Site) -> bool:
 
 
 def pen_of(world: World) -> Site | None:
-    """The largest pen with two gates beside each other; None while its fence is broken."""
+    """The largest pen with two gates side by side; None while its fence is broken."""
     for pen in pens(world):
         if len(pen.gates) < 2:
             continue
@@ -222,7 +222,7 @@ def pen_of(world: World) -> Site | None:
 
 
 def _preference(world: World, seat: int, one: int) -> float:
-    """Cost of a sheep beyond the way to it: infinite if the partner leads it, higher for the partner's half of all sheep."""
+    """Additional cost of a sheep: infinite if the partner leads it, higher for the partner's share of the sheep (by id)."""
     row = world.row_of(one)
     if row is None:
         return math.inf

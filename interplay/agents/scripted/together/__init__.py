@@ -1,6 +1,6 @@
-"""Hand-written partners for the games of several seats. They know what anybody can see, and press keys.
+"""Hand-written partners for the games of several seats. They use only visible facts, and act by keys.
 
-`Partner` plays one seat, beside any player. Overcooked is in `cooks`, the other games are here.
+`Partner` plays one seat together with any other players. Overcooked is in `cooks`; the other games are here.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ DECISION_FRAMES = 4
 
 
 def shoot(env: PlayableEnv, seat: str, rng: np.random.Generator) -> Iterator[set[str]]:
-    """Play Space Invaders for two: as the player for one does, with the cannon of this seat."""
+    """Play Space Invaders for two like the player of the game for one, with the cannon of this seat."""
     brain = SpaceInvaders(CANNONS[env.task.seats.index(seat)])
     brain.reset(rng)
     while True:
@@ -45,7 +45,7 @@ NEAR = 8
 
 
 def follow(env: PlayableEnv, seat: str, rng: np.random.Generator) -> Iterator[set[str]]:
-    """Play Cooperative Pong: keep the paddle level with the ball. White is a paddle at its side, or the ball between."""
+    """Play Cooperative Pong: keep the paddle level with the ball. White pixels are paddles at the sides, the ball between."""
     side = (LEFT, RIGHT)[env.task.seats.index(seat)]
     while True:
         white = env.view().pixels[:, :, 0] > 0
@@ -58,7 +58,7 @@ def follow(env: PlayableEnv, seat: str, rng: np.random.Generator) -> Iterator[se
 
 
 def _middle(white: np.ndarray) -> float | None:
-    """The middle row of what is white, or None."""
+    """The middle row of the white pixels; None if there are no white pixels."""
     rows = np.flatnonzero(white.any(axis=1))
     return None if not rows.size else (rows[0] + rows[-1]) / 2
 
@@ -81,7 +81,7 @@ BELOW = 30.0
 
 
 def hunt(env: ParallelGame, seat: str, rng: np.random.Generator) -> Iterator[set[str]]:
-    """From the agent's observation: places relative to it, as parts of the screen, and its direction, a unit vector."""
+    """Play by the seat's observation: places relative to the agent, as shares of the screen, and its direction (unit)."""
     while True:
         seen = env.observation_of(seat)
         looks = np.degrees(np.arctan2(seen[0, 4], seen[0, 3]))
@@ -91,7 +91,7 @@ def hunt(env: ParallelGame, seat: str, rng: np.random.Generator) -> Iterator[set
 
 
 def _archer(zombies: np.ndarray, looks: float) -> set[str]:
-    """Shoot ahead of the lowest zombie that is above."""
+    """Shoot ahead of the lowest zombie above the archer."""
     above = zombies[zombies[:, 1] < -30]
     if not len(above):
         return _turn(-90.0, looks)
@@ -101,7 +101,7 @@ def _archer(zombies: np.ndarray, looks: float) -> set[str]:
 
 
 def _knight(zombies: np.ndarray, looks: float) -> set[str]:
-    """Step back from a zombie that is too near, swing at one in reach, else walk towards the lowest one, from below."""
+    """Step back from a zombie that is too near, swing at a zombie in reach, else walk below the lowest zombie."""
     if not len(zombies):
         return _turn(-90.0, looks)
     away = np.hypot(*zombies.T)
@@ -116,13 +116,13 @@ def _knight(zombies: np.ndarray, looks: float) -> set[str]:
 
 
 def _turn(wanted: float, looks: float) -> set[str]:
-    """The button that turns from a direction to an angle, degrees clockwise from the right; empty if it is near."""
+    """The button that turns from a direction to an angle (degrees clockwise from the right); empty if they are close."""
     left = _difference(wanted, looks)
     return set() if abs(left) <= AIM_DEGREES else {"RIGHT"} if left > 0 else {"LEFT"}
 
 
 def _difference(wanted: float, looks: float) -> float:
-    """Degrees from a direction to an angle, -180 to 180."""
+    """Difference from a direction to an angle: -180 to 180 degrees."""
     return (wanted - looks + 180) % 360 - 180
 
 
@@ -148,9 +148,9 @@ PARTNERS: dict[str, Play] = {
 
 
 class Partner:
-    """Plays a seat of a built-in game of several; `attach` must show it the environment before it acts.
+    """A player of one seat in a built-in game of several seats; call `attach` with the environment before it acts.
 
-    Its hand slips as a person's: now and then it does nothing for a step, which makes every episode its own.
+    Its hand slips as a person's does: now and then it does nothing for a step, so that all episodes differ.
     """
 
     name = "scripted"

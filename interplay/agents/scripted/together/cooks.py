@@ -1,4 +1,4 @@
-"""Overcooked: fetch what the pots need next by the shortest way, and hand things over on a counter."""
+"""Overcooked: fetch the next ingredient or dish by the shortest way, and hand things over on a counter."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ CAPACITY = 3
 
 @dataclass(frozen=True)
 class Kitchen:
-    """The kitchen as one cook sees it.
+    """The kitchen as seen by one cook.
 
-    `things` has CoGrid's name of the thing in a cell; a pile is `onion_stack`, an onion on a counter `onion`, a counter with
-    nothing on it `counter`. `pots` counts onions, `cooked` has the pots with a soup that is ready. `looks` is the button of
-    this cook's direction, and an empty text stands for empty hands.
+    `things` has CoGrid's name of the thing in a cell: a pile is `onion_stack`, an onion on a counter `onion`, an empty counter
+    `counter`. `pots` has the number of onions in each pot; `cooked` has the pots with a finished soup. `looks` is the button of
+    this cook's direction. An empty text means empty hands.
     """
 
     things: dict[Cell, str]
@@ -42,7 +42,7 @@ class Kitchen:
         return {cell for cell, thing in self.things.items() if thing in names}
 
     def reach(self, start: Cell, blocked: Collection[Cell] = ()) -> dict[Cell, list[str]]:
-        """Cell -> the buttons that lead a cook there from `start`, the fewest, for all cells that can be reached."""
+        """Map each cell that can be reached to the shortest list of buttons that leads a cook there from `start`."""
         ways: dict[Cell, list[str]] = {start: []}
         queue = deque([start])
         while queue:
@@ -61,12 +61,12 @@ def beside(cell: Cell, button: str) -> Cell:
 
 
 def within(ways: Collection[Cell]) -> set[Cell]:
-    """Cells that touch one of these."""
+    """Cells next to at least one of these cells."""
     return {beside(cell, button) for cell in ways for button in STEPS}
 
 
 def cook(env: CogridEnv, seat: str, rng: np.random.Generator) -> Iterator[set[str]]:
-    """At each step choose where to use the hands, go there, look there, use them; step aside where the way is closed."""
+    """At each step choose a cell to use the hands at, go there, look at it, and use them; step aside if the way is blocked."""
     number = env.task.seats.index(seat)
     num_stuck = 0
     before: Any = None
@@ -83,7 +83,7 @@ def cook(env: CogridEnv, seat: str, rng: np.random.Generator) -> Iterator[set[st
 
 
 def towards(kitchen: Kitchen, goals: Collection[Cell], blocked: Collection[Cell]) -> str:
-    """The next button on the shortest way to use the hands at one of these cells; empty where there is no way."""
+    """The next button on the shortest way to use the hands at one of these cells; empty if there is no way."""
     best: list[str] | None = None
     for cell, way in kitchen.reach(kitchen.me, blocked).items():
         for button in STEPS:
