@@ -63,6 +63,10 @@ class AtariEnv(PlayableEnv):
     (`terminated`) when the game is over and are truncated after `task.max_steps`.
 
     Task options: `noop_max` (30), `sticky` (0.0, probability that the previous action is repeated), `mode`, `difficulty`.
+
+    Raises:
+        NotFoundError: If the game or an option is unknown.
+        EnvError: If an option has an invalid value, or the game does not have this mode or difficulty.
     """
 
     observes_view = True
@@ -135,6 +139,7 @@ class AtariEnv(PlayableEnv):
         return screen
 
     def render(self) -> np.ndarray:  # type: ignore[override]
+        """Return the native screen in colour, uint8, shape (H, W, 3), in most games (210, 160, 3)."""
         return self._frame.rgb()
 
     def snapshot(self) -> bytes:

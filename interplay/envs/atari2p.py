@@ -48,6 +48,10 @@ class TwoPlayerAtariEnv(PlayableEnv):
     Task options: those of `ale:` (`mode`: the first mode for two players by default), and `bonus`: whether a player is paid
     when the other is hit (default true). In Space Invaders the bonus is 200 points. The byte of RAM that says who was hit tells
     these points from points for shooting.
+
+    Raises:
+        NotFoundError: If the game or an option is unknown.
+        EnvError: If the game is not for two, the task does not have two seats, or an option has an invalid value.
     """
 
     observes_view = True
@@ -104,6 +108,8 @@ class TwoPlayerAtariEnv(PlayableEnv):
         return self._observe(), {"lives": self._lives()}
 
     def step(self, action: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, float], bool, bool, dict[str, Any]]:
+        """Play one frame (1/60 s); `action` is a mapping seat -> action.
+        Raises EnvError if a seat has no action, or one that does not exist."""
         seats = self.task.seats
         require_actions(self.task, action, seats)
         applied = {seat: int(action[seat]) for seat in seats}
@@ -144,6 +150,7 @@ class TwoPlayerAtariEnv(PlayableEnv):
         return Frame(self._screen, PALETTE)
 
     def render(self) -> np.ndarray:  # type: ignore[override]
+        """Return the native screen in colour, uint8, shape (H, W, 3), in most games (210, 160, 3)."""
         return PALETTE[self._screen]
 
     def _state(self) -> bytes:

@@ -42,7 +42,8 @@ def require_actions(task: Task, action: Any, seats: Collection[str]) -> None:
 
 def reward_of(value: Any) -> float:
     """Return a reward of another project's environment as a float.
-    It may be a number, an array with one number, or None, which counts as missing (NaN)."""
+    It may be a number, an array with one number, or None, which counts as missing (NaN).
+    Raises EnvError if it is not one number."""
     try:
         return np.nan if value is None else float(np.asarray(value).item())
     except (TypeError, ValueError):
@@ -101,6 +102,7 @@ class Frame(NamedTuple):
     palette: np.ndarray | None = None
 
     def rgb(self) -> np.ndarray:
+        """Return the picture in colour, uint8, shape (H, W, 3)."""
         return self.pixels if self.palette is None else self.palette[self.pixels]
 
 
@@ -259,7 +261,11 @@ class PlayableEnv(gymnasium.Env[Mapping[str, Any], Mapping[str, Any]]):
 
 
 class SingleAgentEnv(gymnasium.Env[Any, Any]):
-    """A world of one seat in Gymnasium's form: actions, observations and rewards are not mappings by seat."""
+    """A world of one seat in Gymnasium's form: actions, observations and rewards are not mappings by seat.
+
+    Raises:
+        EnvError: If the world has several seats.
+    """
 
     def __init__(self, env: PlayableEnv) -> None:
         if len(env.task.seats) > 1:

@@ -56,6 +56,10 @@ class CogridEnv(ParallelGame):
     A seed decides in which direction agents look and, if the layout has no start places, where they begin.
 
     Observations are CoGrid's features, float32, shape (N,). There are no task options.
+
+    Raises:
+        NotFoundError: If the id is not registered, or the task has an option.
+        EnvError: If its agents do not match the seats of the task.
     """
 
     deterministic = True

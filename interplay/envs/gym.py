@@ -33,6 +33,10 @@ class GymEnv(PlayableEnv):
 
     Task options: `kwargs` (a table passed to `gymnasium.make`) and `deterministic` (default true: seed and actions decide
     everything, which `interplay episodes verify` then proves; set it to false for other environments).
+
+    Raises:
+        NotFoundError: If the id is not registered; the nearest is offered.
+        EnvError: If Gymnasium cannot make the environment.
     """
 
     def __init__(self, task: Task, env: gymnasium.Env | None = None) -> None:
@@ -77,6 +81,7 @@ class GymEnv(PlayableEnv):
         return {seat: self._observation}, {seat: reward_of(reward)}, bool(terminated), bool(truncated), info
 
     def view(self) -> Frame:
+        """Return the environment's picture, uint8, shape (H, W, 3), drawn at most once a step (EnvError before a reset)."""
         if self._picture is None:
             raise EnvError(f"{self.task.env.id} has no picture before its first reset")
         return Frame(self._picture)
@@ -85,6 +90,7 @@ class GymEnv(PlayableEnv):
         return np.asarray(gymnasium.spaces.flatten(self.observation_space[seat], self._observation), np.float32)
 
     def render(self) -> np.ndarray:  # type: ignore[override]
+        """Return the picture that the environment draws now, uint8, shape (H, W, 3) (EnvError if it draws none)."""
         try:
             picture = self._env.render()
         except gymnasium.error.DependencyNotInstalled as error:

@@ -84,6 +84,7 @@ class DQN:
         self._pictures: deque[np.ndarray] = deque(maxlen=self.stack)
 
     def space(self) -> gymnasium.Space:
+        """Return the space of observations: uint8, shape (4, 84, 84)."""
         return gymnasium.spaces.Box(0, 255, (self.stack, self.size, self.size), np.uint8)
 
     def reset(self, frame: Frame) -> np.ndarray:
@@ -166,6 +167,7 @@ class Small:
         self._offset = 0
 
     def space(self) -> gymnasium.Space:
+        """Return the space of observations: uint8, shape (36, 64, 3)."""
         return gymnasium.spaces.Box(0, 255, (self.size[1], self.size[0], 3), np.uint8)
 
     def reset(self, frame: Frame) -> np.ndarray:
@@ -281,7 +283,8 @@ def observe(view: Pipeline, frames: Iterable[Frame], *, ended: bool = True) -> I
 
 
 def grey(frame: Frame) -> np.ndarray:
-    """Return the luma of a frame, uint8, shape (H, W), always as a new array."""
+    """Return the luma of a frame, uint8, shape (H, W), always as a new array.
+    Raises EnvError if the frame has a palette of another shape than (256, 3)."""
     if frame.palette is PALETTE:
         import cv2  # as above; an eighth of the time of LUMA[frame.pixels]
 

@@ -65,6 +65,8 @@ class ParallelGame(PlayableEnv):
         return dict(self._seen), self._info(infos)
 
     def step(self, action: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, float], bool, bool, dict[str, Any]]:
+        """Play one step of all seats; `action` is a mapping seat -> action.
+        Raises EnvError if a seat that plays has no action, or the game is over."""
         playing, was_done = self._playing(), set(self._done)
         if not playing:
             raise EnvError(f"task {self.task.id}: the game is not running; call reset before the next step")
@@ -113,6 +115,7 @@ class ParallelGame(PlayableEnv):
         return Frame(self._picture)
 
     def render(self) -> np.ndarray:  # type: ignore[override]
+        """Return the picture that the environment draws now, uint8, shape (H, W, 3) (EnvError if it draws none)."""
         picture = self._env.render()
         self._drawn = picture_of(picture, self.task.env.id, self._drawn)
         return self._drawn

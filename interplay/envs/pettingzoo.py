@@ -30,6 +30,10 @@ class PettingZooEnv(ParallelGame):
 
     Task options: `kwargs` (a table passed to the environment) and `deterministic` (default true: seed and actions decide
     everything, which `interplay episodes verify` then proves; set it to false for other environments).
+
+    Raises:
+        NotFoundError: If the id is not registered, or an option does not exist; the nearest is offered.
+        EnvError: If PettingZoo cannot make it, it is played in turns, or its agents do not match the seats of the task.
     """
 
     def __init__(self, task: Task) -> None:

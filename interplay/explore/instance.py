@@ -177,6 +177,7 @@ def load(path: str | Path) -> Instance:
 
 
 def load_all(files: Iterable[Path]) -> list[Instance]:
+    """Read instances from files (InstanceError: as for `load`; also if there is no instance, or two have the same name)."""
     made: dict[str, Instance] = {}
     for file in files:
         one = load(file)

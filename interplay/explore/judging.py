@@ -102,6 +102,7 @@ def known(archive: Archive, episode_id: str, *, advance: Callable[[int], None] =
     """Return an episode's judgement by an instance that comes with the package; compute and cache a missing one.
 
     Raises:
+        NotFoundError: If there is no such episode.
         JudgingError: If the episode is of no such instance, or of another scene with the same name.
     """
     there = judgement_cache.read(archive.root, episode_id)

@@ -37,7 +37,6 @@ class FactorAgreement:
     Attributes:
         num_answers: Number of people's answers to the question, without `na`; a direct question has two, one for each side.
         agreement: Share of these answers that the judge gives, too.
-        `commonest`: Share of people's most frequent answer; a judge that always gives this answer would reach it.
         people_agree: Share of pairs of people who gave the same answer about the same videos; `None` without such a pair.
     """
 
@@ -46,6 +45,7 @@ class FactorAgreement:
     num_answers: int
     agreement: float
     commonest: float
+    """Share of people's most frequent answer; a judge that always gives this answer would reach it."""
     people_agree: float | None
     num_people_pairs: int
 

@@ -59,6 +59,7 @@ class PreferenceModel:
     """A fitted model.
 
     Attributes:
+        weights: float64, shape (F,): one for each feature.
         draw: b in the module's formula; `None` if no answer was a draw.
         temperature: Above 1 if the fit's probabilities were too extreme; chosen on answers that the fit had not seen.
     """
@@ -77,6 +78,7 @@ class YesNoModel:
     """Logistic regression: whether people say yes about one episode; the intercept is for an episode with average features."""
 
     weights: Array
+    """float64, shape (F,)."""
     intercept: float
 
     def probabilities(self, features: Array) -> Array:

@@ -545,6 +545,8 @@ class PlayServer:
     # What games need
 
     def partner(self, task: Task) -> str | None:
+        """Return the agent that acts for a person who has left, and plays where no second person comes; None if no agent
+        does."""
         return self.roster.partner(task)
 
     def expect(self, agent: str) -> None:
@@ -598,7 +600,8 @@ class PlayServer:
         self._set_states(seated, "playing", game.episode_id)
 
     def note_over(self, seat: Seat, *, state: str, episode_id: str | None = None) -> None:
-        """Record that the game is over for a seat. Forget the seat after a while, so that a late client can still ask."""
+        """Record that the game is over for a seat. Forget the seat after a while, so that a late client can still ask.
+        `state`: the state of the player's session from now on, `ended` or `interrupted`."""
         assert seat.session is not None
         self._set_states([seat.session], state, episode_id, is_known=True)
         asyncio.get_running_loop().call_later(self.seat_kept_s, self._places.pop, seat.session, None)

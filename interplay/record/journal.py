@@ -320,6 +320,7 @@ def claim(paths: Sequence[Path]) -> Iterator[None]:
 
 
 def read_header(path: Path) -> Header:
+    """Return the header of a segment (RecordingError: as for `Segment`)."""
     with closing(Segment(path)) as segment:
         return segment.header
 

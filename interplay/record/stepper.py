@@ -81,7 +81,8 @@ class RecordedEpisode:
         self._frame_rate_hz = task.frame_rate_hz
 
     def start(self, seed: int, options: dict[str, Any] | None = None) -> tuple[Mapping[str, Any], dict[str, Any]]:
-        """Reset the world and record its first observation; return the result of `env.reset`."""
+        """Reset the world and record its first observation; return the result of `env.reset`.
+        Raises RecordingError if the recording cannot begin, or the seed is above 2**63 - 1."""
         if seed > MAX_SEED:
             raise RecordingError(f"a seed is a whole number from 0 to 2**63 - 1, got {seed}\nTake its remainder:  seed % 2**63")
         observations, info = self.env.reset(seed=seed, options=options)

@@ -93,7 +93,7 @@ class Anova(NamedTuple):
 
 
 def chi_square(rows: Sequence[Sequence[int]]) -> ChiSquare:
-    """Make Pearson's chi-square test of independence, without Yates's correction.
+    """Return statistic, degrees of freedom and p of Pearson's chi-square test of independence, without Yates's correction.
 
     Each row has the counts of one group. Empty rows and columns are left out.
 

@@ -674,7 +674,7 @@ class Problem(Base):
     match_id: Mapped[str] = mapped_column(ForeignKey("matches.id"), index=True)
     judge: Mapped[str]
     kind: Mapped[str]
-    """Kind of problem: a name of `judge.problems.KINDS`."""
+    """Kind of problem: a name of `judge.form.PROBLEMS`."""
     words: Mapped[str]
     created_at: Mapped[datetime]
 

@@ -33,7 +33,12 @@ class TokenExistsError(InterplayError):
 
 
 def create_token(session: Session, *, name: str, scope: Scope, now: datetime) -> str:
-    """Return a new token for a name that was never used; the token is not stored and cannot be shown again."""
+    """Return a new token for a name that was never used; the token is not stored and cannot be shown again.
+
+    Raises:
+        TokenExistsError: If a token has or had this name.
+        ValueError: If there is no such scope.
+    """
     if scope not in SCOPES:
         raise ValueError(f"scope must be one of {', '.join(SCOPES)}, got {scope!r}")
     if session.scalar(select(ApiToken.id).where(ApiToken.name == name)) is not None:
@@ -64,7 +69,8 @@ def tokens(session: Session) -> Sequence[ApiToken]:
 
 
 def revoke_token(session: Session, *, name: str, now: datetime) -> bool:
-    """Revoke a token; return False if it was revoked before. Its agents and answers stay."""
+    """Revoke a token; return False if it was revoked before. Its agents and answers stay.
+    Raises NotFoundError, with the nearest name, if no token has this name."""
     rows = {row.name: row for row in tokens(session)}
     if name not in rows:
         raise unknown_name("token", name, rows, hint="Make one:  interplay judge token create NAME --scope agents")

@@ -122,6 +122,7 @@ class MinecraftEnv(PlayableEnv):
         return {self._seat: {"pov": self.view().pixels}}
 
     def view(self) -> Frame:
+        """Return the player's picture, uint8, shape (360, 640, 3) (EnvError before the first reset)."""
         if self._picture is None:
             raise EnvError(f"task {self.task.id} has no picture yet; call reset first")
         return Frame(self._picture)

@@ -34,6 +34,10 @@ class MinestudioEnv(MinecraftEnv):
     no ESC either. Here ESC presses `inventory` while a screen is open, which closes the screen, and otherwise ends the episode.
     An episode also ends when the player has no health left or the simulator says done. `info` has the simulator's entries,
     without pictures: `health`, `food_level`, `is_gui_open`, `player_pos`, `inventory` and more.
+
+    Raises:
+        NotFoundError: If the name or an option does not exist.
+        EnvError: If an option has an invalid value, or MineStudio or its engine is not installed.
     """
 
     _packages = ("minestudio",)

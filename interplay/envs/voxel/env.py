@@ -91,6 +91,10 @@ class VoxelEnv(PlayableEnv):
     With several seats, facts about a player have the name `<seat>.<name>` in the info. All players have the first items of the
     task; its commands act for the first player. Players who died or said "done" no longer act, and `info["seats_done"]` lists
     them; the episode ends when this is true of all. `view()` shows the players' pictures side by side.
+
+    Raises:
+        NotFoundError: If an option, item, kind of land or outcome check does not exist.
+        EnvError: If an option has an invalid value, or an outcome check cannot be imported.
     """
 
     deterministic = True
@@ -296,6 +300,8 @@ class VoxelEnv(PlayableEnv):
         return Frame(np.concatenate([self.view_of(seat).pixels for seat in seats], axis=1))
 
     def view_of(self, seat: str) -> Frame:
+        """Return the picture of the player in this seat, uint8, shape (H, W, 3), drawn when it is first needed in a step.
+        Raises EnvError before the first reset."""
         if seat not in self._pictures:
             width, height = self._size
             if height not in self._renderers:

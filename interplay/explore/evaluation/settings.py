@@ -45,6 +45,9 @@ class Settings:
         attempts: Number of unusable replies after which one tick passes without an action.
         macro_ticks: Longest duration of one macro, in ticks; 0 if there are no macros.
         picture_width: In pixels.
+    Raises:
+        NotFoundError: If the protocol or the goal is unknown.
+        SettingsError: If there is fewer than 1 step.
     """
 
     protocol: str = "paper"

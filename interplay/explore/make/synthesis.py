@@ -62,6 +62,8 @@ class Plan:
         count: Number of instances of each mode.
         hops: Number of tasks in an instance; if `None`, it is drawn within `HOPS`.
         model: Name of the maker's model, used in `source` and to make the instances' names.
+    Raises:
+        SynthesisError: If there are fewer different tasks than an instance may take.
     """
 
     tasks: tuple[str, ...]

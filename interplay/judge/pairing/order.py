@@ -34,6 +34,9 @@ class OrderUncertainty:
     v is the variance of the difference of i and j; I is the information of one answer. Therefore a pair of very different
     agents is worth little (I and g are small), and so is a pair of well-known agents (u is small). A pair that has many agents
     close to it is worth most.
+
+    Attributes:
+        prior_sd: Standard deviation of strengths before any answer; logits, positive.
     """
 
     prior_sd: float = PRIOR_SD
@@ -53,6 +56,9 @@ class Focus:
     A new agent thus meets agents of similar strength, not agents that it surely beats. Pairs of two other agents follow, so
     that a judge who has seen every video of the new agent can continue; their worth, too, is what they tell about its place.
     Names in `agents` that are not candidates are ignored. If no name is a candidate, all places matter, as under `order`.
+
+    Attributes:
+        prior_sd: Standard deviation of strengths before any answer; logits, positive.
     """
 
     agents: tuple[str, ...]

@@ -43,6 +43,7 @@ class Simulation:
     """Settings of a simulation.
 
     Attributes:
+        num_agents: Number of agents to rank, at least 3.
         max_answers: Number of answers after which a run ends, even if it has not reached its target.
         target: Rank correlation (Spearman) with the truth that a run should reach, between 0 and 1.
         profile: Distribution of skills: `normal`, or `bedd` for the published scores of six agents and others around them.

@@ -45,7 +45,10 @@ class Game:
         company: The earlier episode whose players meet again; None if anybody may come.
 
     Attributes:
+        study: Rules that a study sets for the game; None for a game outside studies.
+        is_blind: Whether its players are not told which seats are agents.
         invitation: Name of the game in invitations that its players send to friends.
+        watchers: People who watch the game and do not play.
     """
 
     def __init__(

@@ -198,8 +198,12 @@ class Pace:
         return self._heights[self.level]
 
     def add(self, cost_us: int, late_us: int) -> None:
-        """Note that a step was made; the next step may be drawn at another size. `cost_us`: real time from the beginning of the
-        step to the end of its picture. `late_us`: how late the step began."""
+        """Note that a step was made; the next step may be drawn at another size.
+
+        Args:
+            cost_us: Microseconds of real time from the beginning of the step to the end of its picture.
+            late_us: How many microseconds late the step began.
+        """
         self._costs_us.append(cost_us)
         self._num_since_try += 1
         is_late = late_us > LATE_SHARE * self._period_us

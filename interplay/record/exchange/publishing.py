@@ -138,6 +138,7 @@ class Publishing:
         )
 
     def file(self, episode_id: str) -> Copy:
+        """Return the file of one episode (NotFoundError: if there is no such episode, or it may not be released)."""
         found = self._archive.released(ids=[episode_id])
         if not found.episodes:
             raise NotFoundError(f"episode {episode_id} may not be released: somebody in it did not agree, or it has no file")

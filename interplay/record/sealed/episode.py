@@ -93,7 +93,8 @@ class Episode:
 
     @classmethod
     def open(cls, path: Path | str) -> Episode:
-        """Open a sealed file without a catalogue."""
+        """Open a sealed file without a catalogue.
+        Raises RecordingError if it is missing, empty, cut off, no episode, or of another version."""
         file = Path(path)
         parquet = _open(file)
         metadata = _metadata(parquet, file)
@@ -185,7 +186,8 @@ class Episode:
         return spaces.from_arrow(self.header.action_spaces[seat], column)
 
     def action_parts(self, seat: str | None = None) -> dict[str, np.ndarray]:
-        """Return the composed actions of a seat (by default the first), entry by entry: each of shape (T, ...)."""
+        """Return the composed actions of a seat (by default the first), entry by entry: each of shape (T, ...).
+        Raises RecordingError if they are not a mapping."""
         seat = self._seat(seat)
         space = self.header.action_spaces[seat]
         if not isinstance(space, gymnasium.spaces.Dict):
@@ -219,7 +221,8 @@ class Episode:
         return num_steps, seat_end(seat, json.loads((texts and texts[-1]) or "{}"), **how)
 
     def raw_observations(self) -> np.ndarray:
-        """Return the observations of the environment, shape (T + 1, ...), for worlds whose observation is not the view."""
+        """Return the observations of the environment, shape (T + 1, ...), for worlds whose observation is not the view.
+        Raises RecordingError if the observation is the view; use `frames`."""
         if self.header.observation_space is None:
             raise RecordingError(f"episode {self.id}: observations of {self.env} are its view; use episode.frames")
         return spaces.from_arrow(self.header.observation_space, self._steps.column("observation").combine_chunks())

@@ -227,6 +227,11 @@ def bonuses_due(finished: Iterable[Finished], *, reward: Decimal, hourly: Decima
 
 
 def quantile(ordered: Sequence[float], share: float) -> float:
+    """Return a quantile of ascending values, interpolated linearly between neighbours (NumPy's default).
+
+    >>> quantile([1, 2, 4], 0.75)
+    3.0
+    """
     place = share * (len(ordered) - 1)
     below = math.floor(place)
     above = min(below + 1, len(ordered) - 1)

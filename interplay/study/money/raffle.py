@@ -69,7 +69,11 @@ class RaffleEntries:
 
     def draw(self, study: str, *, seed: int | None = None) -> DrawnAddresses:
         """Draw the winners among the addresses of a study, once, and write seed and winners.
-        Raises StudyError if it is open or has no entries."""
+
+        Raises:
+            NotFoundError: If no such study was opened here.
+            StudyError: If it has no raffle or no entries, is open, or was drawn before with another seed.
+        """
         opened = self._studies.get(study)
         raffle = None if opened.study.play is None else opened.study.play.raffle
         if raffle is None:
@@ -95,7 +99,8 @@ class RaffleEntries:
             return DrawnAddresses(chosen, tuple(addresses), winners, before is None)
 
     def forget(self, study: str) -> int:
-        """Erase the addresses of a study after its draw and return their number (StudyError before the draw)."""
+        """Erase the addresses of a study after its draw and return their number.
+        Raises NotFoundError if no such study was opened here, and StudyError before the draw."""
         self._studies.get(study)
         with self._database.write() as session:
             lock(session)
@@ -139,6 +144,9 @@ def draw(entries: Iterable[str], winners: int, seed: int) -> tuple[list[Ticket],
 
     To repeat a draw by hand, run `printf 'SEED:ENTRY' | sha256sum` for each entry and sort. An entry that is added or removed
     does not change the numbers of other entries, so that a draw can be explained entry by entry.
+
+    Raises:
+        ValueError: If an entry comes twice, or there is fewer than one winner.
 
     >>> [ticket.entry for ticket in draw(["ada", "bo", "cy"], 1, 7)[0]]
     ['cy']

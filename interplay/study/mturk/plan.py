@@ -43,7 +43,7 @@ class Service:
 
 @dataclass(frozen=True)
 class Event:
-    """One line of the ledger; fields as in `store.HitEvent`."""
+    """One line of the ledger; fields as in `store.models.HitEvent`."""
 
     request: str
     state: str

@@ -203,7 +203,7 @@ def evidence(variant: str, treatment: Treatment, games: Sequence[PlayedGame]) ->
 
 
 def read_evidence(said: Mapping[str, Any]) -> tuple[Treatment, list[PlayedGame]]:
-    """Read back what `evidence` wrote; `treatment.earned` of these games gives the amount that was written."""
+    """Read back what `evidence` wrote; `Treatment.earned` of these games gives the amount that was written."""
     rules = said["treatment"]
     bonus = dict(rules["bonus"] or {})
     kind = {"sliding": SlidingBonus, "linear": LinearBonus}.get(bonus.pop("kind", ""))

@@ -30,8 +30,11 @@ _REMEMBERED_S = 24 * 3600
 
 
 def part_of(request: HTTPConnection) -> Enrolment | None:
-    """Return the enrolment of this request from memory, so that its `outcome` may be out of date; None without a token.
-    Raises HTTPException 401 for a token of another server, or of a deleted enrolment."""
+    """Return the enrolment of this request, from memory, so its `outcome` may be out of date; None without a token.
+
+    Raises:
+        HTTPException: 401, if the token is not this server's or its enrolment is gone.
+    """
     token = request.headers.get(HEADER) or request.query_params.get(PARAMETER)
     if not token:
         return None
