@@ -324,7 +324,7 @@ def _served(http: httpx.Client, task: Task, judge: str) -> dict[str, Any]:
         if answer.status_code not in (404, 409):
             answer.raise_for_status()
         time.sleep(0.1)
-    raise DemoError(f"no match could be served to {judge} for a minute; see server.log in the data folder")
+    raise DemoError(f"the server had no match for {judge} in a minute of requests; see server.log in the data folder")
 
 
 def _returns(archive: interplay.record.Archive, match_id: str) -> tuple[float, float]:

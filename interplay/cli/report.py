@@ -87,7 +87,9 @@ def crowdplay(
     out: Annotated[
         Path | None, typer.Option("--out", help="Folder for the report; default: reports/crowdplay in the data folder.")
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the maps of plays.")] = 0,
+    seed: Annotated[
+        int, typer.Option("--seed", min=0, help="Seed of the maps on which similar games are close together (t-SNE).")
+    ] = 0,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
     as_json: JsonOption = False,

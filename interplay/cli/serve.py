@@ -75,8 +75,8 @@ _Partners = Annotated[
     typer.Option(
         "--partner",
         metavar="TASK=AGENT",
-        help="The agent that plays in this task for a person who has left; 'none' for no agent; may be repeated. Default: "
-        "the scripted player of the task, if there is one.",
+        help="The agent that plays in TASK for a person who has left, and where no second person comes; 'none' for no agent. "
+        "May be repeated, for other tasks. Default: the scripted player of the task, if there is one.",
     ),
 ]
 _PartnerAfter = Annotated[

@@ -80,7 +80,7 @@ def load_embedded(
     if missing:
         raise TransitionError(
             f"{folder} lacks embeddings of {len(missing)} of {len(episodes)} episodes, {missing[0]} among them\n"
-            f"Make them; those that are there are kept:  {again}"
+            f"Make the missing ones (existing ones are kept) with:  {again}"
         )
     parts: list[np.ndarray] = []
     columns: dict[str, list[np.ndarray]] = {name: [] for name in COLUMNS}

@@ -34,7 +34,8 @@ _OPERATOR_FIELDS = ("actor", "actor_kind", "seed", "countdown_s")
 
 
 class SessionRequest(BaseModel):
-    """A request to play a task, and who draws it; all else is for operators."""
+    """A request to play a task. `drawn` says whether the browser or the server draws the pictures. Only operators may set
+    `actor`, `actor_kind`, `seed` and `countdown_s`."""
 
     model_config = ConfigDict(extra="forbid")
     task: str = Field(max_length=200)

@@ -216,7 +216,9 @@ def test_embeddings_that_do_not_fit_are_refused(recorded, tmp_path):
         train(recorded, settings, "m")
     folder.mkdir()
     (folder / "embedding.json").write_bytes((good / "embedding.json").read_bytes())
-    with pytest.raises(TransitionError, match=r"lacks embeddings of 3 of 3 episodes, .* among them\nMake them; .*demos embed"):
+    with pytest.raises(
+        TransitionError, match=r"lacks embeddings of 3 of 3 episodes, .* among them\nMake the missing ones .*demos embed"
+    ):
         train(recorded, settings, "m")
     first, second, third = (shard_path(folder, episode.id) for episode in recorded.episodes(actor="walker"))
     for path in (first, second, third):

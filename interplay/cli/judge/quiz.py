@@ -91,7 +91,9 @@ def export(
     folder: Annotated[Path, typer.Option("--out", help="Folder to write to; made if missing.")] = Path("quiz"),
     kind: Annotated[
         Literal["text", "mturk", "toml"],
-        typer.Option("--format", help="Plain text, Mechanical Turk's XML, or TOML to change."),
+        typer.Option(
+            "--format", help="text: plain text; mturk: XML for a test of Mechanical Turk; toml: a file that you can edit."
+        ),
     ] = "text",
     picture_base: Annotated[
         str | None, typer.Option("--picture-base", help="https address of the folder with the quiz's pictures (for mturk).")

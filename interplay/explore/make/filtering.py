@@ -26,6 +26,7 @@ from interplay.explore.make.knowledge import (
     texts,
 )
 from interplay.files import write_bytes, write_json
+from interplay.wording import amount
 
 TEMPERATURE, MOST_TOKENS = 0.3, 1024
 ANALYSIS, QUEUE, VOTES = "task_analysis.json", "queue.tsv", "votes.json"
@@ -56,7 +57,7 @@ async def judge(
     if num_models < LEAST_MODELS or num_samples < LEAST_SAMPLES:
         raise KnowledgeError(
             f"the filter needs at least {LEAST_MODELS} models, each asked at least {LEAST_SAMPLES} times; "
-            f"got {num_models} models, each asked {num_samples} times\n"
+            f"got {amount(num_models, 'model')}, asked {num_samples} times\n"
             "Remedy: add a model with --model, and leave --samples out."
         )
     turns = asyncio.Semaphore(_AT_ONCE)

@@ -108,8 +108,8 @@ class SegmentStudies:
         if all(overlap(one, other) for one, other in itertools.combinations(teaching, 2)):
             raise SegmentError(
                 f"{amount(len(drawn), 'segment was', 'segments were')} drawn from {amount(len(games), 'game')} of {task.id}; "
-                f"outside the held-out worlds no two of them can be compared\n"
-                "Remedy: write a larger number, fewer seconds, or choose more games."
+                "outside the held-out worlds no two of them can be compared: there are fewer than two, or all share steps\n"
+                "Remedy: in [judging.segments] write a larger number or fewer seconds, or choose more games."
             )
         try:  # one video, so that a task without pictures is refused before anybody is asked to judge it
             film(self._archive, Clip(drawn[0].episode_id, drawn[0].first_step, drawn[0].last_step).name)

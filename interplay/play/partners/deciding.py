@@ -229,7 +229,9 @@ class Player:
             # One in the short form plays one game: another one for each.
             found = shared or find(self.name, self._shared.archive)
             if isinstance(found, Insider):
-                raise AgentError(f"agent {self.name!r} looks into its world; in live games only built-in agents can")
+                raise AgentError(
+                    f"agent {self.name!r} reads the state of its world; in live games only built-in agents may do that"
+                )
             agent = as_agent(found)
             state = agent.begin(Task.from_json(begin.task), rng=np.random.default_rng(begin.seed))
         self._seated[key] = Seated(agent, state)

@@ -23,7 +23,7 @@ _NAME_WORDS = "1 to 60 letters, digits or . _ + -, the first a letter or digit"
 
 
 def _matching(pattern: str, message: LiteralString) -> AfterValidator:
-    """Make a check of a pattern that refuses with `message`; pydantic's own check would show the pattern."""
+    """Return a validator that refuses text not matching `pattern`, with `message`; pydantic's own message shows the pattern."""
 
     def check(value: str) -> str:
         if re.fullmatch(pattern, value) is None:
