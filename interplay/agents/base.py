@@ -116,7 +116,7 @@ class SeatedAgent:
     def __init__(self, agent: Agent | SimpleAgent, task: Task, *, rng: np.random.Generator) -> None:
         self.agent = as_agent(agent)
         self.observation: dict[str, Any] | None = None
-        """Its next decision is about this; None while its action is held."""
+        """Observation for the next decision; None while the last action is held."""
         self.state = self.agent.begin(task, rng=rng)
         self._action: Any = None
         self._num_steps = self._held_until = 0

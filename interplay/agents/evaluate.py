@@ -26,7 +26,7 @@ from interplay.store import entrants as store
 from interplay.tasks import Task
 
 _SHORT_S = 60.0
-"""One process has played so many seconds of a fast world, in all, before a second one has begun."""
+"""Seconds of a fast world, summed over all rollouts, that one process plays before a second process has started."""
 
 
 @dataclass(frozen=True)

@@ -22,13 +22,13 @@ from interplay.agents.vpt.codec import BUTTONS, NUM_BUTTONS, NUM_CAMERA, STILL, 
 from interplay.envs import minerl_actions
 
 CODING = "vpt"
-"""Name of this way of writing actions in `model.json`."""
+"""Name of this encoding of actions in `model.json`."""
 CHOICES = gymnasium.spaces.MultiDiscrete([NUM_BUTTONS, NUM_CAMERA, 2])
-"""All choices, int64: buttons, camera, escape."""
+"""Space of the choices, int64, shape (3,): combination of buttons, turn of the camera, and whether escape is pressed."""
 NUM_PARTS = CHOICES.nvec.tolist()
 STILL_CHOICE = np.array([0, STILL, 0])
 _TAPPED = frozenset(("ESC", "drop", "inventory", "use", *(f"hotbar.{slot}" for slot in range(1, 10))))
-"""Keys that do their work in one step; the others are held."""
+"""Keys that do their work in a single step; all other keys are held down."""
 
 
 def is_composed(space: gymnasium.Space[Any]) -> bool:

@@ -62,6 +62,7 @@ class ParallelTask(pettingzoo.ParallelEnv):
         )
 
     def render(self) -> np.ndarray:
+        """Return the world's picture: uint8, shape (H, W, 3)."""
         return self._env.view().rgb()
 
     def close(self) -> None:

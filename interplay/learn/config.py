@@ -14,7 +14,7 @@ from interplay.envs import pipeline_names
 from interplay.errors import InterplayError, unknown_name
 
 CHECKPOINT = "checkpoint.safetensors"
-"""File in the folder of an unfinished run, from which it continues."""
+"""File in the folder of an unfinished run; the run can continue from it."""
 
 MOST_NAME_BYTES = 200
 
@@ -66,13 +66,13 @@ class RunConfig:
 
     algorithm: ClassVar[str] = ""
     presets: ClassVar[dict[str, dict[str, Any]]] = {}
-    """Name -> settings that differ from the defaults."""
+    """Name of a preset -> settings that differ from the defaults."""
     example: ClassVar[str] = "atari/space_invaders"
-    """A task, and options that go with it, for the example of the command."""
+    """Task and options that the command's example shows."""
     makes: ClassVar[tuple[str, str]] = "policy", "models"
-    """The product of a run, and its folder in the data folder."""
+    """Name of a run's product, and of the product's folder in the data folder."""
     learns_by_playing: ClassVar[bool] = False
-    """Whether a run plays games itself, so that it needs no recorded episodes and its length is a number of decisions."""
+    """Whether a run plays games itself; it then needs no recorded episodes, and its length is a number of decisions."""
 
     task: str = setting(help="Id of the task to learn.")
     seat: str | None = setting(None, "Which seat to learn from, in a task with several seats.")
@@ -164,7 +164,7 @@ class TrainingConfig(RunConfig):
 
     example: ClassVar[str] = "atari/space_invaders --actor human"
     is_composed: ClassVar[bool] = False
-    """Whether it learns keys and a camera (`interplay.agents.first_person`), not one whole number."""
+    """Whether the learned actions are keys and a camera (`interplay.agents.first_person`) instead of one whole number."""
     uses_reward: ClassVar[bool] = True
 
     updates: int = setting(10_000, "Gradient steps.", low=1, high=10**9)

@@ -43,10 +43,10 @@ from interplay.tasks import Task, find
 
 _LOOK_EVERY_S = 2.0
 _WORLDS = 6
-"""Purpose of random numbers: the seeds of worlds, and the players in them."""
+"""Part of a generator's seed: for the draws of worlds' seeds and of the players in these worlds."""
 
 Report = Callable[[str, int, int], None]
-"""Called with the present work, how much of it is done, and how much there is."""
+"""Called with the name of the present work, the amount done, and the total amount."""
 
 
 class Game(NamedTuple):

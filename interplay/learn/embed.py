@@ -45,9 +45,9 @@ from interplay.tables import visible
 FORMAT = "interplay-embedding"
 DESCRIPTION = "embedding.json"
 LOCK = ".embed.lock"
-"""A run holds this file of its folder of shards locked."""
+"""File in a folder of shards; a run keeps it locked."""
 CHUNK = 64
-"""Pictures that pass the network together; more need more memory and are hardly faster."""
+"""Number of pictures that pass the network together; larger chunks need more memory and are hardly faster."""
 
 _SMALL = (SIZE, SIZE, 3)
 

@@ -23,7 +23,7 @@ NO_QUANTITIES = (
     "training_loss_last",
     "training_accuracy_last",
 )
-"""Entries of a line without a curve."""
+"""Entries of a line of `metrics.jsonl` that are not drawn as curves."""
 
 
 def read_metrics(folder: Path) -> list[dict[str, Any]]:

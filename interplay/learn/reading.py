@@ -26,7 +26,7 @@ from interplay.record import Episode
 from interplay.record.format.schema import by_seat
 
 FOLDER = "transitions"
-"""Cache below a data folder. It can be deleted at any time; the next run reads the episodes again."""
+"""Folder of the cache in a data folder. It can be deleted at any time; the next run reads the episodes again."""
 _VERSION = 4
 
 

@@ -341,4 +341,4 @@ CONFIGS: dict[str, type[TrainingConfig]] = {
     config.algorithm: config
     for config in (BCConfig, FilteredBCConfig, CloneConfig, BCQConfig, CQLConfig, DQNConfig, IQLConfig, IQNConfig, SACConfig)
 }
-"""Algorithm -> its settings."""
+"""Algorithm -> class of its settings."""

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 RESERVED = (*ACTOR_KINDS, "any")
-"""Words that are no names to `--actor`."""
+"""Words that `--actor` does not read as names; so no policy can have one of these names."""
 
 
 class MissingTorchError(InterplayError):
@@ -248,7 +248,8 @@ def claimed(folder: Path, name: str, *, resume: bool, what: str = "policy", last
     """Lock a run's folder for this process while the block runs; an empty folder is removed again.
 
     Raises:
-        ConfigError: As `_check_run`, or if another process works on this run.
+        ConfigError: If there is a policy or an unfinished run of that name, a resumed run has ended, or another process is at
+            this run.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)

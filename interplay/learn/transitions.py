@@ -31,7 +31,7 @@ COLUMNS: dict[str, Any] = {
     "until_takeover": np.int32,
     "labels": np.int64,
 }
-"""Field of `Transitions` with a value for each decision -> its type."""
+"""Name of each field of `Transitions` that has a value for each decision -> type of these values."""
 
 
 class TransitionError(InterplayError):

@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 OVERALL = "overall"
-"""The question every judgement answers; its answer is `outcome`."""
+"""The question that every judgement answers; the answer is the judgement's `outcome`."""
 VALUES = ("first", "draw", "second")
-"""What an answer says once left and right are replaced by an order of the two things that is the same for all judges."""
+"""Possible answers, with left and right replaced by an order of the two things that is the same for all judges."""
 _MIRROR = {"left": "second", "right": "first", "draw": "draw"}
 _STRAIGHT = {"left": "first", "right": "second", "draw": "draw"}
 

@@ -26,14 +26,14 @@ _EXAMPLE = "left,right,outcome\nada,bob,left\n"
 _REPORT_EVERY = 2000
 """Rows between two calls of `on_progress`."""
 _OF_ARENA = {"model_a": "left", "model_b": "right", "winner": "outcome", "tstamp": "time"}
-"""Columns of the answers that LMArena publishes -> ours, where ours are not there."""
+"""LMArena's name of a column -> our name, unless the file already has a column with our name."""
 _OUTCOME: dict[str, Outcome] = {
     **{outcome: outcome for outcome in OUTCOMES},
     **{"model_a": "left", "model_b": "right", "tie": "draw", "tie (bothbad)": "draw", "both_bad": "draw"},
 }
 Made = TypeVar("Made")
 _Make = Callable[[Path, int, dict[str, int], list[str], dict[str, str]], Made]
-"""From file, line, columns, row and names seen so far to what the row says."""
+"""Function that converts a row, given the file, the line, the columns, the row, and the names seen so far."""
 
 
 class AnswersError(InterplayError):

@@ -23,7 +23,7 @@ Unit = Literal["answers", "judges"]
 UNITS: tuple[Unit, ...] = get_args(Unit)
 
 _CELLS_AT_ONCE = 8_000_000
-"""Resamples are made in parts of at most so many counts, which bounds memory at a few hundred megabytes."""
+"""Largest number of counts in one part of the resamples; it limits memory to a few hundred megabytes."""
 
 
 class Interval(NamedTuple):

@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 PHANTOM_DRAWS = 1.0
-"""Draws with a phantom of strength 0 each agent is given where the answers alone settle no finite strengths."""
+"""Number of draws with a phantom of strength 0 that each agent gets if the answers alone do not determine finite strengths."""
 _MAX_STEPS = 200
 _SMALL_STEP = 1e-11
-"""Newton stops when no log strength moves by more, times 1 + the largest of them."""
+"""Newton's method stops when no log strength moves by more than this times (1 + the largest absolute log strength)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +62,12 @@ class BradleyTerry:
 
 
 class BradleyTerryMany(NamedTuple):
-    """Log strengths of B logs about the same n agents, (B, n), each row with mean 0; which logs needed phantom draws, (B,)."""
+    """Fitted models of B logs about the same n agents.
+
+    Attributes:
+        log_strength: float64, shape (B, n), each row with mean 0.
+        is_regularised: bool, shape (B,): whether a log needed `PHANTOM_DRAWS`.
+    """
 
     log_strength: Array
     is_regularised: NDArray[np.bool_]

@@ -25,7 +25,7 @@ Array = NDArray[np.float64]
 _MAX_STEPS = 200
 _SMALL_STEP = 1e-11
 _TIE_BOUND = 30.0
-"""Bound of log(nu), as all answers may be ties."""
+"""Upper bound of log(nu), which would grow without limit if all answers were ties."""
 
 
 @dataclass(frozen=True, eq=False)

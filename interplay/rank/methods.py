@@ -19,7 +19,7 @@ from interplay.rank.standings import Comparison, Standings
 from interplay.rank.trueskill import OUTCOMES
 
 LEFT, RIGHT, DRAW = range(3)
-"""Codes of outcomes: their places in `OUTCOMES`."""
+"""Codes of outcomes: their indices in `OUTCOMES`."""
 _CODE = {outcome: code for code, outcome in enumerate(OUTCOMES)}
 
 
@@ -128,9 +128,9 @@ class Log:
 
 
 Report = Callable[[float], None]
-"""Called now and then with the share of the work done since, in [0, 1]."""
+"""Called now and then with the share of all work, in [0, 1], that was done since the last call."""
 _REPORT_EVERY = 100
-"""Answers of each log between two reports of TrueSkill."""
+"""Number of answers of each log that TrueSkill rates between two reports."""
 
 
 class RatingMethod(NamedTuple):
@@ -314,4 +314,4 @@ METHODS: Mapping[str, RatingMethod] = {
         draws="odds of their own",
     ),
 }
-"""Name -> method."""
+"""Name of a method -> the method."""

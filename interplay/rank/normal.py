@@ -21,9 +21,9 @@ Z95 = 1.959963984540054
 _SQRT_HALF = math.sqrt(0.5)
 _DENSITY_AT_ZERO = 1 / math.sqrt(2 * math.pi)
 _TAIL = 5.0
-"""Beyond this many standard deviations quotients of tiny numbers give way to a continued fraction."""
+"""From this many standard deviations on, a continued fraction replaces quotients of tiny numbers."""
 _NUM_TERMS = 32
-"""Terms of the continued fraction; 32 give full double precision from `_TAIL` on (checked against mpmath in the tests)."""
+"""Number of terms of the continued fraction; 32 give full double precision from `_TAIL` on (tests check this with mpmath)."""
 
 
 class Correction(NamedTuple):
@@ -88,9 +88,9 @@ def _mills_excess(x: Any, num_terms: int = _NUM_TERMS) -> Any:
 Array = NDArray[np.float64]
 
 _LOWEST, _HIGHEST, _PER_UNIT = -9, 14, 1024
-"""The table's ends and its cubics in one unit: cubics 1 / 1024 long err by less than 1e-15."""
+"""Lower and upper end of the table, and its cubics per unit: cubics of length 1 / 1024 have errors below 1e-15."""
 _NUM_TERMS_BEYOND = 14
-"""Terms of the continued fraction beyond the table's upper end, where these few give full precision."""
+"""Number of terms of the continued fraction above the table's upper end, where 14 terms give full precision."""
 
 
 class Corrections(NamedTuple):

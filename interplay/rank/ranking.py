@@ -18,7 +18,7 @@ from interplay.rank.trueskill import DEFAULTS, Settings
 Array = NDArray[np.float64]
 
 TOLERANCE = 1e-9
-"""Scores closer than this are one score; rounding leaves some 1e-14, and no answer moves a rating by so little."""
+"""Scores that differ by less than this are equal: rounding errors are about 1e-14, and no answer moves a score so little."""
 GROUPS_NOTE = (
     "answers connect these agents in {number} groups, with none between them; who is better across groups is not known, so "
     "each group has ranks of its own"

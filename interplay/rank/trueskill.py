@@ -58,7 +58,7 @@ class OutcomeProbabilities(NamedTuple):
 
 @dataclass(frozen=True)
 class Settings:
-    """The constants of the model.
+    """The constants of the model (ValueError: if a value is out of range; the text names the value).
 
     Attributes:
         mu, sigma: The rating of an agent without answers.
@@ -99,7 +99,10 @@ DEFAULTS = Settings()
 
 
 def rate_1vs1(left: Rating, right: Rating, outcome: Outcome, settings: Settings = DEFAULTS) -> RatingPair:
-    """Return the ratings after one answer; `outcome` names the better side, or `draw`.
+    """Return the ratings after one answer; `outcome` is `left` or `right` for the better agent, or `draw`.
+
+    Raises:
+        ValueError: If `outcome` is another value.
 
     >>> won = rate_1vs1(Rating(), Rating(), "left")
     >>> f"{won.left.mu:.3f} {won.right.mu:.3f} {won.left.sigma:.3f}"

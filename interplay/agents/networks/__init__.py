@@ -19,7 +19,7 @@ ARCHITECTURES: dict[str, Callable[..., Any]] = {
     "implicit_quantile_values": ImplicitQuantileValues,
     "constrained_values": ConstrainedValues,
 }
-"""Name, as `model.json` writes it -> class."""
+"""Name in `model.json` -> class."""
 
 
 def build(architecture: Mapping[str, Any]) -> Any:

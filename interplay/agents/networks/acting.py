@@ -25,6 +25,7 @@ class Feedforward(nn.Module):
         self.out = nn.Linear(self.encoder.num_features, outputs)
 
     def forward(self, observations: torch.Tensor) -> torch.Tensor:
+        """Return the outputs: float32, shape (B, outputs)."""
         return self.out(self.encoder(observations))
 
 
@@ -63,6 +64,7 @@ class QuantileValues(nn.Module):
         return self.out(self.encoder(observations)).unflatten(1, (self.num_actions, -1))
 
     def forward(self, observations: torch.Tensor) -> torch.Tensor:
+        """Return the mean of each action's quantiles: float32, shape (B, actions)."""
         return self.quantiles(observations).mean(2)
 
 
@@ -93,6 +95,7 @@ class ImplicitQuantileValues(nn.Module):
         return self.out(features[:, None] * embedded).transpose(1, 2)
 
     def forward(self, observations: torch.Tensor) -> torch.Tensor:
+        """Return the values of the actions: float32, shape (B, actions)."""
         features = self.encoder(observations)
         fractions = torch.linspace(0, 1, self.greedy_quantiles, device=features.device).expand(len(features), -1)
         return self.quantiles(features, fractions).mean(2)
@@ -118,10 +121,11 @@ class ConstrainedValues(nn.Module):
         return self.values(features), self.imitation(features).log_softmax(1)
 
     def allowed(self, values: torch.Tensor, log_probabilities: torch.Tensor) -> torch.Tensor:
-        """Return the values, with minus infinity for excluded actions."""
+        """Return the values, float32, shape (B, actions), with minus infinity for excluded actions."""
         likeliest = log_probabilities.amax(1, keepdim=True)
         is_allowed = (log_probabilities - likeliest > math.log(max(self.flexibility, 1e-30))) | (log_probabilities == likeliest)
         return values.masked_fill(~is_allowed, -math.inf)
 
     def forward(self, observations: torch.Tensor) -> torch.Tensor:
+        """Return the values of the actions: float32, shape (B, actions), with minus infinity for excluded actions."""
         return self.allowed(*self.heads(observations))

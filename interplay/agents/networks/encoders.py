@@ -14,11 +14,11 @@ from interplay.errors import InterplayError, shortened, unknown_name
 
 MOST_UNITS = 65_536
 _LEAST = {"blocks": 0}
-"""The smallest numbers, where they are not 1."""
+"""Setting -> its smallest allowed whole number, if this is not 1."""
 _MOST = {"blocks": 64}
-"""The largest numbers, where they are not `MOST_UNITS`: a description must not ask for more than a machine can do."""
+"""Setting -> its largest allowed whole number, if not `MOST_UNITS`; a network must not exceed what a machine can do."""
 _MAY_BE_EMPTY = {"hidden"}
-"""Lists that may be empty: a network without hidden layers is linear."""
+"""Settings whose list may be empty: a network without hidden layers is linear."""
 
 
 class ArchitectureError(InterplayError):
@@ -77,7 +77,7 @@ def require_pictures(shape: Sequence[int]) -> None:
 
 
 NATURE = ((32, 8, 4), (64, 4, 2), (64, 3, 1))
-"""Convolutions of Mnih et al. 2015 (Nature 518, Methods, "Model architecture"): channels, size, stride."""
+"""Channels, size and stride of each convolution of Mnih et al. 2015 (Nature 518, Methods, "Model architecture")."""
 
 
 class ConvEncoder(nn.Module):
@@ -168,6 +168,7 @@ class ImpalaEncoder(nn.Module):
         self.num_features = features
 
     def forward(self, observations: torch.Tensor) -> torch.Tensor:
+        """Return features, float32, shape (B, features), of observations, uint8 from 0 to 255."""
         x = observations.permute(0, 3, 1, 2) if self.channels_last else observations
         x = x.to(torch.float32, memory_format=torch.channels_last) / 255
         for stack in self.stacks:
@@ -176,7 +177,7 @@ class ImpalaEncoder(nn.Module):
 
 
 ENCODERS: dict[str, Callable[..., Any]] = {"conv": ConvEncoder, "impala": ImpalaEncoder, "mlp": MLPEncoder}
-"""Name, as `model.json` writes it -> class; each has `num_features`."""
+"""Name in `model.json` -> class; each encoder has `num_features`."""
 
 
 def encoder(description: Mapping[str, Any]) -> Any:

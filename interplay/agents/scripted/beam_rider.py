@@ -10,10 +10,10 @@ SHIP, GRID, BLACK = 26, 164, 0
 OWN_SHOT = (54,)
 SAUCERS = (6, 8, 10, 12, 14)
 CENTRE, BEAM_WIDTH, NEAR = 84, 25.5, 160
-"""x of the middle beam, distance of beams at the ship, and the row in which they have that distance."""
+"""Column of the middle beam; distance between two beams near the ship, in columns; row in which beams have this distance."""
 
 NARROWING = 0.0051
-"""Share of that distance that is lost with each row further away."""
+"""Share of `BEAM_WIDTH` that is lost with each row above the row `NEAR`."""
 
 
 _THING = np.ones(256, np.uint8)

@@ -15,7 +15,7 @@ UNDER_BRICKS, PADDLE_TOP = 93, 189
 PADDLE_WIDTH, BALL_WIDTH = 16, 2
 
 PUSH = 5.75
-"""Pixels by which a held key moves the paddle's goal in a frame; in each frame the paddle goes half of the way to it."""
+"""Pixels by which a held key moves the paddle's target in a frame; in each frame the paddle goes half of the way to it."""
 
 PLANS = tuple(product((0, -1, 1), repeat=3))
 

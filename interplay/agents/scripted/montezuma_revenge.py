@@ -11,10 +11,10 @@ from interplay.agents.scripted.screen import Box, find
 SHIRT, HAT, SKULL, GOLD, STONE = 70, 250, 14, 252, 182
 LADDER, ROPE, LEFT_LADDER, RIGHT_LADDER = 80, 111, 24, 135
 LADDER_RAIL = (100, 73)
-"""Row and column of a pixel that is stone in the first room only."""
+"""Row and column of a pixel that has the colour of stone in the first room only."""
 
 STAGE, LEDGE, FLOOR = 92, 135, 178
-"""Rows of Joe's feet on the platform he starts from, on the ledges below it, and at the bottom."""
+"""Rows of Joe's feet on the platform where the game starts, on the ledges below this platform, and at the bottom."""
 
 
 class MontezumaRevenge:

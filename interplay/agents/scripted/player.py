@@ -17,9 +17,9 @@ from interplay.agents.scripted.space_invaders import SpaceInvaders
 from interplay.tasks import Task
 
 DECISION_FRAMES = 4
-"""A decision is held for so many frames, as a DQN's is: a network that decides as often can imitate it."""
+"""Number of frames for which a decision is held, as a DQN does, so that a network that decides as often can imitate it."""
 _SLIP = 0.03
-"""Chance at each decision that the hand lags for a few decisions."""
+"""Probability, at each decision, that the hand misses the next one to five decisions."""
 
 
 class Brain(Protocol):
@@ -44,7 +44,7 @@ BRAINS: dict[str, Callable[[], Brain]] = {
     "ale:riverraid": RiverRaid,
     "ale:space_invaders": SpaceInvaders,
 }
-"""Environment id -> its player."""
+"""Environment id -> class with the rules to play the game."""
 
 
 class ScriptedPlayer:

@@ -11,7 +11,7 @@ from interplay.agents.scripted.screen import Box, find, find_all
 BLACK, QBERT, SIDES, SPEECH, SAM = 0, 52, 184, 254, 196
 ROW_HEIGHT, FIRST_TOP = 29, 34
 MIDDLES = (36, 64, 93, 122, 151, 180)
-"""The line on which a cube's top is widest, row by row."""
+"""For each row of cubes, the row of pixels in which the tops of the cubes are widest."""
 
 CENTRES = (
     (77.5,),
@@ -21,15 +21,15 @@ CENTRES = (
     (29.5, 53.5, 77.5, 105.5, 129.5),
     (17.5, 41.5, 65.5, 93.5, 117.5, 141.5),
 )
-"""Middle of each cube's top, row by row."""
+"""For each row of cubes, the columns of the middles of the cubes' tops."""
 
 Cube = tuple[int, int]
 CUBES: tuple[Cube, ...] = tuple((row, place) for row in range(6) for place in range(row + 1))
 HOPS = {"UP": (-1, 0), "LEFT": (-1, -1), "RIGHT": (1, 1), "DOWN": (1, 0)}
-"""Button -> rows down, places right."""
+"""Button -> (rows down, places to the right) of the hop."""
 
 STOOD = 6
-"""How far Q*bert's feet stand below the topmost line of a cube's top."""
+"""Distance, in pixels, from the topmost line of a cube's top down to the feet of a Q*bert who stands on it."""
 
 
 class Qbert:

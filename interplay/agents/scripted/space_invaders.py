@@ -9,18 +9,18 @@ import numpy as np
 from interplay.agents.scripted.screen import Box, find, find_all
 
 SHOT, INVADER, CANNON = 6, 20, 196
-"""Palette indices; bombs and the cannon's own shot share one."""
+"""Palette indices of shots, invaders and the cannon; bombs have the same colour as the cannon's own shots."""
 SKY, CANNON_TOP, GROUND = 25, 185, 195
 """Rows: below the score, top of the cannon, first row of the ground."""
 
 LEFTMOST, RIGHTMOST = 38, 118
 """Columns between which the cannon can stand."""
 MARGIN = 6
-"""How far, in pixels, a sweep goes beyond the outermost invaders."""
+"""Pixels by which a sweep goes beyond the outermost invaders."""
 ALARM_ROW = 130
 """A bomb below this row is worth dodging: it lands within a second, and the cannon moves 30 pixels in that time."""
 REACH = 14
-"""A bomb within so many columns of the cannon's middle (it is 7 wide) is worth dodging."""
+"""A bomb within this many columns of the cannon's middle is worth dodging; the cannon is 7 columns wide."""
 
 
 class SpaceInvaders:

@@ -32,12 +32,12 @@ USED = (
     "lever",
     "_button",
 )
-"""Endings of blocks that the use key works on, so that nothing is placed against them."""
+"""Endings of the names of blocks that the use key works on; nothing is placed against these blocks."""
 _ASIDE: tuple[tuple[float, tuple[str, ...]], ...] = (
     *((0.0, ("forward",)), (45.0, ("forward", "right")), (-45.0, ("forward", "left")), (90.0, ("right",)), (-90.0, ("left",))),
     *((135.0, ("back", "right")), (-135.0, ("back", "left")), (180.0, ("back",))),
 )
-"""Degrees to the right of the view, and the keys that lead there."""
+"""Directions, in degrees to the right of the view, and the keys that move the player there."""
 _RANKS = ("wooden", "golden", "stone", "iron", "diamond", "netherite")
 
 

@@ -9,7 +9,7 @@ from interplay.agents.skills.cursor import click, close, open_inventory
 
 FURNACE_INPUT, FURNACE_FUEL, FURNACE_OUTPUT = 0, 1, 2
 CHEST_SLOTS = 27
-"""Of one half; the places of the other half of a large chest follow."""
+"""Number of slots of one half of a chest; in a large chest, the slots of the other half follow."""
 
 
 def craft(body: Body, item: str, times: int = 1, *, table: Position | None = None) -> Acts:

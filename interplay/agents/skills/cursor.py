@@ -7,10 +7,10 @@ from collections.abc import Generator
 from blockworld import Action, World, screens
 
 Acts = Generator[Action, None, bool]
-"""Ticks of play, and whether they succeeded."""
+"""Generator of one action for each tick; it returns whether the actions succeeded."""
 
 MOST_TURN = 15.0
-"""Degrees a step, so that it looks as if a hand turned."""
+"""Largest turn in one step, in degrees, so that it looks like the movement of a hand."""
 
 
 def open_inventory(world: World) -> Acts:

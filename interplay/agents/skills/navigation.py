@@ -22,7 +22,7 @@ compiling.register(__file__)
 
 NEVER = -1.0
 CLIMBED: np.ndarray = per_block({"ladder": True}, False, np.bool_)
-"""bool per state: whether players climb in it."""
+"""Whether players can climb in a block: bool for each block state."""
 PASSABLE: np.ndarray = caves.PASSABLE | CLIMBED
 STANDABLE: np.ndarray = caves.STANDABLE & ~CLIMBED
 _SHUT = state_of("fire")
@@ -35,7 +35,7 @@ _LOOSE: np.ndarray = per_block(dict.fromkeys(("sand", "gravel", "red_sand"), Tru
 
 _IS_DOOR = np.array([name_of(state).endswith(("_door", "_fence_gate")) for state in range(NUM_STATES)])
 _WALKING: np.ndarray = np.where(PASSABLE, np.where(_IS_DOOR, 8.0, 0.0), NEVER).astype(np.float32)
-"""float32 per state: 0 to pass, 8 to open a door, `NEVER` for obstacles."""
+"""Cost of walking through a block, float32 for each state: 0 if passable, 8 for doors and gates, `NEVER` for obstacles."""
 
 
 def digging_costs(speeds: dict[str, float]) -> np.ndarray:

@@ -16,9 +16,9 @@ from interplay.agents.skills.navigation import NEVER, Routes, digging_costs
 
 Eye = tuple[float, float, float]
 MOST_DIG_TICKS = 160.0
-"""Ways lead around blocks that take longer."""
+"""Paths avoid blocks that take more ticks than this to dig."""
 AROUND = 48
-"""Ways are looked for within so many blocks of the player."""
+"""Paths are searched within this many blocks of the player."""
 _TRIES = 4
 
 

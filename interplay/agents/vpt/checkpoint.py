@@ -20,7 +20,7 @@ from interplay.errors import InterplayError, shortened
 from interplay.record.datasets.plain_values import SMALL, Refused, read_values
 
 _MOST = 1 << 13
-"""More than any size of the largest network; sizes beyond it would take minutes to try."""
+"""Limit of every size: more than any size of the largest network. To try larger sizes would take minutes."""
 _MOST_LAYERS, _MOST_STACKS = 64, 8
 _SIZES = [field.name for field in fields(Architecture) if field.name != "temperature"]
 _MUST_BE: dict[str, Any] = {
@@ -34,7 +34,7 @@ _MUST_BE: dict[str, Any] = {
     "use_pointwise_layer": True,
     "use_pre_lstm_ln": False,
 }
-"""Common values of all published networks that act; another value would be another network."""
+"""Values that all published networks that act have in common; another value would mean another network."""
 
 
 class CheckpointError(InterplayError):

@@ -33,18 +33,18 @@ GROUPS: tuple[tuple[str, ...], ...] = (
     ("attack",),
     ("jump",),
 )
-"""Buttons of which a combination holds one or none, the slowest first; behind them comes whether the camera turns."""
+"""Groups of buttons; a combination has at most one of each. In its number, the first group counts most, the turn least."""
 _SIZES = (*(1 + len(group) for group in GROUPS), 2)
 INVENTORY = prod(_SIZES)
-"""The last combination: `inventory` alone. Its camera does not turn."""
+"""The last combination: `inventory` alone; `encode` gives it no turn of the camera."""
 NUM_BUTTONS = INVENTORY + 1
 NUM_BINS = 11
-"""Bins of the camera on each axis; the middle one does not turn."""
+"""Number of bins for the camera's turn on each axis; the middle bin means no turn."""
 NUM_CAMERA = NUM_BINS**2
 STILL_BIN = NUM_BINS // 2
 STILL = STILL_BIN * NUM_BINS + STILL_BIN
 MAX_TURN = 10.0
-"""Degrees of a turn in one step at most, each way and on each axis."""
+"""Largest turn of the camera in one step, in degrees, in each direction on each axis."""
 _MU = 10.0
 
 
@@ -88,7 +88,7 @@ def _degrees(bin: int) -> float:
 
 
 TURNS = np.array([_degrees(bin) for bin in range(NUM_BINS)])
-"""Degrees of each bin, float64, shape (11,)."""
+"""Turn of each bin in degrees, float64, shape (11,)."""
 
 
 def _tables() -> tuple[np.ndarray, np.ndarray]:

@@ -20,10 +20,10 @@ from torch.nn import functional as F
 from interplay.agents.vpt.codec import NUM_BUTTONS, NUM_CAMERA
 
 _NUM_BASES = 10
-"""Functions of the distance in time of which each head's relative attention is a sum."""
+"""Number of functions of the distance in time whose weighted sum is the relative attention of each head."""
 _MASKED = -1e9
 _TILE = 4
-"""Pictures that pass the convolutions of a CPU together: so a layer's output is still in the cache for the next layer."""
+"""Number of pictures that pass the convolutions of a CPU together: few enough that a layer's output stays in the cache."""
 
 
 @dataclass(frozen=True)

@@ -22,4 +22,4 @@ LEARNERS: dict[str, type[Learner]] = {
     "iqn": IQN,
     "sac": SAC,
 }
-"""Algorithm -> its learner of recorded decisions; `interplay.learn.settings` has the settings of each."""
+"""Algorithm -> class that learns from recorded decisions; the settings of each are in `interplay.learn.settings`."""

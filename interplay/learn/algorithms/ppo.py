@@ -33,7 +33,10 @@ from interplay.learn.settings import PPOConfig
 
 
 class Decisions(NamedTuple):
-    """D decisions with their advantages; `observations` has the shape (D, ...), all other fields (D,)."""
+    """D decisions with their advantages.
+
+    `observations` is uint8 or float32, shape (D, ...); `actions` is int64, shape (D,); all others are float32, shape (D,).
+    """
 
     observations: torch.Tensor
     actions: torch.Tensor
@@ -163,7 +166,8 @@ def estimated(
     """Advantages of decisions (Schulman et al. 2016, equation 16; in rounds as equations 11 and 12 of Schulman et al. 2017).
 
     With the error d[t] = r[t] + gamma V[t + 1] - V[t] of a decision, its advantage is A[t] = d[t] + gamma lambda A[t + 1].
-    Where a game ended, V[t + 1] and A[t + 1] are 0. `rewards` and `ended` have the shape (T, S), `values` (T + 1, S).
+    Where a game ended, V[t + 1] and A[t + 1] are 0. `rewards` is float32, shape (T, S); `values` float32, shape (T + 1, S);
+    `ended` bool, shape (T, S).
 
     >>> one = lambda *numbers: torch.tensor(numbers)[:, None]
     >>> estimated(one(1.0, 0.0, 2.0), one(0.5, 1.0, 1.0, 3.0), one(False, True, False), 0.5, 0.5)[:, 0].tolist()

@@ -29,7 +29,7 @@ from interplay.tasks import Task, find
 _LOOK_EVERY_S = 1.0
 
 Report = Callable[[str, int, int], None]
-"""Called with the present work, how much of it is done, and how much there is."""
+"""Called with the name of the present work, the amount done, and the total amount."""
 
 
 @dataclass(frozen=True)

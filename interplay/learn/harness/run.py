@@ -83,7 +83,7 @@ SCHEDULES: dict[str, Callable[[float], float]] = {
     "cosine": lambda done: 0.5 * (1 + math.cos(math.pi * done)),
     "linear": lambda done: 1 - done,
 }
-"""How the learning rate changes: the share of the run that is done -> a factor."""
+"""Name of a schedule -> function from the completed share of the run to a factor of the learning rate."""
 
 
 @dataclass(frozen=True)

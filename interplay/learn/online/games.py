@@ -19,7 +19,7 @@ from interplay.record.format.schema import seat_spaces
 from interplay.tasks import Task
 
 _WORLDS, _DRAWS = 7, 8
-"""Purposes of random numbers: the seeds of worlds, the draws of actions."""
+"""Parts of generators' seeds: for the draws of worlds' seeds, and for the draws of actions."""
 
 
 class GameError(RunError):
@@ -42,7 +42,12 @@ class Where(NamedTuple):
 
 
 class Acted(NamedTuple):
-    """The result of one decision of all seats: arrays of shape (seats,). A reward is the sum until the next decision."""
+    """The result of one decision of all seats.
+
+    Attributes:
+        rewards: float64, shape (seats,): sums until the next decision.
+        terminated, truncated: bool, shape (seats,): whether the decision ended the seat's game, by the world or by a limit.
+    """
 
     rewards: np.ndarray
     terminated: np.ndarray

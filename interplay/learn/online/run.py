@@ -28,7 +28,7 @@ from interplay.parallel import process_pool
 from interplay.tasks import Task
 
 MOST_RETURNS = 100
-"""Games whose mean return is shown."""
+"""Number of latest games whose mean return is shown."""
 
 
 class Players:
@@ -121,7 +121,7 @@ def outputs(network: nn.Module, seen: np.ndarray, device: torch.device) -> np.nd
 # In a worker
 
 _own: list[Any] = []
-"""Its games and its network."""
+"""The games and the network of this worker process."""
 
 
 def _begin(

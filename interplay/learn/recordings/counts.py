@@ -24,7 +24,7 @@ from interplay.tasks import find
 from interplay.wording import amount
 
 PART_STEPS = 6_000
-"""Five minutes at 20 steps a second, after which the recorder began a new file."""
+"""Steps after which the recorder began a new file: five minutes at 20 steps a second."""
 
 _MOVING_KEYS = {"key.keyboard.w", "key.keyboard.a", "key.keyboard.s", "key.keyboard.d"}
 _ESCAPE = "key.keyboard.escape"

@@ -19,7 +19,7 @@ from interplay.record.exchange.http_resume import Line, LineError
 from interplay.tables import decoded
 
 _MOST_LIST_BYTES = 64 << 20
-"""Of a list; that of BEDD's 5,466 recordings of FindCave has 0.4 MB."""
+"""Size limit of a list; BEDD's list of 5,466 recordings of FindCave has 0.4 MB."""
 _LOCK = ".lock"
 
 

@@ -17,10 +17,10 @@ from interplay.learn.recordings.names import RecordingName, RecordingsError, tas
 
 ENDINGS = (".jsonl", ".mp4")
 _OTHER_ENDINGS = ("-options.json", ".zip")
-"""Of files that lie beside them in some releases."""
+"""Endings of other files that some releases have beside the recordings."""
 _SAFE = re.compile(r"[\w.+-]+")
 _MOST_NAME_BYTES = 200
-"""Of a name without ending; while a file comes it has a longer one, and file systems take 255."""
+"""Limit of a name without its ending. During the download a file has a longer name, and file systems allow 255 bytes."""
 _FORMS = 'an index {"basedir": ADDRESS, "relpaths": [PATH, ...]} or a list with an address or a name in each line'
 
 

@@ -59,7 +59,7 @@ Way = Literal["bedd", "minerl"]
 WAYS: tuple[Way, ...] = ("minerl", "bedd")
 
 DEGREES_A_PIXEL = 360 / 2400
-"""MineRL's turn of the camera for a pixel of the mouse."""
+"""Degrees by which MineRL turns the camera when the mouse moves by one pixel."""
 
 KEYBOARD = {
     "key.keyboard.escape": "ESC",
@@ -75,9 +75,9 @@ KEYBOARD = {
     "key.keyboard.left.control": "sprint",
     "key.keyboard.f": "swapHands",
 }
-"""The recorder's name of a key -> MineRL's."""
+"""The recorder's name of a key -> MineRL's name."""
 MOUSE = ("attack", "use", "pickItem")
-"""MineRL's names of the mouse's left, right and middle button, which the recorder calls 0, 1 and 2."""
+"""MineRL's names of the left, right and middle mouse button; the recorder calls these buttons 0, 1 and 2."""
 
 _PLACES = {name: place for place, name in enumerate(KEYS)}
 _KEY_PLACES = {key: _PLACES[name] for key, name in KEYBOARD.items()}
@@ -85,7 +85,7 @@ _MOUSE_PLACES = [_PLACES[name] for name in MOUSE]
 _HOTBAR, _ESC, _INVENTORY = _PLACES["hotbar.1"], _PLACES["ESC"], _PLACES["inventory"]
 
 Line = Mapping[str, Any] | None
-"""A line of a recording; None where it cannot be read."""
+"""A line of a recording; None if it cannot be read."""
 
 
 class Label(NamedTuple):
@@ -134,7 +134,7 @@ def labels_of(lines: Iterable[Line], way: Way) -> Iterator[Label]:
 
 
 _NO_LINE: Any = {}
-"""Stands after the last line; it says nothing, as a line that cannot be read."""
+"""Placeholder for the line after the last one; like an unreadable line, it has no content."""
 
 
 class _Bedd:

@@ -22,9 +22,9 @@ FOLDERS = {
     "pen-animals": "CreateVillageAnimalPen",
     "build-house": "BuildVillageHouse",
 }
-"""Folder of the published recordings -> task."""
+"""Folder of the published recordings -> name of the task."""
 SUITE = "bedd"
-"""Suite of the published tasks in Minecraft, which are other tasks than those of the block world."""
+"""Suite of the published tasks, which are played in Minecraft; they are not the tasks of the block world."""
 
 _NAME = re.compile(r"(?P<alias>.+)-(?P<session>[0-9a-f]{12,13})-(?P<time>\d{8}-\d{6})")
 _KNOWN_BAD = Path(__file__).with_name("known_bad.toml")

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 SCREEN_ROWS = 720
-"""Of the screen in whose pixels the mouse is recorded."""
+"""Rows of the screen in whose pixels positions of the mouse are recorded."""
 SIZE = 128
-"""VPT sees pictures of so many rows and columns, whatever their shape was."""
+"""Rows and columns of the pictures that VPT sees; pictures of all other shapes are resized to this."""
 _CURSOR = Path(__file__).with_name("cursor.txt")
 
 

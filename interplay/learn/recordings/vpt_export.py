@@ -30,7 +30,7 @@ from interplay.tasks.task import published_name
 
 _SCREEN = (1280, SCREEN_ROWS)
 _GUI_SCALE = 2
-"""Pixels of that screen for one of a menu's."""
+"""Pixels of `_SCREEN` for each pixel of a menu."""
 _MS_A_STEP = 50
 _NAMES = {name: key for key, name in KEYBOARD.items()}
 

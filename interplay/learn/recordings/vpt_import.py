@@ -36,7 +36,7 @@ from interplay.tasks import EnvSpec, Task, find
 from interplay.wording import amount
 
 MAX_STEPS = 20_000
-"""More than any published episode has; their own limits were passed by up to three seconds."""
+"""More steps than any published episode has. Some published episodes exceed their task's limit, by up to three seconds."""
 _UNPROVED = "Minecraft was recorded without a seed"
 
 

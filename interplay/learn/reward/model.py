@@ -24,7 +24,7 @@ from interplay.learn.settings import RewardConfig
 from interplay.learn.transitions import Transitions
 
 _AT_ONCE = 1024
-"""Observations that pass the networks together."""
+"""Number of observations that pass the networks together."""
 
 
 class RewardNetwork(nn.Module):

@@ -20,7 +20,7 @@ FIRST, SECOND, DRAW = 0, 1, 2
 Span = tuple[int, int]
 """First and last step of a segment."""
 Side = tuple[str, Span | None]
-"""An episode, and which of its steps are compared; None for all."""
+"""An episode, and the first and last step that are compared; None to compare all steps."""
 
 
 class Pair(NamedTuple):

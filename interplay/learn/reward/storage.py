@@ -157,7 +157,8 @@ MOST_POINTS = 600
 class Along:
     """A learned reward along one game, at P steps, and the disagreement of its networks.
 
-    `correlation` is the correlation with the game's own score in games outside its training; None if unknown.
+    `steps`, `rewards` and `spread` (the disagreement) have length P. `correlation` is the correlation with the game's own score
+    in games outside its training; None if unknown.
     """
 
     name: str

@@ -24,10 +24,10 @@ from interplay.store.judging import add_guide
 from interplay.tasks import Task, find
 
 MOST_UNSEEN = 200
-"""Games on which the reward is compared with the game's own score."""
+"""Largest number of games on which the reward is compared with the game's own score."""
 NUM_UNSURE = 10
 _BEYOND_CHANCE = 1.645
-"""Standard errors of a coin's share by which a reward predicts more answers than one; a one-sided test at 5 %."""
+"""A reward beats chance if its accuracy exceeds 0.5 by more than this many standard errors of a coin: one-sided test at 5 %."""
 
 
 @dataclass(frozen=True)

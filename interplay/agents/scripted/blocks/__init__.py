@@ -31,7 +31,7 @@ def _played_by(module: str, function: str = "play") -> Callable[..., Play]:
 TEAM_BRAINS: dict[str, Callable[[World, int, np.random.Generator], Play]] = {
     name: _played_by("together", name) for name in ("build_house", "build_shelter", "keep_pen")
 }
-"""Name of a task of several seats -> its player, given the number of its seat."""
+"""Name of a task with several seats -> function that plays one seat, given the world, the seat's number and a generator."""
 
 BLOCK_BRAINS: dict[str, Callable[[World, np.random.Generator], Play]] = {
     "find_cave": _played_by("find_cave"),
@@ -42,7 +42,7 @@ BLOCK_BRAINS: dict[str, Callable[[World, np.random.Generator], Play]] = {
     "get_log": _played_by("first_steps", "get_log"),
     "walk_to_village": _played_by("first_steps", "walk_to_village"),
 }
-"""Name of a task -> its player: every tick of an episode, one action each; with the ESC that ends it."""
+"""Name of a task -> function that plays it: it yields one action for each tick, up to the ESC that ends the episode."""
 
 
 def polite(world: World, play: Play) -> Play:

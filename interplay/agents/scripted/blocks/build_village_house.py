@@ -38,10 +38,10 @@ STUFF: dict[str, Stuff] = {
     "desert": Stuff("", "sandstone", "smooth_sandstone", "smooth_sandstone", "sandstone", "sandstone"),
     "snowy": Stuff("spruce_log", "packed_ice", "snow_block", "spruce_planks", "spruce_planks", "spruce_log"),
 }
-"""Style of a village -> blocks of a house there, made of the first items of the task."""
+"""Style of a village -> blocks of a house in this style, made of the items that the player starts with."""
 WALL_HEIGHT = 3
 LADDER = "dirt"
-"""The builder stands on these blocks, and takes them away again."""
+"""Block that the builder places to stand on, and removes afterwards."""
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,9 @@ from interplay.envs.voxel.checks.walk_to_village import check as in_village
 from interplay.envs.voxel.starts import trunks
 
 _FIELD = 64
-"""Ways are looked for within so many blocks of the player."""
+"""Paths are searched within this many blocks of the player."""
 _WHIM = 0.02
-"""Chance a tick of looking aside, as people do; it shows learners how to come back."""
+"""Probability, in each tick without an attack, of looking aside as people do; it shows learners how to turn back."""
 
 
 def get_log(world: World, rng: np.random.Generator) -> Acts:

@@ -16,7 +16,7 @@ from interplay.envs.voxel.checks.make_waterfall import FALL, IN_VIEW, poured, ra
 
 _SIDES = ((1, 0), (-1, 0), (0, 1), (0, -1))
 GOOD_VIEW = 52
-"""Rays of the picture that meet the water, of `RAYS`: a hundredth."""
+"""Number of rays of the picture that must meet the water: one hundredth of all `RAYS`."""
 
 
 class Place(NamedTuple):

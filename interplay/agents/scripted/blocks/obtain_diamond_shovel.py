@@ -20,16 +20,16 @@ LOGS = 9
 COBBLES = 15
 IRONS = 3
 NEAR = 56
-"""Stone and ore are looked for within so many blocks of the player."""
+"""Ore and paths to trees are searched within this many blocks of the player; stone within 24 blocks."""
 DARK = 150.0
-"""Cost of a cell of a cave: digging for so many ticks is preferred to walking through it."""
+"""Additional cost of a cell of a dark cave: digging for up to this many ticks is preferred to walking through the cell."""
 _DUG = (
     "stone", "granite", "diorite", "andesite", "dirt", "grass_block", "podzol", "coarse_dirt", "gravel", "sand", "sandstone",
     "clay", "cobblestone", "coal_ore", "iron_ore", "gold_ore", "redstone_ore", "lapis_ore", "diamond_ore", "emerald_ore",
     "snow_block", "red_sand", "terracotta",
 )  # fmt: skip
 _HOSTILE = {"zombie": 4.0, "spider": 3.5, "skeleton": 3.8, "creeper": 5.0, "witch": 3.8, "slime": 3.0}
-"""Hostile mob -> blocks within which the player turns to it."""
+"""Kind of hostile mob -> distance, in blocks, below which the player fights it."""
 _IS_LOG = per_block(
     {block.name: True for block in BLOCKS if block.name.endswith("_log") and "stripped" not in block.name}, False, np.bool_
 )

@@ -31,23 +31,23 @@ from interplay.envs.voxel.checks.create_village_animal_pen import pens
 
 PLANKS = Stuff("", "oak_planks", "oak_planks", "oak_planks", "", "oak_planks")
 FLOOR = (-2, 9, 2, 13)
-"""Of `build_house`: the stone floor, x0, z0, x1, z1 from where the first player began."""
+"""Stone floor of `build_house`: x0, z0, x1, z1, in blocks relative to the place where the first player starts."""
 SHELTER = (5, 4)
-"""Size of the shelter: the planks of one player are enough for it."""
+"""Width and depth of the shelter; the planks of one player are enough for it."""
 FIELD = 40
-"""Sheep and ways to them are looked for within so many blocks of the player."""
+"""Paths, such as those to sheep, are searched within this many blocks of the player."""
 RESTS = 200
-"""Ticks until the next try to fetch sheep if no sheep has come: perhaps they cannot be reached."""
+"""Ticks to wait after an attempt that brought no sheep into the pen: perhaps the sheep cannot be reached."""
 WAITS = 60
-"""Ticks between two looks of a player who has nothing to do."""
+"""Ticks after which a player who has nothing to do looks again."""
 LED_BLOCKS = 7.0
-"""A partner with food in their hand leads the animals that are nearer to them than this, and than to the player."""
+"""A partner who holds food leads the animals within this many blocks that are nearer to the partner than to the player."""
 IDLE = 400
-"""Ticks for which the others must have placed nothing before the player builds their side, too."""
+"""Ticks in which the others must have placed no block before the player builds their side, too."""
 LATEST = 5200
-"""Of the 6,000 ticks of `keep_pen`: no more sheep are fetched after that, because open gates would spoil it all."""
+"""After this tick of the 6,000 of `keep_pen`, no more sheep are fetched, because open gates could spoil the result."""
 PATIENCE = 400
-"""Ticks for which a finished work is watched before the player says that it is done."""
+"""Ticks for which the player watches the finished work before saying that it is done."""
 
 
 def build_house(world: World, seat: int, rng: np.random.Generator) -> Acts:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from interplay.envs.parallel import ParallelGame
 
 CANNONS = (196, 246)
-"""Palette indices, by seat."""
+"""Palette index of each seat's cannon."""
 DECISION_FRAMES = 4
 
 
@@ -38,10 +38,10 @@ def shoot(env: PlayableEnv, seat: str, rng: np.random.Generator) -> Iterator[set
 
 
 LEFT, RIGHT = slice(0, 10), slice(420, 480)
-"""Columns of the paddles; the right one is a cake of tiers."""
+"""Columns of the two paddles; the right paddle has the shape of a cake with tiers."""
 BETWEEN = slice(LEFT.stop, RIGHT.start)
 NEAR = 8
-"""How far, in rows, the ball may be from the middle of the paddle: one step of the paddle is 12."""
+"""The paddle stays if its middle is within this many rows of the ball; one step moves it by 12 rows."""
 
 
 def follow(env: PlayableEnv, seat: str, rng: np.random.Generator) -> Iterator[set[str]]:
@@ -65,19 +65,19 @@ def _middle(white: np.ndarray) -> float | None:
 
 WIDTH, HEIGHT = 1280, 720
 MAX_ZOMBIES = 10
-"""Rows of zombies at the end of an observation; those of zombies that are not there are zero."""
+"""Number of rows for zombies at the end of an observation; unused rows are zero."""
 ZOMBIE_SPEED, ARROW_SPEED = 5.0, 45.0
-"""Pixels a step."""
+"""Pixels per step."""
 AIM_DEGREES = 6.0
-"""How exactly the archer aims; one turn is 10 degrees."""
+"""Largest difference, in degrees, from the wanted direction that needs no turn; one turn is 10 degrees."""
 REACH = 75.0
-"""Pixels at which the knight swings: a zombie comes 30 pixels nearer while the mace goes round."""
+"""Distance, in pixels, below which the knight swings: a zombie comes 30 pixels nearer while the mace moves."""
 ARC_DEGREES = 50.0
-"""How far to the side a swing reaches."""
+"""Largest angle, in degrees, between the knight's direction and a zombie that a swing reaches."""
 TOO_NEAR = 48.0
-"""Pixels at which a swing comes too late."""
+"""Distance, in pixels, below which a swing comes too late."""
 BELOW = 30.0
-"""Pixels below a zombie that the knight walks to."""
+"""The knight walks to a place this many pixels below a zombie."""
 
 
 def hunt(env: ParallelGame, seat: str, rng: np.random.Generator) -> Iterator[set[str]]:
@@ -127,10 +127,10 @@ def _difference(wanted: float, looks: float) -> float:
 
 
 _SLIP = 0.02
-"""Chance in each step that the hand does nothing."""
+"""Probability, in each step, that the hand does nothing."""
 
 Play = Callable[[Any, str, np.random.Generator], Iterator[set[str]]]
-"""Called with the world, the seat and the generator of the episode: the buttons of every step."""
+"""Function of the world, the seat and the episode's generator; it yields the buttons of each step."""
 
 PARTNERS: dict[str, Play] = {
     "ale2p:space_invaders": shoot,
@@ -144,7 +144,7 @@ PARTNERS: dict[str, Play] = {
         cook,
     ),
 }
-"""Environment id -> its player."""
+"""Environment id -> function that plays a seat."""
 
 
 class Partner:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 Cell = tuple[int, int]
 STEPS = {"RIGHT": (0, 1), "DOWN": (1, 0), "LEFT": (0, -1), "UP": (-1, 0)}
-"""Button -> rows down, columns right; in the order of CoGrid's directions."""
+"""Button -> (rows down, columns to the right), in the order of CoGrid's directions."""
 DIRECTIONS = list(STEPS)
 CAPACITY = 3
 
