@@ -194,8 +194,8 @@ def _trueskill(log: Log, options: Options) -> Ranking:
 
 
 def _trueskill_many(log: Log, times: NDArray[np.int64], options: Options, report: Report) -> Scores:
-    """Rate the agents in each of B logs. A log repeats the answers of `log` as often as its row of `times` says, in the order of
-    `log`; all B logs are replayed side by side, an answer at each step."""
+    """Rate the agents in each of B logs. A log repeats the answers of `log` as often as its row of `times` says, in the order
+    of `log`; all B logs are replayed side by side, an answer at each step."""
     settings, total = options.settings, max(int(times.sum()), 1)
     num_logs, num_agents = len(times), len(log.agents)
     mu = np.full((num_logs, num_agents), settings.mu)

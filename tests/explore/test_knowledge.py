@@ -254,7 +254,8 @@ def test_one_model_or_few_samples_are_refused_and_so_is_a_queue_with_another_wor
         model = model_named("m", At("http://127.0.0.1:1/v1"))
         for models, number in (([model], 5), ([model, model], 5), ([model, model_named("n", At("http://127.0.0.1:1/v1"))], 4)):
             with pytest.raises(
-                KnowledgeError, match="needs at least 2 models, each asked at least 5 times; got [12] models?, asked [45] times"
+                KnowledgeError,
+                match=r"needs at least 2 models, each asked at least 5 times; got [12] models?, asked [45] times",
             ):
                 asyncio.run(filtering.judge(["mine dirt"], models, chat, num_samples=number))
     (tmp_path / "queue.tsv").write_text("mine dirt\tmaybe\n")

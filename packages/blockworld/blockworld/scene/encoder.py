@@ -136,8 +136,8 @@ class SceneEncoder:
         return None if begun is None else [*map(int, begun[:3]), min(9, int(begun[3] * 10))]
 
     def _tell_sky(self, arrays: dict[str, np.ndarray]) -> None:
-        """Send the numbers of the sky for the ray-caster, and the brightness of light: at first, `SKY_TICKS` after the last time, and
-        when time or weather was set."""
+        """Send the numbers of the sky for the ray-caster, and the brightness of light: at first, `SKY_TICKS` after the last
+        time, and when time or weather was set."""
         world = self.world
         if self._sky is not None:
             ticks, time, weather = self._sky
