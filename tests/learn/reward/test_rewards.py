@@ -7,6 +7,7 @@ from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from interplay.errors import InterplayError, NotFoundError
 from interplay.learn import CONFIGS, TransitionError, load, train
 from interplay.learn.config import ConfigError, RunError
 from interplay.learn.reward.model import log_odds
-from interplay.learn.reward.pairs import DRAW, FIRST, JUDGES, SECOND, answered_pairs, pair_of, split
+from interplay.learn.reward.pairs import DRAW, FIRST, SECOND, Judges, answered_pairs, pair_of, split
 from interplay.learn.reward.storage import RewardError, load_reward, read_along, relabelled
 from interplay.learn.reward.training import fit, rank_correlation
 from interplay.learn.settings import RewardConfig
@@ -114,7 +115,7 @@ def test_answers_of_people_count_those_of_models_if_asked_for_and_those_of_banne
     answer(archive, find(TASK), 6, seed=1, judge_kind="model")
     with archive.database.write() as session:
         bans.ban(session, judge="person-1-5", reason="clicks through", now=datetime.now(UTC))
-    numbers = {judges: len(answered_pairs(archive.database, find(TASK).id, judges)) for judges in JUDGES}
+    numbers = {judges: len(answered_pairs(archive.database, find(TASK).id, judges)) for judges in get_args(Judges)}
     assert numbers == {"people": 38, "models": 6, "all": 44}
 
 
