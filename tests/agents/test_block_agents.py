@@ -56,6 +56,7 @@ def played(name: str, seed: int, *, most: int | None = None, whim: int = 0) -> t
     return world, actions
 
 
+@pytest.mark.long_proof
 def test_the_scripted_player_succeeds_in_time_with_the_turns_of_a_hand() -> None:
     for name, seed in [
         ("find_cave", 65101),
@@ -71,6 +72,7 @@ def test_the_scripted_player_succeeds_in_time_with_the_turns_of_a_hand() -> None
         assert all(one.hotbar in range(10) for one in actions)
 
 
+@pytest.mark.long_proof
 def test_the_scripted_player_has_stone_tools_after_the_first_two_minutes() -> None:
     world, actions = played("obtain_diamond_shovel", 2002, most=2400)
     assert outcome(world, "obtain_diamond_shovel")["total"] >= 99  # log to stone pickaxe, of 3,619 in all
@@ -123,6 +125,7 @@ def test_the_same_whims_give_the_same_episode_and_others_another() -> None:
     assert actions != other
 
 
+@pytest.mark.long_proof
 def test_the_scripted_agent_keeps_the_protocol_in_the_block_world() -> None:
     agents.check_agent(agents.find("scripted"), tasks.find("basalt/make_waterfall"), num_decisions=12, seed=70373)
 

@@ -61,6 +61,7 @@ def test_every_game_for_two_of_these_backends_has_a_partner() -> None:
     assert shipped == set(FOR_TWO)
 
 
+@pytest.mark.long_proof
 def test_a_pair_of_partners_earns_more_than_a_random_pair() -> None:
     for name in FIGURES:
         max_steps, least, most = FIGURES[name]

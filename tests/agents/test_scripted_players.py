@@ -37,6 +37,7 @@ def test_a_scripted_player_keeps_the_protocol() -> None:
         agents.check_agent(agents.ScriptedPlayer(), tasks.find(f"atari/{game}"))
 
 
+@pytest.mark.long_proof
 def test_a_scripted_player_beats_random_play_on_held_out_seeds() -> None:
     for game in GAMES:
         task = tasks.find(f"atari/{game}")

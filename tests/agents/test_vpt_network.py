@@ -75,6 +75,7 @@ def check(name, expected, num_frames):
             np.testing.assert_array_equal(np.stack(rows), golden, err_msg=key)
 
 
+@pytest.mark.long_proof
 def test_the_tiny_network_equals_the_published_code_over_300_pictures_and_three_episodes(expected):
     assert len(expected["tiny_value"]) == GOLDEN["NUM_FRAMES"] == 300
     assert len(GOLDEN["FIRST_FRAMES"]) == 2

@@ -142,6 +142,7 @@ def test_what_contributing_names_is_where_it_says():
             tree = inside[0]
 
 
+@pytest.mark.documentation
 @pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.name)
 def test_every_example_runs(example, run, tmp_path):
     assert not not_imported(example.read_text())

@@ -86,6 +86,7 @@ def test_every_built_in_task_has_a_backend():
     assert not backends.of(find("atari/breakout")).is_slow
 
 
+@pytest.mark.long_proof
 def test_another_package_brings_a_backend(tmp_path):
     environment = install(tmp_path)
     assert ENTRY_POINT == (backend_names.GROUP, "corridor", "corridor:BACKEND")

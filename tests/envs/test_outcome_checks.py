@@ -69,6 +69,7 @@ def deep(world: World) -> Position:
     raise AssertionError("no cave behind the first mouth")
 
 
+@pytest.mark.long_proof
 def test_a_player_in_the_dark_of_a_cave_is_inside_and_one_at_spawn_is_not(hills: World) -> None:
     x, y, z = deep(hills)
     stand(hills, x + 0.5, y, z + 0.5)

@@ -27,6 +27,7 @@ def test_pages_of_both_tasks_know_the_world_after_kills_and_reconnections():
     assert found["frames"] > 300
 
 
+@pytest.mark.long_proof
 def test_cells_that_a_page_was_not_told_of_are_found(monkeypatch, capsys):
     monkeypatch.setattr(SceneEncoder, "_tell_cells", lambda *_: None)
     found = same_world.compare(110, 2, TASKS[1:], longest=110)

@@ -123,6 +123,7 @@ def play(num: int, *, restore_at: int | None = None) -> list[str]:
     return found
 
 
+@pytest.mark.long_proof
 def test_the_same_seed_and_actions_give_the_same_states_and_pictures_in_another_process_and_after_a_restore():
     here = play(600)
     assert len(here) == 6
@@ -329,6 +330,7 @@ def test_garbage_is_no_snapshot():
         small().restore(b"\x04\0\0\0{}  garbage")
 
 
+@pytest.mark.long_proof
 def test_without_the_block_world_its_tasks_say_what_to_install_and_atari_plays_on():
     code = (
         "import sys; sys.modules['blockworld'] = None\n"

@@ -142,6 +142,7 @@ def test_numbers_for_agents_are_those_of_their_seat(env):
     np.testing.assert_array_equal(seen["picture"], env.view_of("second").pixels)
 
 
+@pytest.mark.long_proof
 def test_on_held_out_seeds_the_two_stand_apart_and_near():
     for seed in SHELTER.held_out_seeds:
         env = make(small())

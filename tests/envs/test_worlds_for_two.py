@@ -107,6 +107,7 @@ def test_a_recorded_game_with_a_takeover_and_a_handover_replays_exactly_from_see
     assert result.exit_code == 0, result.output
 
 
+@pytest.mark.long_proof
 def test_a_snapshot_restores_exactly_in_a_fresh_world_and_in_one_that_played_on():
     for name in WITH_SNAPSHOTS:
         task = TASKS[name]

@@ -144,6 +144,7 @@ DEFECTS: list[tuple[dict[str, Any], str, str]] = [
 ]
 
 
+@pytest.mark.long_proof
 def test_a_planted_defect_is_named_with_its_key_and_remedy():
     for changes, key, said in DEFECTS:
         found = [one for one in checked(**changes).findings if one.key == key and said in one.text]

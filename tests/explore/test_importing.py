@@ -318,6 +318,7 @@ def test_milestones_alone_are_kept_and_what_a_mac_adds_is_no_file(tmp_path, caps
     assert document["not_written"] == [f"{tmp_path / 'out' / '0003.json'} is there already"]
 
 
+@pytest.mark.long_proof
 @pytest.mark.parametrize("verb", ["check", "prove", "judge", "run", "bank"])
 def test_one_bad_file_does_not_hide_the_others(tmp_path, capsys, monkeypatch, verb):
     monkeypatch.chdir(tmp_path)

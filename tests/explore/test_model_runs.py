@@ -60,6 +60,7 @@ def explore(capsys, *arguments: str) -> tuple[int, dict]:
     return int(stop.value.code or 0), json.loads(said.out or "null") or {"error": said.err}
 
 
+@pytest.mark.long_proof
 def test_a_scripted_model_reaches_a_milestone_and_its_run_is_an_episode_as_any_other(instance, tmp_path, capsys):
     data = str(tmp_path / "data")
     status, said = explore(capsys, "run", str(instance), "--model", "scripted/ahead", "--steps", "100", "--data", data)
@@ -161,6 +162,7 @@ def test_an_evaluation_says_how_far_it_is_at_each_answer(instance, tmp_path):
     assert tokens == sorted(tokens)
 
 
+@pytest.mark.long_proof
 def test_a_server_that_never_answers_is_given_up_and_the_run_goes_on_later(instance, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(inspect_task, "MOST_RETRIES", 1)
     may_answer = threading.Event()

@@ -128,6 +128,7 @@ RULES = {
 }
 
 
+@pytest.mark.long_proof
 def test_each_rule_is_planned_back_to_what_must_be_done():
     for name in RULES:
         commands, rule = RULES[name]

@@ -68,6 +68,7 @@ def pictures(body: bytes, palette: str | None):
         at += 4 + size
 
 
+@pytest.mark.long_proof
 def test_the_frames_are_those_of_the_episode_in_any_order(episode):
     async def what(drawer):
         asked = (range(5, 9), range(2, 3), range(0, episode.num_steps + 1, 4))

@@ -123,6 +123,7 @@ def test_films_give_way_to_programs_of_other_sessions_too(archive: Archive, film
     assert os.getpriority(os.PRIO_PROCESS, process) == NICENESS + os.getpriority(os.PRIO_PROCESS, 0)
 
 
+@pytest.mark.long_proof
 def test_a_film_that_was_done_as_it_was_held_does_not_hold_the_next_one(archive: Archive, films: Films) -> None:
     first, second = recorded(archive), recorded(archive, seed=2)
     films.wanted(first.id)
@@ -133,6 +134,7 @@ def test_a_film_that_was_done_as_it_was_held_does_not_hold_the_next_one(archive:
     assert films.wait(second.id, WITHIN_S).state == "made"
 
 
+@pytest.mark.long_proof
 def test_a_process_that_is_killed_over_a_film_costs_no_film(archive: Archive, films: Films) -> None:
     episode = recorded(archive, num_steps=3000)
     films.wanted(episode.id)

@@ -37,6 +37,7 @@ def _played(archive: Archive, task_id: str) -> LiveEpisode:
     return live
 
 
+@pytest.mark.long_proof
 @pytest.mark.parametrize(
     "task_id", ["atari/space_invaders", "atari-two/space_invaders_cooperative", "basalt/find_cave", "overcooked/cramped_room"]
 )

@@ -291,6 +291,7 @@ def test_a_folder_that_cannot_be_made_says_so(tmp_path):
         interplay.record.open(tmp_path / "file" / "data")
 
 
+@pytest.mark.long_proof
 def test_two_thousand_episodes_are_listed_in_three_seconds(archive):
     task = find("atari/breakout")
     with archive.database.write() as session:

@@ -154,6 +154,7 @@ def test_what_was_recorded_before_the_damage_is_sealed_and_marked(archive, recor
         assert is_marked == is_torn, (good, len(content))
 
 
+@pytest.mark.long_proof
 @pytest.mark.parametrize("kind", KINDS)
 def test_journals_without_checksums_are_read_with_care(archive, recorded, kind):
     """As development versions wrote them. What their bytes cannot tell, such as the size of a reward, stays unknown."""

@@ -332,6 +332,7 @@ def test_two_tasks_of_nearly_one_name_have_figures_and_tables_of_their_own(answe
     assert among == ["among-lab-tower-a", "among-lab-tower-a-2"]
 
 
+@pytest.mark.long_proof
 def test_the_command_reports_on_a_data_folder_and_a_folder_of_recordings(answered_archive, tmp_path, capsys):
     folder, out = tmp_path / "recordings" / "find-cave", tmp_path / "r"
     folder.mkdir(parents=True)

@@ -72,6 +72,7 @@ def test_the_set_stays_small():
     assert there == listed, f"files that the manifest does not list, or lacks; {ANEW}"
 
 
+@pytest.mark.long_proof
 @pytest.mark.parametrize("task", ["atari/breakout", "atari/riverraid", "basalt/make_waterfall"])
 def test_a_shipped_recording_replays_as_it_was_recorded(task):
     shipped = starter.example(task)

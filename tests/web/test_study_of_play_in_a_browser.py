@@ -166,6 +166,7 @@ def play_one(page) -> None:
 JOURNEY = [pytest.mark.journey("studies of play"), pytest.mark.journey("the researcher's pages")]
 
 
+@pytest.mark.long_proof
 @pytest.mark.parametrize("look", [pytest.param("desktop", marks=JOURNEY), "phone"])
 def test_a_person_passes_the_check_plays_comes_back_and_leaves_with_the_code(browse, host, archive, look):
     study = open_study(archive, STUDY)

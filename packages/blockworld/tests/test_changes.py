@@ -69,6 +69,7 @@ def some_action(tick: int, rng: np.random.Generator) -> Action:
     return Action(use=phase % 6 == 0, hotbar=2 + phase // 50 % 2, camera_yaw=turn, camera_pitch=-8.0 if phase < 305 else 0.0)
 
 
+@pytest.mark.long_proof
 @pytest.mark.parametrize(("seed", "kind"), [(7, "village"), (3, "default")])
 def test_news_of_random_play_bring_the_first_copy_to_the_grid_of_now(seed: int, kind: str) -> None:
     world, rng = World(seed, kind), np.random.default_rng(seed)

@@ -12,6 +12,7 @@ from blockworld.env import environments
 SMALL = (64, 36)
 
 
+@pytest.mark.long_proof
 @pytest.mark.parametrize("name", environments())
 def test_every_id_makes_an_environment_that_gymnasium_finds_right(name):
     env = gymnasium.make(f"blockworld/{name}-v0", size=SMALL, render_mode="rgb_array")

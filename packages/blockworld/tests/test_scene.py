@@ -100,6 +100,7 @@ def test_a_replay_jumps_between_steps_with_the_land_as_it_was_generated():
     assert decoder.num_unknown == 0
 
 
+@pytest.mark.long_proof
 @pytest.mark.parametrize(("kind", "hide_land"), [("village", False), ("plains", True), ("mountains", False)])
 def test_a_client_that_skips_knows_what_the_world_is(kind, hide_land):
     world = World(11, kind)
@@ -127,6 +128,7 @@ def test_a_client_that_skips_knows_what_the_world_is(kind, hide_land):
     assert client.decoder.known.any()
 
 
+@pytest.mark.long_proof
 def test_two_seats_are_told_the_same_changes_and_see_each_other():
     world = World(5, "flat", inhabited=False)
     world.join()

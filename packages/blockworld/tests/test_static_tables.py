@@ -95,6 +95,7 @@ def test_smaller_textures_are_what_differs_from_the_larger(unpacked):
     np.testing.assert_array_equal(half.reshape(-1, 4), exact.view(np.uint8).reshape(-1, 4)[starts[1] : starts[2]])
 
 
+@pytest.mark.long_proof
 def test_the_file_does_not_depend_on_what_was_painted_before():
     code = "from blockworld.render.textures import texture; texture('diamond_block'); texture('sand@90')\n"
     code += "from blockworld.scene.tables import static_tables; print(static_tables().digest)"

@@ -3,6 +3,7 @@
 from functools import cache
 
 import numpy as np
+import pytest
 
 from blockworld.registry.blocks import AIR, block_named, name_of, properties_of, state_of
 from blockworld.terrain import carpentry, caves
@@ -32,6 +33,7 @@ def block(made: Land, x: int, y: int, z: int) -> str:
     return name_of(int(made.blocks[x, z, y]))
 
 
+@pytest.mark.long_proof
 def test_a_village_has_8_to_14_buildings_of_its_style_around_spawn():
     for seed, style in EVERYWHERE:
         made = land(seed, style)

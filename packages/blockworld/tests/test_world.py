@@ -132,6 +132,7 @@ def test_a_world_of_an_older_version_is_refused_by_its_number(world):
         World.restore(zstandard.compress(msgspec.msgpack.encode(document)))
 
 
+@pytest.mark.long_proof
 def test_worlds_in_several_threads_are_the_same_as_alone():
     def played(seed: int) -> str:
         world = World(seed, "village_plains")
