@@ -44,7 +44,7 @@ def choices_of(parts: Mapping[str, np.ndarray], starts: np.ndarray) -> np.ndarra
     """Return the choices of a recording's decisions: int64, shape (len(starts), 3).
 
     A decision of several steps has one choice. A held key counts if it was down in half of the steps, a tapped key if it was
-    down in any step. The camera turns by the mean, so that the repeated choice turns as far as all steps together did.
+    down in any step. The camera turns by the mean of all steps, so that the repeated choice adds up to the same turn.
 
     Args:
         parts: Each key -> shape (T,), 0 or 1; `camera` -> shape (T, 2), degrees.

@@ -101,7 +101,7 @@ def take(body: Body, container: Position, item: str, count: int) -> Acts:
 
 
 def put(body: Body, container: Position, item: str, count: int) -> Acts:
-    """Put `count` of an item into a chest or barrel in reach, as far as there is room."""
+    """Put up to `count` of an item into a chest or barrel in reach; fewer where there is no room for all."""
     if not (yield from body.use_on(container)):
         return False
     screen, slots, left = body.world.screen, body.world.player.slots, count
