@@ -222,8 +222,8 @@ class Collection:
 
     def _value(self, collector: Collector, counts: Mapping[str, float]) -> int | float | None:
         try:
-            if not all(map(math.isfinite, counts.values())):
-                raise StatisticError(f"its counts must be finite numbers, got {dict(counts)}")
+            if not all(isinstance(count, int | float) and math.isfinite(count) for count in counts.values()):
+                raise StatisticError(f"its counts must be finite numbers of Python, int or float, got {dict(counts)}")
             return collector.statistic.typed(collector.value(counts))
         except Exception as error:  # as in `see`
             self._drop(collector, error)

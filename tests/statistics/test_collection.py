@@ -55,12 +55,13 @@ class Forgetful(Jumps):
 
 
 class Endless(Jumps):
-    """Its counts are no numbers."""
+    """Its counts are no numbers of Python, or endless."""
 
     statistic = Statistic("endless", "Endless")
+    count = float("inf")
 
     def see(self, step):
-        self.counts["left"]["count"] = float("inf")
+        self.counts["left"]["count"] = self.count
 
 
 class Ram(Jumps):
@@ -167,10 +168,13 @@ def test_a_collector_that_fails_is_left_out_and_the_others_go_on(caplog):
     assert said.startswith("statistic failing is left out of a game of gym:Some-v0 from step 3 on")
 
 
-def test_counts_that_are_no_finite_numbers_are_left_out():
+@pytest.mark.parametrize("count", [float("inf"), np.int64(1), np.float32(0.5), "1"])
+def test_counts_that_are_no_finite_numbers_are_left_out(count, monkeypatch):
+    monkeypatch.setattr(Endless, "count", count)
     collection = of("Endless", "Jumps")
     feed(collection, 5, 5)
     assert collection.values("left") == {"jumps": 1}
+    assert "its counts must be finite numbers of Python" in collection.left_out["endless"]
     assert {one.name for one in collection.measures()} == {"jumps"}
 
 
