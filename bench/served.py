@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -29,5 +30,5 @@ def served(data: Path, *options: str, program: Sequence[str] = ("interplay.cli",
                 raise RuntimeError("the server did not start")
             yield address
         finally:
-            server.terminate()
+            server.send_signal(signal.SIGINT)  # which ends games and seals them
             server.wait(60)

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from interplay.tasks import Suite, Task
 
 DEFAULT_DATA = Path("interplay-data")
+DATABASE_VARIABLE = "INTERPLAY_DATABASE"
+"""Environment variable for the address of the database; other users of a machine can read the password in a command line."""
 MOST = 2**63 - 1
 """The largest whole number that a database can hold."""
 
@@ -43,7 +45,10 @@ DataOption = Annotated[
     Path,
     typer.Option("--data", parser=_data_folder, metavar="DIR", help="Folder with the database, episodes, videos and models."),
 ]
-DatabaseOption = Annotated[str | None, typer.Option("--database", help="Database address; default: SQLite inside --data.")]
+DatabaseOption = Annotated[
+    str | None,
+    typer.Option("--database", envvar=DATABASE_VARIABLE, help="Database address; default: SQLite inside --data."),
+]
 SeedOption = Annotated[
     int | None, typer.Option("--seed", min=0, help="Seed of every random draw; drawn and printed if not given.")
 ]
@@ -120,7 +125,7 @@ def known_task(archive: Archive, task: str | None) -> str | None:
 def place_options(data: Path, database: str | None) -> str:
     """Return options that make another command, shown as a hint, use the same place; a real address may hold a password."""
     options = "" if data == DEFAULT_DATA else f" --data {shlex.quote(str(data))}"
-    return options if database is None else f"{options} --database ADDRESS"
+    return options if database in (None, os.environ.get(DATABASE_VARIABLE)) else f"{options} --database ADDRESS"
 
 
 def suite_options(files: Iterable[Path] | None) -> str:

@@ -15,6 +15,7 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from interplay.play.server import PlayServer
     from interplay.record import Archive
     from interplay.statistics import StatisticSpec
+    from interplay.store import Database
     from interplay.tasks import Suite
     from interplay.web.http.security import Hosts
 
@@ -126,6 +128,15 @@ def serve(
     partner: _Partners = None,
     partner_after: _PartnerAfter = None,
     open_room: _OpenRoom = None,
+    node: Annotated[
+        str | None,
+        typer.Option(
+            "--node",
+            envvar="INTERPLAY_NODE",
+            help="Name of this server among the servers of its database, the same at each start. Default: made from a key in "
+            "--data.",
+        ),
+    ] = None,
     verbose: Annotated[bool, typer.Option("--verbose", help="Log every request.")] = False,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
@@ -177,6 +188,7 @@ def serve(
         play = PlayServer(
             archive,
             secret=secret,
+            node=node,
             num_workers=workers,
             suites=suites,
             max_worlds=max_worlds,
@@ -189,7 +201,8 @@ def serve(
         application = create_app(
             archive, play=play, suites=suites, secret=secret, max_video_bytes=max_video_mb * 2**20, hosts=hosts, open_room=rules
         )
-        _run(application, play, listener, host=host, hosts=hosts, verbose=verbose)
+        with _only_node(archive.database, play.node):
+            _run(application, play, listener, host=host, hosts=hosts, verbose=verbose)
         archive.close()
 
 
@@ -247,6 +260,18 @@ def _only_server(root: Path, *, port: int) -> Iterator[None]:
         yield
 
 
+@contextlib.contextmanager
+def _only_node(database: Database, node: str) -> Iterator[None]:
+    """Reserve the name of a server in its database, as `_only_server` does for a data folder that is perhaps a copy."""
+    with database.holding(f"server {node}") as is_free:
+        if not is_free:
+            raise ServedAlreadyError(
+                f"another server with the name {node} uses this database, perhaps with a copy of this data folder\n"
+                "Stop that server first, or give this one a name of its own:  interplay serve --node NAME"
+            )
+        yield
+
+
 def _enter_starter_set(archive: Archive, suites: Sequence[Suite]) -> None:
     """Fill the empty parts of a data folder, so that people can watch and judge something at once."""
     from interplay import starter
@@ -300,7 +325,10 @@ def _run(application: FastAPI, play: PlayServer, listener: socket.socket, *, hos
     address = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
     class Server(uvicorn.Server):
-        """A server that stops play before it closes the sockets, so that players read how their episode ended."""
+        """A server that stops play before it closes the sockets, so that players read how their episode ended.
+        `keeps_games`: whether their episodes do not end, but go on after the next start."""
+
+        keeps_games = False
 
         async def startup(self, sockets=None) -> None:
             await super().startup(sockets)
@@ -313,9 +341,14 @@ def _run(application: FastAPI, play: PlayServer, listener: socket.socket, *, hos
         async def shutdown(self, sockets=None) -> None:
             for server in self.servers:
                 server.close()
-            print("Stopping: closing what is being played ...", file=sys.stderr, flush=True)
-            await play.stop()
+            what = "games wait for the next start" if self.keeps_games else "closing what is being played"
+            print(f"Stopping: {what} ...", file=sys.stderr, flush=True)
+            await play.stop(keeps_games=self.keeps_games)
             await super().shutdown(sockets)
+
+        def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+            self.keeps_games = sig == signal.SIGTERM  # a deployment stops a server that way, and then starts it again
+            super().handle_exit(sig, frame)
 
         @contextlib.contextmanager
         def capture_signals(self) -> Iterator[None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import itertools
 import logging
 import os
@@ -82,6 +83,7 @@ class PlayServer:
     Args:
         num_workers: Environment workers; one per core by default.
         secret: Key that signs seat tokens.
+        node: Name of this server among the servers of its database, the same at each start; by default a digest of `secret`.
         suites: Tasks on offer; the built-in ones by default.
         max_worlds: Number of slow worlds at once, each in a process of its own; by default `default_max_worlds`. One address
             may hold half of it.
@@ -110,6 +112,7 @@ class PlayServer:
         archive: Archive,
         *,
         secret: bytes,
+        node: str | None = None,
         num_workers: int | None = None,
         suites: Iterable[Suite] | None = None,
         max_worlds: int | None = None,
@@ -128,6 +131,7 @@ class PlayServer:
         if num_workers is not None and num_workers < 1:
             raise PlayError(f"the server needs at least one worker, got {num_workers}\nUse --workers 1 or more.")
         self.archive = archive
+        self.node = node or hashlib.sha256(b"node" + secret).hexdigest()[:16]
         self.tasks = index(builtin_suites() if suites is None else suites)
         self.limits = Limits(
             max_worlds=default_max_worlds() if max_worlds is None else max_worlds,
@@ -172,14 +176,17 @@ class PlayServer:
         does nothing."""
         if self._loop is None:
             self._loop = asyncio.get_running_loop()
-            left_open = await asyncio.to_thread(leftovers.open_sessions, self.archive)  # before anybody opens a new one
+            left_open = await asyncio.to_thread(
+                leftovers.open_sessions, self.archive, self.node
+            )  # before anybody opens a new one
             await asyncio.gather(self.pool.start(), self._sealer.start())
             self._recovery = self._loop.create_task(self._recover(left_open))
 
-    async def stop(self) -> None:
+    async def stop(self, *, keeps_games: bool = False) -> None:
         """End and seal every episode as `interrupted`, then stop the workers and the sealer. A second call does nothing.
 
-        A journal that is not sealed within `SEAL_TIMEOUT_S` stays for the next start.
+        With `keeps_games`, games do not end: their journals are written to disk, and players can go on for `resume_s` seconds
+        after the next start. A journal that is not sealed within `SEAL_TIMEOUT_S` stays for the next start too.
         """
         if self._loop is None or self._stopping:
             return
@@ -187,16 +194,16 @@ class PlayServer:
         if self._recovery is not None:  # none where the start failed
             await self._has_looked.wait()
             self._recovery.cancel()
-        await self.pool.stop()
+        await self.pool.stop(keeps_games=keeps_games)
         await self._decider.stop()
         for game in self.games:
-            if game.state is State.HELD:
+            if game.state is State.HELD and not keeps_games:
                 game.give_up(game.seats[0])
         pending = [task for game in self.games for task in game.pending]
         if pending:
             await asyncio.wait(pending, timeout=SEAL_TIMEOUT_S)
         for game in self.games:
-            if game.state is not State.ENDED:
+            if game.state is not State.ENDED and not keeps_games:
                 game.leave(wire.text("error", code="server_stopped", message="the server was stopped"))
         await self._sealer.stop()
         await asyncio.to_thread(self.films.close)
@@ -378,6 +385,7 @@ class PlayServer:
                     participant_id=participant_id,
                     seat=seat.name,
                     for_study=None if study is None else study.to_json(),
+                    node=self.node,
                     now=datetime.now(UTC),
                 )
         except BaseException:

@@ -7,6 +7,14 @@ class RecordingError(InterplayError):
     """A recording cannot be written, read or trusted; the text says what is kept and what to do next."""
 
 
+class MissingFileError(RecordingError):
+    """The file of a catalogued episode does not exist here. `episode`: id of the episode."""
+
+    def __init__(self, message: str, episode: str) -> None:
+        super().__init__(message)
+        self.episode = episode
+
+
 class OtherVersionError(RecordingError):
     """A recording has another schema version; its content is not damaged."""
 

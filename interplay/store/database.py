@@ -3,6 +3,7 @@ A new database gets its tables and views, and triggers that protect rows about a
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import os
 import sqlite3
@@ -146,6 +147,18 @@ class Database:
             if self.engine.dialect.name == "sqlite":
                 session.connection(execution_options={"interplay_write": True, "interplay_sync": sync})
             yield session
+
+    @contextmanager
+    def holding(self, name: str) -> Iterator[bool]:
+        """Hold a name in a PostgreSQL database during the block; yield whether no other process held it. An SQLite file is
+        always free: its servers are told apart by their data folders."""
+        if self.engine.dialect.name != "postgresql":
+            yield True
+            return
+        key = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big", signed=True)
+        with self._at_once.connect() as connection:
+            connection.detach()  # the lock ends with this connection, which is not used for anything else
+            yield bool(connection.scalar(text("SELECT pg_try_advisory_lock(:key)"), {"key": key}))
 
     def close(self) -> None:
         self.engine.dispose()

@@ -347,6 +347,8 @@ class PlaySession(Base):
     """The player's enrolment in a study."""
     for_study: Mapped[str | None] = mapped_column(default=None)
     """JSON: what a study or a class requires of the game, see `interplay.play.games.for_study`; None also in old rows."""
+    node: Mapped[str | None] = mapped_column(default=None)
+    """The server that holds the game, see `PlayServer.node`; None in rows of earlier versions."""
 
 
 class EpisodeRow(Base):

@@ -6,7 +6,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from sqlalchemy import select
+from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
 from interplay.store.episodes import UPLOADED, WITHHELD, measures_of
@@ -71,9 +71,10 @@ def _is_near(at: datetime, now: datetime) -> bool:
     return min(apart, 86400 - apart) <= 3600
 
 
-def open_sessions(session: Session) -> list[PlaySession]:
-    """Return sessions that are not over: those of the running server, or of a server that was killed."""
-    return session.query(PlaySession).filter(PlaySession.state.in_(("waiting", "playing"))).all()
+def open_sessions(session: Session, node: str) -> list[PlaySession]:
+    """Return the sessions of one server that are not over. Sessions of earlier versions, which name no server, are included."""
+    is_its_own = or_(PlaySession.node == node, PlaySession.node.is_(None))
+    return session.query(PlaySession).filter(PlaySession.state.in_(("waiting", "playing")), is_its_own).all()
 
 
 class PlayedSeat(NamedTuple):

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -75,7 +76,7 @@ def running_server(
         yield RunningServer(process, address, data, words)
     finally:
         if process.poll() is None:
-            process.terminate()
+            process.send_signal(signal.SIGINT)  # which ends games and seals them
         code = process.wait(120)
         process.stdout.close()
         if expect_exit is not None:

@@ -332,12 +332,12 @@ def test_a_world_slower_than_its_frame_rate_still_shows_and_obeys(quiet_server: 
     asyncio.run(asyncio.wait_for(scenario(), 120))
 
 
-def test_stopping_the_server_ends_and_seals_what_is_being_played(tmp_path: Path) -> None:
+def test_ctrl_c_ends_and_seals_what_is_being_played(tmp_path: Path) -> None:
     async def scenario(server: RunningServer) -> dict:
         watcher = await started(server, "atari/breakout")
         idle = await server.open("atari/qbert")
         await watcher.play(40)
-        server.process.send_signal(signal.SIGTERM)
+        server.process.send_signal(signal.SIGINT)
         await watcher.play()
         while idle.ended is None:
             await idle.receive()

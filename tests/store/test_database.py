@@ -91,6 +91,16 @@ def test_migrations_lead_to_the_models(database):
     assert differences == []
 
 
+def test_a_database_of_the_first_revision_is_led_to_the_models(database):
+    with database.write() as session:
+        session.execute(sa.text("ALTER TABLE play_sessions DROP COLUMN node"))
+        session.execute(sa.text("UPDATE alembic_version SET version_num = '0022'"))
+    upgraded = Database.open(database.address)
+    with upgraded.engine.connect() as connection:
+        assert compare_metadata(MigrationContext.configure(connection), Base.metadata) == []
+    upgraded.close()
+
+
 def test_opening_twice_changes_nothing(tmp_path):
     url = f"sqlite:///{tmp_path}/interplay.db"
     first = Database.open(url)
@@ -112,7 +122,7 @@ def test_the_newest_revision_is_the_one_that_no_other_follows():
     assert ScriptDirectory(str(database_module._MIGRATIONS)).get_current_head() == database_module._revisions()[-1]
 
 
-@pytest.mark.parametrize(("revision", "says"), [("0021", "before Interplay 0.2.0"), ("0023", "newer Interplay, .*0023")])
+@pytest.mark.parametrize(("revision", "says"), [("0021", "before Interplay 0.2.0"), ("0024", "newer Interplay, .*0024")])
 def test_a_database_of_another_version_is_refused_and_left_as_it_is(database, revision, says):
     note = sa.text("UPDATE alembic_version SET version_num = :revision")
     with database.write() as session:

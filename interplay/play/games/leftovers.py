@@ -1,4 +1,4 @@
-"""Remains of a server that was killed: games whose players may come back, seats nobody took, and journals to seal."""
+"""Remains of a server that was killed or stopped: games whose players may come back, untaken seats, and journals to seal."""
 
 from __future__ import annotations
 
@@ -57,11 +57,11 @@ def study_of(rows: Sequence[PlaySession]) -> ForStudy | None:
     return ForStudy("", is_blind=True) if any(row.enrolment_id is not None for row in rows) else None
 
 
-def open_sessions(archive: Archive) -> dict[str, PlaySession]:
-    """Return the sessions that are not over, by id. Call it before the server opens new ones, so that all are of the server
-    that was killed."""
+def open_sessions(archive: Archive, node: str) -> dict[str, PlaySession]:
+    """Return the sessions of a server that are not over, by id. Call it before the server opens new ones, so that all of them
+    are from before its start."""
     with archive.database.read() as database:
-        return {row.id: row for row in sessions.open_sessions(database)}
+        return {row.id: row for row in sessions.open_sessions(database, node)}
 
 
 def find(

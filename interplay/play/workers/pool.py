@@ -262,8 +262,9 @@ class WorkerPool:
             self._spare = None
             link.stop()
 
-    async def stop(self, *, timeout_s: float = 10.0) -> None:
-        """End all workers after they have closed their journals; kill those that take longer than `timeout_s` seconds."""
+    async def stop(self, *, keeps_games: bool = False, timeout_s: float = 10.0) -> None:
+        """End all games and all workers; kill workers that take longer than `timeout_s` seconds. With `keeps_games`, no game
+        ends: the workers write every recorded step to the journals and stop."""
         self.stopping = True
         if self._spare_timer is not None:
             self._spare_timer.cancel()
@@ -271,18 +272,19 @@ class WorkerPool:
         for task in ending:
             task.cancel()
         await asyncio.gather(*ending, return_exceptions=True)
-        for link in self.links:
-            if processes.state_of(link.process.pid)[0] == "T":
-                link.process.kill()  # it would never read that it should stop
-            link.stop()
-        if self.links:
-            await asyncio.wait([link.gone for link in self.links], timeout=timeout_s)
-        for link in list(self.links):
-            link.close()
-            if not link.gone.done():
-                log.warning("worker %d did not end in %g s and is killed", link.process.pid, timeout_s)
-                link.process.kill()
+        await asyncio.gather(*(self._end(link, keeps_games, timeout_s) for link in self.links))
         self.links.clear()
+
+    async def _end(self, link: WorkerLink, keeps_games: bool, timeout_s: float) -> None:
+        if processes.state_of(link.process.pid)[0] == "T":
+            link.process.kill()  # it would never read that it should stop
+        if keeps_games:  # a worker whose socket closes leaves its games as they are
+            link.stopping = True
+        else:
+            link.stop()
+            await asyncio.wait([link.gone], timeout=timeout_s)
+        if await link.end(timeout_s if keeps_games or link.gone.done() else 0.0):
+            log.warning("worker %d did not end in %g s and is killed", link.process.pid, timeout_s)
 
     async def _spawn(self, place: int | None, *, world: Literal["now", "behind"] | None = None) -> WorkerLink:
         process, ours = await asyncio.to_thread(starting.start, WORKER_MODULE, world=world)

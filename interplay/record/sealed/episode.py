@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 
 from interplay.envs.base import FramePolicy, PlayableEnv
 from interplay.envs.info import SeatEnd, seat_end
-from interplay.record.errors import RecordingError
+from interplay.record.errors import MissingFileError, RecordingError
 from interplay.record.format import spaces
 from interplay.record.format.schema import METADATA_KEY, Header, check_version
 from interplay.record.format.video import VideoSource
@@ -336,9 +336,10 @@ def _open(path: Path) -> pq.ParquetFile:
     try:
         return pq.ParquetFile(path, memory_map=True, page_checksum_verification=True)
     except FileNotFoundError:
-        raise RecordingError(
-            f"{path}: no such file; the episode was moved or deleted outside Interplay.\n"
-            "List what is left with:  interplay episodes repair --data DIR"
+        raise MissingFileError(
+            f"{path}: no such file; the episode was moved or deleted outside Interplay, or another server recorded it.\n"
+            "List what is left with:  interplay episodes repair --data DIR",
+            path.stem,
         ) from None
     except (pa.ArrowException, OSError) as error:
         size = path.stat().st_size

@@ -15,6 +15,7 @@ from starlette.exceptions import HTTPException
 from interplay.errors import InterplayError, NotFoundError
 from interplay.files import is_disk_full
 from interplay.play.limits import PlayError
+from interplay.record.errors import MissingFileError
 from interplay.tasks import Task
 from interplay.web.http.refusals import CODES, document
 from interplay.web.http.security import HEADERS
@@ -101,6 +102,9 @@ def _interplay_error(request: Request, error: Exception) -> Response:
     text = str(error).partition("\n")[0]
     if isinstance(error, NotFoundError):
         return _answer(request, 404, text)
+    if isinstance(error, MissingFileError):
+        log.warning("%s %s: %s", request.method, request.url.path, text)
+        return _answer(request, 404, f"The recording of episode {error.episode} is not on this server.")
     if isinstance(error, PlayError):  # full, or stopping; or the visitor holds too much
         return _answer(request, 429 if error.is_own else 503, text, {"Retry-After": str(error.retry_after_s)})
     if is_disk_full(error):
