@@ -104,8 +104,8 @@ async def _hello(websocket: WebSocket) -> str:
 
 
 async def _play(websocket: WebSocket, place: Place) -> None:
-    """Pass messages to the game. A client that breaks the rules is closed; its seat is then treated as if the socket were
-    lost."""
+    """Pass messages to the game. The socket of a client that breaks the rules is closed; the seat is then treated as if the
+    socket were lost."""
     game, seat = place
     if seat.client == UNKNOWN_CLIENT and websocket.client is not None:
         seat.client = client_of(websocket.client.host)

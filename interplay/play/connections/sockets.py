@@ -99,7 +99,7 @@ class PlaySocketProtocol(WebSocketsSansIOProtocol):
             cast(dict[str, Any], getattr(self, "scope", None) or {}).get("extensions", {}).pop(key, None)
 
     def write_now(self, message: bytes, *, is_text: bool = False) -> bool:
-        """Write one message at once, past the layers of events and tasks; this halves the cost of a frame. Return False, with
+        """Write one message at once, without events and tasks in between; this halves the cost of a frame. Return False, with
         nothing written, if the transport has bytes left to send or the socket is closing."""
         if not self.writable.is_set() or self.close_sent or self.disconnected or self.transport.is_closing():
             return False
@@ -115,7 +115,7 @@ class PlaySocketProtocol(WebSocketsSansIOProtocol):
         return True
 
     def read_now(self, take: Callable[[bytes], bool] | None) -> None:
-        """Pass binary messages to `take` at once from now on, past the queue and the task that reads it; None ends this. A
+        """Pass binary messages to `take` at once from now on, without the queue and the task that reads it; None ends this. A
         message for which `take` returns False goes into the queue."""
         self._take = take
 

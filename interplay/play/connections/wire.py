@@ -17,17 +17,17 @@ MAX_MESSAGE_BYTES = 1024
 """Longest message a client may send."""
 MAX_MESSAGES_PER_S = 300
 MAX_UNSENT_FRAMES = 2
-"""Frames that may wait in the server for one client."""
+"""Largest number of frames that may wait in the server for one client."""
 MAX_UNACKNOWLEDGED_FRAMES = 45
-"""Frames that may be under way before the client has painted one of them."""
+"""Largest number of frames that were sent to a client and that it has not yet reported as painted."""
 HELLO_TIMEOUT_S = 5.0
 
 MAX_UNSENT_SCENES = 16
-"""Scene frames that may wait. A client has to begin again if one is dropped, so frames on the way to a held client are kept."""
+"""Scene frames that may wait for one client: more, because the client has to begin again if one is dropped."""
 MAX_LAND_PARTS = 8
-"""Parts of the land that one message may ask for."""
+"""Largest number of parts of the land that one message may ask for."""
 MAX_YAW, MAX_PITCH = 360.0, 90.0
-"""Largest degrees of the direction in which a player looks."""
+"""Largest yaw and pitch, in degrees, of the direction in which a player looks."""
 
 KEY_FRAME, DELTA_FRAME, JPEG_FRAME, SCENE_FRAME, LAND_FRAME = 1, 2, 3, 4, 5
 LAST_FRAME = 1
@@ -78,11 +78,11 @@ class PlayerInput(NamedTuple):
     Attributes:
         painted_step: Step of the newest frame on the player's screen.
         turn: (pitch, yaw) in degrees since the last message, each from -180 to 180; None in messages of other kinds.
-        look: (pitch, yaw) in degrees of the wanted view, pitch from -90 to 90 and yaw from -360 to 360; None likewise.
-        press: (buttons, number): a press of these buttons, and the number of presses since the welcome; None likewise.
-        pointed: (x, y), the values that the pointer asks for, finite; None likewise.
-        pressed: Newly pressed buttons; set once the seat has read the message.
-        received_us: When the server received it, microseconds since 1970; set once the seat has read it.
+        look: (pitch, yaw) in degrees of the wanted view, pitch from -90 to 90, yaw from -360 to 360; None in other kinds.
+        press: (buttons, number): a press of these buttons, and the number of presses since the welcome; None in other kinds.
+        pointed: (x, y), the values that the pointer asks for, finite; None in other kinds.
+        pressed: Newly pressed buttons; set when the seat has read the message.
+        received_us: When the server received the message, in microseconds since 1970; set when the seat has read it.
     """
 
     buttons: int

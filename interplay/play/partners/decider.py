@@ -23,9 +23,9 @@ SILENT_S = 10.0
 """A process that sends nothing for this long is killed. It may be silent for a while when an agent loads its libraries."""
 QUICK_DEATH_S = 10.0
 MAX_DEATHS = 2
-"""An agent that was at work at this many deaths of the process is not started again ..."""
+"""An agent that was at work when the process died this many times is not started again."""
 FORGIVEN_AFTER_S = 60.0
-"""... unless the process has lived this long in between."""
+"""When the process dies after living longer than this, earlier deaths no longer count."""
 MAX_RESPAWN_DELAY_S = 5.0
 STOP_TIMEOUT_S = 3.0
 

@@ -1,5 +1,5 @@
 """Messages of the process that decides for agents. It talks with the web process over its channel, and with workers over a
-socket. The values in the messages are MessagePack with arrays. A file shows which agents are at work, and outlives the process.
+socket. Values in messages are MessagePack with arrays. A `Board` shows which agents are at work, and outlives the process.
 
 Both streams have the form of `interplay.play.workers.channel`: the game, the seat and the kind, then the payload.
 """
@@ -93,7 +93,7 @@ class Listen(Command):
     """The first command to the deciding process.
 
     The agents in `suspects` were at work when an earlier process died. They work one at a time, so that the next death tells
-    which of them caused it. For the agents in `refused` this has happened too often.
+    which of them caused it. The agents in `refused` caused too many deaths, and never decide.
     """
 
     address: str
