@@ -34,7 +34,7 @@ class LoggedOpinion(NamedTuple):
 
 
 class LoggedJudge(NamedTuple):
-    """A model judge in the log, the number of its answers about a task, and the last answer of any judge about that task."""
+    """A model judge, the number of its answers about a task, and the sequence number of any judge's last answer about it."""
 
     judge: str
     task: str

@@ -135,7 +135,7 @@ def segments_of_study(session: Session, study: str) -> list[SegmentRow]:
 
 
 def segment_pairs_shown(session: Session, study: str) -> set[frozenset[int]]:
-    """Return the pairs of a study's segments that judges have answered about or have open, without model and banned judges."""
+    """Return the pairs of a study's segments that judges have answered or have open; model and banned judges are left out."""
     rows = session.connection().execute(_PAIRS_SHOWN, {"study": study})
     return {frozenset((left or 0, right or 0)) for left, right in rows}
 
