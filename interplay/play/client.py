@@ -285,7 +285,7 @@ class PlayClient:
     @property
     def socket(self) -> ClientConnection:
         if self._socket is None:
-            raise PlayClientError("not_connected", "call connect() first")
+            raise PlayClientError("not_connected", "the client has no socket; call connect() first")
         return self._socket
 
 

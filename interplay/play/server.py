@@ -393,7 +393,7 @@ class PlayServer:
         seats = [Place(game, seat) for game in invited if (seat := game.seat_for_one_more(False)) is not None]
         place = next(iter(seats), None)
         if place is None or place.game.study != study or place.game.has_participant(participant_id or -1):
-            raise PlayError("the game of this invitation waits for nobody any more; ask for a new link", is_own=True)
+            raise PlayError("the game of this invitation does not wait for players any more; ask for a new link", is_own=True)
         return place
 
     def _open_place(

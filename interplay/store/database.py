@@ -113,8 +113,8 @@ class Database:
             raise StoreError(
                 f"cannot open the database at {engine.url!r}: {error.orig}\n"
                 "Check the address, or choose another folder with --data; nothing was changed.\n"
-                "A damaged SQLite file can be moved away: `interplay episodes repair` then finds the episodes again (but no\n"
-                "answers: they live in the database only)."
+                "A damaged SQLite file can be moved away: `interplay episodes repair` then finds the episodes again, but not\n"
+                "the answers, which are stored only in the database."
             ) from error
         return cls(engine)
 
@@ -225,8 +225,9 @@ def _migrate(engine: Engine) -> None:
             )
         else:
             raise StoreError(
-                f"the database at {engine.url!r} was made by a newer Interplay, or another program (revision {revision}; this "
-                f"one knows {_revisions()[-1]})\nUpgrade Interplay, or choose another folder with --data; nothing was changed."
+                f"the database at {engine.url!r} was made by a newer Interplay, or by another program (revision {revision}; "
+                f"this version knows revisions up to {_revisions()[-1]})\n"
+                "Upgrade Interplay, or choose another folder with --data; nothing was changed."
             )
 
 

@@ -90,7 +90,7 @@ class AnsweringProcess(ABC, Generic[R]):
         try:
             await self.start()
         except OSError as error:
-            self._fail(request, f"no process to {self._deed} it could be started: {error}")
+            self._fail(request, f"no process could be started to {self._deed} it: {error}")
             return
         assert self._link is not None
         self._link.command(number, self._command(request))

@@ -62,7 +62,7 @@ class GuardedHttpProtocol(HttpToolsProtocol):
             if self.transport.get_protocol() is not self:  # it is a WebSocket from here on
                 return
             if self._pending_bytes >= MAX_HEAD_BYTES:
-                self._refuse(431, f"the head of a request may have {MAX_HEAD_BYTES // 1024} KiB")
+                self._refuse(431, f"the head of a request may have at most {MAX_HEAD_BYTES // 1024} KiB")
 
     # What the parser finds
 

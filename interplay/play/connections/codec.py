@@ -293,11 +293,11 @@ class FrameDecoder:
             self.step = header.step
             return header
         if header.kind == wire.DELTA_FRAME and header.base_step != self.step:
-            raise OutOfStepError(f"frame {header.step} is a delta against {header.base_step}; at hand is {self.step}")
+            raise OutOfStepError(f"frame {header.step} builds on frame {header.base_step}; the current frame is {self.step}")
         try:
             payload = isal_zlib.decompress(memoryview(message)[wire.HEADER_BYTES :], _RAW_DEFLATE, self._flat.size)
         except _InflateError as error:
-            raise wire.ProtocolError(f"frame {header.step} does not inflate: {error}") from None
+            raise wire.ProtocolError(f"frame {header.step} cannot be decompressed: {error}") from None
         if len(payload) != self._flat.size:
             raise wire.ProtocolError(f"frame {header.step} holds {len(payload)} pixels, expected {self._flat.size}")
         values = np.frombuffer(payload, np.uint8)

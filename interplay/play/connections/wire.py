@@ -102,7 +102,7 @@ class ProtocolError(ValueError):
 
 def unpack_header(message: bytes) -> FrameHeader:
     if len(message) < HEADER_BYTES:
-        raise ProtocolError(f"a frame message has at least {HEADER_BYTES} bytes, got {len(message)}")
+        raise ProtocolError(f"a frame message must have at least {HEADER_BYTES} bytes, got {len(message)}")
     return FrameHeader._make(_HEADER.unpack_from(message))
 
 
@@ -135,7 +135,7 @@ def pack_input(
         return _PRESS_INPUT.pack(PRESSED, 0, 0, painted_step, client_ms, buttons, *press)
     if pointed is not None:
         if not all(map(math.isfinite, pointed)):
-            raise ValueError(f"a pointer asks for finite numbers, got {pointed[0]:g} and {pointed[1]:g}")
+            raise ValueError(f"the values of a pointer must be finite, got {pointed[0]:g} and {pointed[1]:g}")
         return _TURN_INPUT.pack(POINTED, 0, 0, painted_step, client_ms, buttons, *pointed)
     if look is not None:
         pitch, yaw = look
@@ -146,7 +146,7 @@ def pack_input(
         return _INPUT.pack(HELD, 0, buttons, painted_step, client_ms)
     pitch, yaw = turn
     if not (abs(pitch) <= MAX_TURN and abs(yaw) <= MAX_TURN):
-        raise ValueError(f"a message turns by {MAX_TURN:g} degrees at most on each axis, got pitch {pitch:g} and yaw {yaw:g}")
+        raise ValueError(f"a message turns at most {MAX_TURN:g} degrees on each axis, got pitch {pitch:g} and yaw {yaw:g}")
     return _TURN_INPUT.pack(TURNED, 0, 0, painted_step, client_ms, buttons, pitch, yaw)
 
 
@@ -176,9 +176,9 @@ def parse_input(message: bytes) -> PlayerInput:
                 )
             return PlayerInput(buttons, painted_step, client_ms, look=(pitch, yaw))
     else:
-        raise ProtocolError(f"a binary message has {INPUT_BYTES} or {TURN_INPUT_BYTES} bytes, got {len(message)}")
+        raise ProtocolError(f"a binary message must have {INPUT_BYTES} or {TURN_INPUT_BYTES} bytes, got {len(message)}")
     raise ProtocolError(
-        "a binary message is of kind 1 (16 bytes) or 2 to 5 (28 bytes), its spare bytes zero, its numbers finite"
+        "a binary message must be of kind 1 (16 bytes) or 2 to 5 (28 bytes), with finite numbers, and spare bytes of zero"
     )
 
 
@@ -229,7 +229,7 @@ def parse_command(message: str | bytes) -> ClientCommand:
     try:
         command = _decode_command(message)
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
-        raise ProtocolError(f"a text message is a JSON object with a type: {error}") from None
+        raise ProtocolError(f"a text message must be a JSON object with a type: {error}") from None
     if command.type not in COMMANDS:
         raise ProtocolError(f"unknown message type {command.type[:40]!r}; known: {', '.join(sorted(COMMANDS))}")
     return command

@@ -171,7 +171,9 @@ class Player:
         failure: Exception | None = None
         try:
             if self.name in self._shared.refused:
-                raise AgentError(f"the process in which agent {self.name!r} decides has died over it several times")
+                raise AgentError(
+                    f"the process that decides for agents died several times while agent {self.name!r} was at work"
+                )
             with self._at_work():
                 found = find(self.name, self._shared.archive)
             gc.freeze()  # what is loaded now stays: a collection that looked at all of it would keep games waiting
@@ -229,7 +231,7 @@ class Player:
             found = shared or find(self.name, self._shared.archive)
             if isinstance(found, Insider):
                 raise AgentError(
-                    f"agent {self.name!r} reads the state of its world; in live games only built-in agents may do that"
+                    f"agent {self.name!r} reads the state of the world; in live games only built-in agents may do that"
                 )
             agent = as_agent(found)
             state = agent.begin(Task.from_json(begin.task), rng=np.random.default_rng(begin.seed))

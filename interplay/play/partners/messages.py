@@ -130,13 +130,13 @@ def _unknown(value: Any) -> Any:
     if isinstance(value, np.generic | np.ndarray):
         array = np.asarray(value)
         if array.dtype.hasobject or array.dtype.names is not None:
-            raise TypeError(f"an array of {array.dtype} cannot be sent")
+            raise TypeError(f"an array of dtype {array.dtype} cannot be sent")
         name = array.dtype.str.encode()
         head = struct.pack(f"<B{len(name)}sB{array.ndim}I", len(name), name, array.ndim, *array.shape)
         return msgspec.msgpack.Ext(_SCALAR if isinstance(value, np.generic) else _ARRAY, head + array.tobytes())
     if isinstance(value, Mapping):
         return dict(value)
-    raise TypeError(f"{type(value).__name__} cannot be sent")
+    raise TypeError(f"a value of type {type(value).__name__} cannot be sent")
 
 
 def _extension(code: int, data: memoryview) -> Any:
