@@ -31,7 +31,7 @@ log = logging.getLogger("interplay.play")
 
 
 class PlayError(InterplayError):
-    """A seat that cannot be granted now. `is_own`: whether the client that asks already has too many. Ask again after
+    """A seat that cannot be granted now. `is_own`: whether the client that asks already has too many seats. Ask again after
     `retry_after_s` seconds."""
 
     def __init__(self, message: str, *, is_own: bool = False, retry_after_s: int = 60) -> None:
@@ -69,7 +69,7 @@ class Limits:
         return sorted(self._slow_tasks)
 
     def is_slow(self, task: Task) -> bool:
-        """Whether this task's world needs a worker to itself, because it is known to be slow or turned out to be slow."""
+        """Whether this task's world needs a worker to itself: its backend is slow, or its steps turned out to be slow."""
         return backends.of(task).is_slow or task.content_hash in self._slow_tasks
 
     def mark_slow(self, task: Task, step_ms: float) -> None:

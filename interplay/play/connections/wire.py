@@ -23,7 +23,7 @@ MAX_UNACKNOWLEDGED_FRAMES = 45
 HELLO_TIMEOUT_S = 5.0
 
 MAX_UNSENT_SCENES = 16
-"""Scene frames that may wait for one client: more, because the client has to begin again if one is dropped."""
+"""Largest number of scene frames that may wait: larger, because a client has to begin again if one is dropped."""
 MAX_LAND_PARTS = 8
 """Largest number of parts of the land that one message may ask for."""
 MAX_YAW, MAX_PITCH = 360.0, 90.0

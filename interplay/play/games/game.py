@@ -82,8 +82,8 @@ class Game:
         self.closing = Closing(self, server)
         self.watchers = Watchers(self)
         self._ends: dict[Seat, str] = {}
-        """Player who ended the episode -> outcome. While the world is being rebuilt, the worker is not told yet; until then, a
-        player who has only left may come back."""
+        """Player who ended the episode -> outcome. While the world is being rebuilt, the worker is not told yet, and a player
+        who has only left may come back."""
         self._said_of_seats: list[dict[str, str]] = []
         self._restoring: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[None]] = set()

@@ -13,7 +13,7 @@ from interplay.play.workers import channel
 _CLOCKS_APART_S = 1.0
 """Number of seconds by which a page's clock may be ahead of the server's."""
 _MOST_TOLD, _TOLD_WITHIN_S = 20, 10.0
-"""Largest number of messages about changes within the given time to the players of a game that has not begun."""
+"""Players of a game that has not begun are told of changes at most this often in this time."""
 
 
 class Lobby:
@@ -57,7 +57,7 @@ class Lobby:
         return self._server.partner_after_s if self._game.study is None else self._game.study.wait_s
 
     def may_tell(self) -> bool:
-        """Whether waiting players may be told of a change now. Of many changes they are told only the last."""
+        """Whether waiting players may be told of a change now. If there are many changes, they are told only the last one."""
         loop = asyncio.get_running_loop()
         self._told_at = [at for at in self._told_at if loop.time() - at < _TOLD_WITHIN_S]
         if len(self._told_at) < _MOST_TOLD:

@@ -1,5 +1,5 @@
-"""The process that decides for agents, as the web process sees it. It is started for the first agent that needs it, watched,
-and started again when it dies or falls silent. Games continue meanwhile; their agents hold their last actions."""
+"""The process that decides for agents, as the web process sees it. It is started for the first agent that needs it, and started
+again when it dies or sends nothing for a while. Games continue meanwhile; their agents hold their last actions."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ class Event(msgspec.Struct, tag_field="event", tag=str.lower):
 
 class Configure(Command):
     """The first command: where to record, and the number of this worker among the shared workers, from 0. A worker that is not
-    shared is 0 of 1.
+    shared is number 0 of 1.
 
     `statistics` are computed in every game; `agents` is the address of the process that decides for agents.
     """
@@ -113,7 +113,7 @@ class Open(Command):
 
 class GoOn(Command):
     """Rebuild a world from the journal of its episode; the answer is `Opened`. `owners`: seat -> name of its owner from now on.
-    For an owner that is an agent `AgentActs` follows."""
+    If an owner is an agent, `AgentActs` follows."""
 
     task: dict[str, Any]
     episode: str
@@ -290,7 +290,7 @@ class Welcomed(Watched):
 
 class Acting(Event):
     """The actor of a seat from the next step on. `owner`: its name in the recording; `agent`: as in `AgentActs`, None for a
-    person. `step` and `total_reward`: those of the seat until then."""
+    person. `step` and `total_reward`: step and sum of rewards of the seat so far."""
 
     owner: str
     agent: str | None

@@ -265,7 +265,7 @@ class LiveSeat:
         self._is_held = True
 
     def go(self, *, key: bool) -> None:
-        """Encode frames again. With `key`, because frames were dropped on the way, begin with a key frame."""
+        """Encode frames again. If frames were dropped on the way (`key`), begin with a key frame."""
         self._is_held = False
         if key:
             self.request_key()
