@@ -27,7 +27,7 @@ class JudgedPair(NamedTuple):
 
 
 class LoggedOpinion(NamedTuple):
-    """One answer of a model judge in the log; `probabilities` by outcome, None if the judge gave none."""
+    """One answer of a model judge in the log; `probabilities`: outcome -> probability, None if the judge gave none."""
 
     pair: JudgedPair
     probabilities: dict[str, float] | None

@@ -44,7 +44,7 @@ _IDS_AT_ONCE = 500
 
 
 class NewSegment(NamedTuple):
-    """A segment that was drawn; its columns are those of `models.Segment`."""
+    """A new segment; its fields are the columns of `models.Segment`."""
 
     episode_id: str
     first_step: int
@@ -73,7 +73,7 @@ class SegmentRow(NamedTuple):
 
 
 class Guide(NamedTuple):
-    """The reward that chooses the next pair; a newer guide has another `id`."""
+    """The learned reward that chooses the next pair; a newer guide has another `id`."""
 
     id: int
     reward: str
