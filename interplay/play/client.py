@@ -1,4 +1,4 @@
-"""A player that is a program: it speaks docs/protocol.md over a real socket, and sees only what players see.
+"""A player that is a program: it uses the protocol of docs/protocol.md over a real socket, and sees only what players see.
 
 async with await PlayClient.open("http://127.0.0.1:8000", "atari/breakout") as player:
     await player.start()
@@ -52,12 +52,12 @@ class PlayClient:
         header: Header of the newest frame.
         hud: The newest `hud` message.
         ended: The `ended` message, once the episode is over.
-        num_frames, num_bytes: Numbers received so far.
+        num_frames, num_bytes: Number of frames, and of bytes, received so far.
         messages: Every JSON message received except `hud`, in order.
         is_drawn_here: Whether this player asks for scenes instead of pictures.
         step: Step of the newest frame, picture or scene; -1 before the first.
         num_land: Number of land frames received.
-        on_scene: Takes the header and the payload of each frame of a scene or of land.
+        on_scene: Called with the header and the payload of each frame of a scene or of land.
     """
 
     def __init__(self, address: str, grant: dict[str, Any], *, drawn: Literal["here", "server"] = "server") -> None:
@@ -112,7 +112,7 @@ class PlayClient:
         return client
 
     async def connect(self) -> None:
-        """Open the socket (a second one takes the seat over) and wait for `welcome`, or for `ended`."""
+        """Open the socket and wait for `welcome` or `ended`. A second socket takes the seat from the first."""
         address = "ws" + self.address.removeprefix("http") + self.grant["socket"]
         self._socket = await connect(
             address, subprotocols=[Subprotocol(wire.SUBPROTOCOL)], compression=None, ping_interval=None, max_size=1 << 24
@@ -173,7 +173,7 @@ class PlayClient:
             await self._send_input(buttons, **({"turn": (pitch, yaw)} if pitch or yaw else {}))
 
     async def choose(self, buttons: int) -> None:
-        """Press these buttons for one step, in a task of turns."""
+        """Press these buttons for one step, in a task whose steps wait for the players."""
         self._num_presses += 1
         await self._send_input(0, press=(buttons, self._num_presses))
 
@@ -183,8 +183,8 @@ class PlayClient:
         await self._send_input(buttons, pointed=(x, y))
 
     async def draw(self, where: Literal["here", "server"], gui_width: int = 320, gui_height: int = 180) -> None:
-        """Ask for scenes (`here`) or pictures (`server`) from now on. `gui_width`, `gui_height`: size of the GUI drawn over the
-        world, GUI pixels, 64 to 2048."""
+        """Ask for scenes (`here`) or pictures (`server`) from now on. `gui_width`, `gui_height`: size, in GUI pixels (64 to
+        2048), of the GUI that is drawn over the world."""
         self.is_drawn_here = where == "here"
         await self.send("scene", drawn=where, gui_width=gui_width, gui_height=gui_height)
 
@@ -285,7 +285,7 @@ class PlayClient:
     @property
     def socket(self) -> ClientConnection:
         if self._socket is None:
-            raise PlayClientError("not_connected", "call connect() first")
+            raise PlayClientError("not_connected", "the client has no socket; call connect() first")
         return self._socket
 
 

@@ -14,16 +14,16 @@ from interplay.wording import amount
 
 MAX_SEATS = 1000
 MAX_SEATS_OF_ADDRESS = 64
-"""Number of seats of one address, from the moment they are asked for: a class of 30 has one address, and may reload."""
+"""Largest number of seats of one address: a class of 30 pupils has one address, and pupils may reload their pages."""
 WORLDS_OF_CORE = 2
 WORLD_BYTES = 500 * 2**20
 """Memory of a slow world and its process."""
 QUICK_GAME_CORES = 0.05
 """Cores for a game without a process to itself, because its world is not slow or its players' pages draw it."""
 DRAWN_GAMES_OF_CORE = 12
-"""Measured with `bench.play_world`, whose players use the same two cores: 24 games kept 20 steps a second, 30 did not."""
+"""Measured: with `bench.play_world` and its players on the same two cores, 24 games kept 20 steps a second, 30 did not."""
 DRAWN_GAME_BYTES = 40 * 2**20
-"""Memory of a game with a land of its own."""
+"""Memory of a game whose world the players' pages draw."""
 SERVER_CORES = 0.25
 """Cores for the web process while people play."""
 
@@ -31,7 +31,7 @@ log = logging.getLogger("interplay.play")
 
 
 class PlayError(InterplayError):
-    """A seat that cannot be granted now. `is_own`: whether the client that asks already has too many. Ask again after
+    """A seat that cannot be granted now. `is_own`: whether the client that asks already has too many seats. Ask again after
     `retry_after_s` seconds."""
 
     def __init__(self, message: str, *, is_own: bool = False, retry_after_s: int = 60) -> None:
@@ -69,7 +69,7 @@ class Limits:
         return sorted(self._slow_tasks)
 
     def is_slow(self, task: Task) -> bool:
-        """Whether this task's world needs a worker to itself, because it is known to be slow or turned out to be slow."""
+        """Whether this task's world needs a worker to itself: its backend is slow, or its steps turned out to be slow."""
         return backends.of(task).is_slow or task.content_hash in self._slow_tasks
 
     def mark_slow(self, task: Task, step_ms: float) -> None:
@@ -78,14 +78,14 @@ class Limits:
             self._slow_tasks.add(task.content_hash)
 
     def may_be_alone(self, task: Task, num_alone: int, *, is_counted: bool) -> bool:
-        """Whether a game of this task may have one more process. It may if its place was counted, where the backend is known to
-        be slow. Any other game (found to be slow later, sent pictures, or without a worker after a crash) gets one if there is
-        room. `is_counted`: whether the game was granted as one that needs a process."""
+        """Whether a game of this task may have one more process. It may if its backend is known to be slow and its place was
+        counted when the game was granted (`is_counted`). Any other game gets a process only if there is room: its world turned
+        out to be slow, the server draws it now, or its worker died."""
         return (is_counted and backends.of(task).is_slow) or num_alone < self.max_worlds
 
     def cores_needed(self, playing: Iterable[bool]) -> float:
-        """Return the number of cores that games need; `playing` says of each game whether it holds a process. Such a game needs
-        one core, other games a part of one, and the server a part too."""
+        """Return the number of cores that games need; `playing` says of each game whether it holds a process. A game that holds
+        a process needs one core; every other game, and the server, needs a part of a core."""
         games = list(playing)
         num_slow = sum(games)
         return num_slow + (len(games) - num_slow) * QUICK_GAME_CORES + (SERVER_CORES if games else 0.0)

@@ -45,9 +45,8 @@ class LiveGame:
         number: Number of the game for watchers, as long as the server runs.
         study: Id of the study that the game belongs to.
         began_s: Seconds for which somebody has had a seat.
-        step: Number of steps played, by the last message to a player.
-        late_p99_ms: 99th percentile of the lateness of steps of the game's worker since the worker started; None without a
-            worker.
+        step: Number of steps played when a player last got a message.
+        late_p99_ms: How late steps begin in the game's worker: 99th percentile since the worker started; None without a worker.
     """
 
     number: int

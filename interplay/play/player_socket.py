@@ -73,7 +73,7 @@ async def serve(websocket: WebSocket, find_place: Callable[[str], Awaitable[Plac
     await websocket.accept(subprotocol=wire.SUBPROTOCOL if offered else None)
     try:
         if not offered:
-            raise Refusal(wire.CLOSE_GARBAGE, f"this server speaks {wire.SUBPROTOCOL}")
+            raise Refusal(wire.CLOSE_GARBAGE, f"this server supports only the subprotocol {wire.SUBPROTOCOL}")
         await _play(websocket, await find_place(await _hello(websocket)))
     except Refusal as refusal:
         await _refuse(websocket, refusal)
@@ -104,8 +104,8 @@ async def _hello(websocket: WebSocket) -> str:
 
 
 async def _play(websocket: WebSocket, place: Place) -> None:
-    """Pass messages to the game. A client that breaks the rules is closed; its seat is then treated as if the socket were
-    lost."""
+    """Pass messages to the game. The socket of a client that breaks the rules is closed; the seat is then treated as if the
+    socket were lost."""
     game, seat = place
     if seat.client == UNKNOWN_CLIENT and websocket.client is not None:
         seat.client = client_of(websocket.client.host)
@@ -169,7 +169,7 @@ def parse_text(message: Any) -> wire.ClientCommand:
 
 def _check_size(data: str | bytes) -> None:
     if len(data) > wire.MAX_MESSAGE_BYTES:
-        raise Refusal(wire.CLOSE_TOO_LONG, f"messages may have {wire.MAX_MESSAGE_BYTES} bytes")
+        raise Refusal(wire.CLOSE_TOO_LONG, f"a message may have at most {wire.MAX_MESSAGE_BYTES} bytes")
 
 
 async def serve_watcher(websocket: WebSocket, place: Place | None) -> None:

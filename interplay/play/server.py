@@ -1,4 +1,4 @@
-"""The heart of the live server: it grants seats, finds the seat of each socket, and lets episodes be sealed."""
+"""The live server: it grants seats, finds the seat of each socket, and has finished episodes sealed."""
 
 from __future__ import annotations
 
@@ -85,12 +85,13 @@ class PlayServer:
         secret: Key that signs seat tokens.
         node: Name of this server among the servers of its database, the same at each start; by default a digest of `secret`.
         suites: Tasks on offer; the built-in ones by default.
-        max_worlds: Number of slow worlds at once, each in a process of its own; by default `default_max_worlds`. One address
-            may hold half of it.
-        max_drawn_games: Number of games at once that are drawn by their players' pages; by default `default_max_drawn_games`.
-        max_seats_of_address: Number of seats of any kind that one address may hold.
-        held_out_share: Share of people's games on held-out seeds, 0 to 1. These may be compared with others if their players
-            agree, and are not used as demonstrations. None: the share of the task, or a quarter.
+        max_worlds: Largest number of slow worlds at the same time, each in a process of its own; by default
+            `default_max_worlds`. One address may hold half of them.
+        max_drawn_games: Largest number of games, at the same time, that players' pages draw; by default
+            `default_max_drawn_games`.
+        max_seats_of_address: Largest number of seats of any kind that one address may hold.
+        held_out_share: Share of people's games on held-out seeds, 0 to 1. These games may be compared with others if their
+            players agree, and are not used as demonstrations. None: the share of the task, or a quarter.
         partners: Task id -> name of the agent that acts there for a person who has left, or `none`. Tasks that are not named
             use their scripted player, if there is one.
         seat_ttl_s: How long a seat token is valid.
@@ -99,7 +100,7 @@ class PlayServer:
         idle_s: How long a seat waits for a connected player who does not start or resume.
         partner_after_s: How long a player waits for people before they may choose an agent.
         resume_s: How long a game left by a killed server waits for its players to come back.
-        clock: Seconds since the epoch, for tokens.
+        clock: Returns the seconds since the epoch, for tokens.
 
     Attributes:
         roster: Agents that may act in its games.
@@ -302,20 +303,19 @@ class PlayServer:
         invitation: str | None = None,
         company: str | None = None,
     ) -> SeatGrant:
-        """Grant a seat; its world is built when the player's socket comes. It writes the database, and can be called from any
-        thread.
+        """Grant a seat; its world is built when the player's socket comes. It writes to the database; any thread may call it.
 
         Args:
-            task: A task on offer, or any other. In a task of several seats the player gets an open seat in the oldest game that
-                waits for players, or the first seat of a new game.
-            actor: Name under which the episode is recorded; `participant-<id>` by default.
+            task: A task, or the id of a task on offer. In a task of several seats the player gets an open seat in the oldest
+                game that waits for players, or the first seat of a new game.
+            actor: Name under which the episode is recorded; by default `participant-<id>`, or `anonymous`.
             seed: By default the seed of the game that is joined, or a new seed. Now and then, and only for participants, a new
                 seed is one of the task's held-out seeds.
             client: `client_of` the address that asks; None if no limit counts the seat.
             drawn_here: Whether the player's page will draw the world; ignored for worlds that cannot be drawn there.
             partner: Name (for `interplay.agents.find`) of the agent that acts for every other seat of a new game.
             wheel: The agent with which the player shares the control of their seat.
-            study: The rules of the study of the game. All its players are of this study, which also names the agents.
+            study: Rules that a study sets for the game. All players belong to this study, and the rules also name the agents.
             invitation: Invitation to the game to join, as the `lobby` message contains it.
             company: The earlier episode whose players meet again in this game.
         Raises:
@@ -401,7 +401,7 @@ class PlayServer:
         seats = [Place(game, seat) for game in invited if (seat := game.seat_for_one_more(False)) is not None]
         place = next(iter(seats), None)
         if place is None or place.game.study != study or place.game.has_participant(participant_id or -1):
-            raise PlayError("the game of this invitation waits for nobody any more; ask for a new link", is_own=True)
+            raise PlayError("the game of this invitation does not wait for players any more; ask for a new link", is_own=True)
         return place
 
     def _open_place(
@@ -417,9 +417,9 @@ class PlayServer:
         """In a task of several seats, return the seat in the game that has waited longest for a player. Games in which somebody
         has come are preferred.
 
-        A participant never gets two seats in one game. Games of a study are for its people alone: their pay must not depend on
-        strangers, or on the agents of strangers. With `is_there`, only games count in which somebody has come; there, also
-        seats whose player has not come and accepts any other seat.
+        A participant never gets two seats in one game. Games of a study are only for people of the study: their pay must not
+        depend on other people, or on agents that other people chose. With `is_there`, only games in which somebody has come are
+        searched; a seat whose player has not come and may move to another game then also counts as open.
         """
         if len(task.seats) == 1:
             return None

@@ -1,4 +1,4 @@
-"""The database for small, shared data. No other room uses SQL.
+"""The database for small, shared data. No other package of Interplay uses SQL.
 
 `Database.open(url)` opens a database with the models in `interplay.store.models` and migrates it to the newest schema. Ratings
 are not stored: they are computed from the append-only answers.

@@ -114,8 +114,8 @@ class Database:
             raise StoreError(
                 f"cannot open the database at {engine.url!r}: {error.orig}\n"
                 "Check the address, or choose another folder with --data; nothing was changed.\n"
-                "A damaged SQLite file can be moved away: `interplay episodes repair` then finds the episodes again (but no\n"
-                "answers: they live in the database only)."
+                "A damaged SQLite file can be moved away: `interplay episodes repair` then finds the episodes again, but not\n"
+                "the answers, which are stored only in the database."
             ) from error
         return cls(engine)
 
@@ -137,10 +137,11 @@ class Database:
         """Open a session that commits at the end of the block, or rolls back if it raises; SQLite has one writer at a time.
 
         Args:
-            sync: Whether the commit must survive a power cut. If not, it survives a killed process at once, and a power cut
-                after the next commit with `sync`; others need not wait for the disk. PostgreSQL always makes it survive both.
-            at_once: For a single statement: PostgreSQL commits it without a transaction, in a third of the time. A later error
-                then rolls nothing back, and `store.judging.lock` has no effect.
+            sync: Whether the commit must survive a power cut. If False, the commit survives a killed process at once, and a
+                power cut only after the next commit with `sync`; other writers need not wait for the disk. On PostgreSQL, every
+                commit survives both.
+            at_once: Whether the block has a single statement, which PostgreSQL then commits by itself, in a third of the time.
+                A later error then rolls nothing back, and `store.judging.lock` has no effect.
         """
         engine = self._at_once if at_once else self.engine
         with self._write_lock, Session(engine, expire_on_commit=False) as session, session.begin():
@@ -197,7 +198,7 @@ def _sqlite_settings(connection, _record) -> None:
 def _sqlite_begin(connection) -> None:
     """Begin a transaction. Writers take the lock at once: a reader that begins to write can fail with 'database is locked'.
 
-    FULL writes to the disk at every commit, as PostgreSQL does. With NORMAL, a commit survives a kill, but not a power cut.
+    With `synchronous=FULL`, each commit is written to disk, as in PostgreSQL. With NORMAL, it may be lost in a power cut.
     """
     options = connection.get_execution_options()
     if not options.get("interplay_write"):
@@ -237,8 +238,9 @@ def _migrate(engine: Engine) -> None:
             )
         else:
             raise StoreError(
-                f"the database at {engine.url!r} was made by a newer Interplay, or another program (revision {revision}; this "
-                f"one knows {_revisions()[-1]})\nUpgrade Interplay, or choose another folder with --data; nothing was changed."
+                f"the database at {engine.url!r} was made by a newer Interplay, or by another program (revision {revision}; "
+                f"this version knows revisions up to {_revisions()[-1]})\n"
+                "Upgrade Interplay, or choose another folder with --data; nothing was changed."
             )
 
 
@@ -268,7 +270,7 @@ _KEYS = {
 }
 """Table -> condition that finds a row that INSERT OR REPLACE would remove: SQLite fires no DELETE trigger for it by default."""
 _MAY_CHANGE = {"bans": {"lifted_at"}, "matches": {"answered_at", "seen_at", "released_at", "draft"}}
-"""Table -> columns that may change; no column of the other tables may."""
+"""Table -> columns that may change; in all other tables, no column may change."""
 _ONCE = {"bans": "lifted_at", "matches": "answered_at"}
 """Table -> column with a time that is set once and then stays."""
 

@@ -51,7 +51,7 @@ def admit(
     origin: Origin = "agent",
     participant_id: int | None = None,
 ) -> Entrant:
-    """Let an entrant be judged in one task at once. An entrant that was withdrawn returns with its history.
+    """Add an approved entrant to one task, so that judges may see it. An entrant that was withdrawn returns with its history.
 
     Args:
         name: Name on the leaderboard; an agent's episodes have it as `actor`.
@@ -73,7 +73,7 @@ def admit(
 
 
 def check_name(session: Session, name: str, origin: Origin) -> None:
-    """Refuse a name that belongs to an agent and would be given to people, or the reverse, in any task."""
+    """Raise `EntrantError` if people would get the name of an agent, or an agent the name of people, in any task."""
     of_people = origin in _OF_PEOPLE
     origins = session.scalars(select(Entrant.origin).where(Entrant.name == name).distinct())
     if any((known in _OF_PEOPLE) != of_people for known in origins):
@@ -84,7 +84,7 @@ def check_name(session: Session, name: str, origin: Origin) -> None:
 def propose(
     session: Session, *, name: str, task: str, kind: str, description: str, proposed_by: str | None, now: datetime
 ) -> Entrant:
-    """Enter an agent that waits for a moderator. An existing agent keeps its state and proposer and gets the new description.
+    """Propose an agent, which then waits for a moderator. An existing agent keeps state and proposer; its description changes.
 
     Args:
         proposed_by: Name of the API token; None for the operator.
@@ -125,7 +125,7 @@ def decline(session: Session, *, name: str, reason: str, now: datetime, task: st
 
 
 def withdraw(session: Session, *, name: str, now: datetime, task: str | None = None) -> int:
-    """Withdraw an agent from matchmaking, in one task or all; return the number of tasks. Its answers stay."""
+    """Withdraw an agent from matchmaking, in one task or all; return the number of tasks. Answers about it stay."""
     shown = update(Entrant).where(Entrant.name == name, Entrant.withdrawn_at.is_(None))
     return _change(session, shown, task, withdrawn_at=now)
 
@@ -159,7 +159,7 @@ def held_out_seeds(session: Session, task_hash: str) -> frozenset[int]:
 
 
 def not_comparable(row: EpisodeRow, held_out: Collection[int], *, agreed: bool) -> str:
-    """Say why an episode cannot be entered, in words for a list; the text is empty if it can.
+    """Return the reason why an episode cannot be entered, in words for a list; the text is empty if it can be entered.
 
     Args:
         held_out: Held-out seeds of the task version that the episode was recorded under.
@@ -212,8 +212,8 @@ def enter(session: Session, entrant: Entrant, seats: Iterable[SeatOfEpisode], no
 
 
 def agree(session: Session, *, episode_id: str, participant_id: int, agreed: bool, now: datetime) -> bool:
-    """Store whether a person agrees that a game is compared; enter the game into `people` when all its players have agreed.
-    If the person does not agree, open matches with the game are released; an answer that a judge still gives is kept.
+    """Store whether a person agrees that a game is compared; enter the game into `people` when all its players have agreed. If
+    the person does not agree, open matches with the game are released; an answer that a judge sends later is still stored.
 
     Returns:
         Whether the game may be shown to judges now. Earlier answers about the game stay.
@@ -233,7 +233,7 @@ def agreements(session: Session, episode_id: str) -> dict[int, bool]:
 
 
 def agreed_games(session: Session, episode_ids: Sequence[str]) -> set[str]:
-    """Return those of the given episodes that may be compared because every person in them agreed; there must be a person."""
+    """Return the given episodes with people that may be compared, because every person in the episode agreed."""
     found: set[str] = set()
     for start in range(0, len(episode_ids), _PER_STATEMENT):
         query = (

@@ -88,7 +88,8 @@ class EpisodeQuery:
     to others sets it. `saved` names a saved query and its version. `actor` is a kind (`ACTOR_KINDS`) or a name in any seat,
     `agent` a name in any seat. `with_uploads` includes episodes that are only a video; `with_waiting` includes agents that no
     moderator has approved. In tasks of `kept_back`, only episodes that a participant of `own` played are listed.
-    `without_withheld` keeps only these episodes and those that may be released. Episodes of studies in `not_of` are left out.
+    `without_withheld` keeps only episodes of `own` participants and episodes that may be released. Episodes of studies in
+    `not_of` are left out.
     """
 
     ids: Collection[str] | None = None

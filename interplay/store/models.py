@@ -70,7 +70,7 @@ class TaskRow(Base):
 class Participant(Base):
     """A person who played or judged; `key` is the random value of the person's cookie.
 
-    A person who comes through a recruiting channel is the same participant each time: `worker` is the name there.
+    A person who comes through a recruiting channel is the same participant each time: `worker` is the person's name there.
     """
 
     __tablename__ = "participants"
@@ -282,7 +282,7 @@ class ReviewRow(Base):
 
 
 class PayEvent(Base):
-    """The pay ledger: each row says what was decided, sent, or answered by the channel. Append-only, by the database."""
+    """The pay ledger: each row says what was decided, sent, or answered by the channel. The database allows only new rows."""
 
     __tablename__ = "pay_events"
     id: Mapped[int] = mapped_column(primary_key=True, init=False)
@@ -295,7 +295,7 @@ class PayEvent(Base):
     amount_cents: Mapped[int]
     currency: Mapped[str]
     request: Mapped[str] = mapped_column(index=True)
-    """The same for every event of one payment. The channel gets it too, so that a repeated payment is paid only once."""
+    """Id that all events of one payment share. The channel gets it too, so that a repeated request is paid only once."""
     detail: Mapped[str]
     created_at: Mapped[datetime]
 
@@ -314,7 +314,7 @@ class HitEvent(Base):
     is_sandbox: Mapped[bool]
     endpoint: Mapped[str]
     request: Mapped[str]
-    """The same for every event of one object. The service gets it too, so that a repeated request makes only one object."""
+    """Id that all events of one object share. The service gets it too, so that a repeated request makes only one object."""
     made: Mapped[dict[str, Any]]
     """The service's ids of the object: `hit` and `hit_type`, or `qualification`; empty before it is made."""
     detail: Mapped[str]
@@ -609,8 +609,8 @@ class Segment(Base):
     agent: Mapped[str]
     """Whose play it is: the name of an entrant or of an actor."""
     is_held_out: Mapped[bool]
-    """Whether answers about the segment are used only to measure rewards, which then never learn from them.
-    All segments of some of the worlds are held out."""
+    """Whether answers about the segment only measure learned rewards, and rewards never learn from them. Segments are held out
+    by world: in some worlds all, in the others none."""
 
 
 class SegmentGuide(Base):
@@ -642,14 +642,14 @@ class Answer(Base):
     outcome: Mapped[str]
     """`left`, `right` or `draw`: the answer to the overall question; for segments also `na`, if the judge cannot tell."""
     responses: Mapped[dict[str, Any]]
-    """Question id -> answer: `{"left": bool, "right": bool}` for direct ones, `left|draw|right|na` for comparative ones."""
+    """Question id -> answer: `{"left": bool, "right": bool}` to direct questions, `left|draw|right|na` to comparative ones."""
     reason: Mapped[str]
     judge: Mapped[str] = mapped_column(index=True)
     created_at: Mapped[datetime]
     duration_s: Mapped[float | None]
     """Seconds from serving to answering; None if the clock was changed in between, because the time is then unknown."""
     viewing: Mapped[dict[str, Any]] = mapped_column(default_factory=dict)
-    """The judge's page reported this: play, pause and seek events with times, and seconds watched per side."""
+    """Report of the judge's page: play, pause and seek events with times, and seconds watched per side."""
     study: Mapped[str | None] = mapped_column(default=None, index=True)
     purpose: Mapped[str] = mapped_column(default="rating")
     """Purpose as in `Match`; only `rating` changes ratings."""
@@ -682,7 +682,7 @@ class Problem(Base):
 
 
 class Ban(Base):
-    """A judge whose answers do not count, from the first one on. If the ban is lifted, they count again. Ratings follow.
+    """A judge whose answers do not count, from the first answer on. If the ban is lifted, they count again. Ratings change too.
 
     A ban is added once and may be lifted once; the database refuses any other change.
     """

@@ -45,7 +45,7 @@ def is_given_name(name: str) -> bool:
 
 
 def one_spelling(name: str) -> str:
-    """Return a name as it is stored: a letter with its accent is one character (NFC), however a keyboard or a file has it.
+    """Return a name as it is stored: a letter with its accent is one character (NFC), even if a keyboard or a file has two.
 
     >>> one_spelling("Zoe\u0308") == "Zo\u00eb"
     True

@@ -1,4 +1,4 @@
-"""Saved queries (named lists of episodes, with versions that never change) and choices of release."""
+"""Saved queries (named lists of episodes, with versions that never change) and people's choices about the release of games."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def episodes_of_query(session: Session, query: SavedQuery) -> dict[str, str]:
 
 
 class ReleaseCounts(NamedTuple):
-    """Numbers of recorded episodes that need nobody's consent, have everybody's consent, or lack a consent."""
+    """Numbers of recorded episodes: those that need no consent, that have everybody's consent, and that lack a consent."""
 
     without_people: int
     agreed: int

@@ -48,8 +48,8 @@ def scores_of_people(
 ) -> list[ScoredEpisode]:
     """Return complete episodes of one task version that one person played alone, from the first step to the last.
 
-    Only games of this server count: each game has the session in which this person got the seat, so a file cannot add a score.
-    Pupils of classes and banned people are left out.
+    Only games of this server count: the database must have the session in which this person got the seat, so an imported file
+    cannot add a score. Pupils of classes and banned people are left out.
 
     Args:
         statistic: `score`, or a statistic of the task.

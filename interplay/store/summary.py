@@ -1,4 +1,4 @@
-"""Collected data in numbers: hours by day, and the quality of people's games. The database adds up."""
+"""Collected data in numbers: hours by day, and the quality of people's games. The database computes the sums."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def hours_by_day(session: Session, *, study: str | None = None) -> list[Hours]:
 
 
 def measures(session: Session, *, study: str | None = None) -> dict[str, dict[str, Spread]]:
-    """Map measure -> task -> spread over people's games (see `_MEASURES`); active time and score: over people's seats."""
+    """Map measure -> task -> spread over people's games (see `_MEASURES`); for active time and score, over people's seats."""
     return {name: spreads(session, make(study)) for name, make in _MEASURES.items()}
 
 
@@ -131,7 +131,7 @@ def outcomes(session: Session, *, study: str | None = None) -> dict[str, dict[st
 
 
 def verdicts(session: Session, *, study: str | None = None) -> tuple[int, int, int]:
-    """Count people's games whose newest verification found them equal, those it found different, and those never verified."""
+    """Return numbers of people's games: equal in their newest verification, different in it, and never verified."""
     of_it = select(cast(EpisodeVerdict.is_equal, Integer)).where(EpisodeVerdict.episode_id == EpisodeRow.id)
     newest = of_it.order_by(EpisodeVerdict.id.desc()).limit(1).scalar_subquery()
     state = func.coalesce(newest, -1).label("state")

@@ -43,7 +43,7 @@ def create_token(session: Session, *, name: str, scope: Scope, now: datetime) ->
         raise ValueError(f"scope must be one of {', '.join(SCOPES)}, got {scope!r}")
     if session.scalar(select(ApiToken.id).where(ApiToken.name == name)) is not None:
         raise TokenExistsError(
-            f"there is or was a token named {name!r}; choose another name\nAll tokens:  interplay judge token list"
+            f"a token named {name!r} exists or existed before; choose another name\nAll tokens:  interplay judge token list"
         )
     token = PREFIX + secrets.token_urlsafe(32)
     session.add(ApiToken(name=name, digest=_digest(token), scope=scope, created_at=now))

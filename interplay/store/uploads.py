@@ -53,7 +53,7 @@ def episodes_of_agent(session: Session, agent: str, tasks: Iterable[str] | None 
 
 
 def put_episode(session: Session, row: EpisodeRow) -> None:
-    """Enter a video; an entry without its video gets it."""
+    """Add a video to the catalogue, or add the video to an entry that has none yet."""
     session.merge(row)
     session.flush()
 

@@ -47,7 +47,7 @@ def test_a_token_is_made_once_found_and_revoked(database):
     token = tokens.create("team-red", "agents")
     assert (tokens.find(token).name, tokens.find(token).created_at) == ("team-red", START)
     assert tokens.find(token + "x") is None
-    with pytest.raises(TokenExistsError, match="there is or was a token named 'team-red'"):
+    with pytest.raises(TokenExistsError, match="a token named 'team-red' exists or existed before"):
         tokens.create("team-red", "read")
     with pytest.raises(ApiTokenError, match="there is no scope 'all'\nChoose one:  --scope agents"):
         tokens.create("team-blue", "all")

@@ -46,7 +46,7 @@ def test_a_delta_against_another_frame_asks_for_a_key_frame() -> None:
     decoder = decoder_for(encoder)
     decoder.apply(encode(encoder, Frame(np.full((4, 5), 1, np.uint8), palette), 0))
     encode(encoder, Frame(np.full((4, 5), 2, np.uint8), palette), 1)  # lost
-    with pytest.raises(OutOfStepError, match="frame 2 is a delta against 1; at hand is 0"):
+    with pytest.raises(OutOfStepError, match="frame 2 builds on frame 1; the current frame is 0"):
         decoder.apply(encode(encoder, Frame(np.full((4, 5), 3, np.uint8), palette), 2))
     encoder.request_key()
     decoder.apply(encode(encoder, Frame(np.full((4, 5), 4, np.uint8), palette), 3))

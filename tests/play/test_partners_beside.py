@@ -66,7 +66,7 @@ def test_an_agent_of_ones_own_plays_and_is_recorded_under_its_own_name(tmp_path:
         ("raises", "the volcano erupted"),
         ("nonsense", "99"),
         ("chats", "UP, please"),
-        ("dies", "has died over it"),
+        ("dies", "died several times while agent"),
         ("hangs", "has not decided"),
     ],
 )

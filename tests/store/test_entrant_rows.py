@@ -373,7 +373,7 @@ def test_a_revoked_token_opens_nothing_and_keeps_its_name(session):
     assert revoke_token(session, name="team", now=NOW + timedelta(days=1))
     assert not revoke_token(session, name="team", now=NOW + timedelta(days=2))
     assert token_row(session, token) is None
-    with pytest.raises(TokenExistsError, match="there is or was a token named 'team'; choose another name"):
+    with pytest.raises(TokenExistsError, match="a token named 'team' exists or existed before; choose another name"):
         create_token(session, name="team", scope="agents", now=NOW)
     assert [(row.name, row.revoked_at) for row in tokens(session)] == [("team", NOW + timedelta(days=1))]
 

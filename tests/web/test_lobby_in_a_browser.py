@@ -55,7 +55,7 @@ def test_who_waits_plays_with_an_agent_now_invites_a_friend_or_plays_again_with_
     third = second.context.new_page()
     third.goto(link)
     third.locator("[data-start]:not([disabled])").press("Enter")
-    third.locator("[data-start-note]", has_text="waits for nobody any more; ask for a new link").wait_for()
+    third.locator("[data-start-note]", has_text="does not wait for players any more; ask for a new link").wait_for()
     third.close()
     for page in (second, first):
         page.locator("[data-finish]").click()

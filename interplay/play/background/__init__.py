@@ -1,1 +1,1 @@
-"""Processes of low priority beside the games: sealing recordings, drawing pictures again, making films."""
+"""Processes of low priority that run beside the games: they seal recordings, draw pictures again, and make films."""

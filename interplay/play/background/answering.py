@@ -1,4 +1,4 @@
-"""The base of the sealer and the drawer: a process beside the games that answers requests, as the web process sees it."""
+"""The base class of the sealer and the drawer: it stands, in the web process, for a process that answers requests."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from interplay.play.workers.channel import Command
 from interplay.record import RecordingError
 
 MAX_TRIES = 2
-"""A request during which the process died this many times is not tried again."""
+"""Number of deaths of the process during one request after which the request is not tried again."""
 
 log = logging.getLogger("interplay.play")
 
 
 @dataclass
 class Request:
-    """A request about an episode, named by one of its files. `num_tries`: how often the process died while the request was
-    open."""
+    """A request about an episode. `path`: one of the episode's files; `num_tries`: how often the process died during the
+    request."""
 
     path: Path
     answer: asyncio.Future[Any] = field(init=False, default_factory=lambda: asyncio.get_running_loop().create_future())
@@ -40,8 +40,8 @@ class AnsweringProcess(ABC, Generic[R]):
 
     Args:
         module: The module whose `main` runs in the process.
-        deed: Verb for the work of the process in errors: `seal`.
-        stop_timeout_s: The process is killed if it takes longer to end.
+        deed: Verb that names the work of the process in error messages, such as `seal`.
+        stop_timeout_s: Seconds that the process may take to end; then it is killed.
     """
 
     def __init__(self, module: str, *, deed: str, stop_timeout_s: float) -> None:
@@ -90,7 +90,7 @@ class AnsweringProcess(ABC, Generic[R]):
         try:
             await self.start()
         except OSError as error:
-            self._fail(request, f"no process to {self._deed} it could be started: {error}")
+            self._fail(request, f"no process could be started to {self._deed} it: {error}")
             return
         assert self._link is not None
         self._link.command(number, self._command(request))
@@ -105,7 +105,7 @@ class AnsweringProcess(ABC, Generic[R]):
 
     @abstractmethod
     def _refusal(self, request: R, reason: str) -> RecordingError:
-        """The error that tells the caller why there is no answer."""
+        """Return the error that tells the caller why there is no answer."""
 
     def _drop(self, link: processes.ProcessLink, number: int) -> None:
         """Act when the caller no longer waits for an answer; by default do nothing."""

@@ -1,4 +1,4 @@
-"""Draws pictures of recorded episodes again, in a process beside the games; `drawing.py` runs in that process."""
+"""Draw pictures of recorded episodes again, in a process beside the games; `drawing.py` runs in that process."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from interplay.record import RecordingError
 
 DRAWER_MODULE = "interplay.play.background.drawing"
 MAX_WAITING = 40
-"""Number of requests that may wait: a class looks at replays, and each page asks for one thing at a time."""
+"""Largest number of waiting requests: enough for a class that looks at replays, because a page has one open request."""
 STOP_TIMEOUT_S = 2.0
 
 
@@ -25,8 +25,8 @@ class DrawerBusyError(InterplayError):
 
 
 class DrawnFrames(NamedTuple):
-    """Frames in the form of `FrameList`. `palette` is in base64; `tables` is the name of the tables that draw the land
-    (`play.tables`)."""
+    """Encoded frames, `body` as `FrameList` returns it. `palette` is in base64; `tables` is the name of the tables that draw
+    the land (`play.tables`)."""
 
     body: bytes
     palette: str | None = None
@@ -53,8 +53,8 @@ class Drawer(AnsweringProcess[_Request]):
         return await self._draw(path, Draw(str(path.resolve()), steps.start, steps.stop, steps.step, seat))
 
     async def land(self, path: Path, folder: Path) -> DrawnFrames:
-        """Return the land of such an episode, for a browser that draws it. Cancelling and errors are as in `draw`. `folder`:
-        the data folder, where the tables that draw the land are stored."""
+        """Return the generated land of an episode whose frame storage is `replay`, for a browser that draws it. Cancelling and
+        errors are as in `draw`. `folder`: the data folder, where the tables that draw the land are stored."""
         return await self._draw(path, DrawLand(str(path.resolve()), str(folder.resolve())))
 
     async def _draw(self, path: Path, command: Draw | DrawLand) -> DrawnFrames:

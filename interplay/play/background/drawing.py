@@ -1,5 +1,5 @@
-"""The process that draws the pictures of recorded episodes again, for replays. Worlds that store no pictures are played again,
-which must delay neither the web process nor the games. `drawer.Drawer` starts `main`.
+"""The process that draws the pictures of recorded episodes again, for replays. Episodes without stored pictures are played
+again, which must delay neither the web process nor the games. `drawer.Drawer` starts `main`.
 
 The process works in small pieces (a picture, or some steps without a picture) and reads messages between them. A request for
 few pictures comes before a request for many, and a request that nobody wants any more is dropped. The worlds of the last
@@ -27,9 +27,9 @@ from interplay.record import Episode, RecordingError
 from interplay.record.sealed.frames import ReplaySource
 
 NICENESS = 10
-"""Lower priority than the games; not lower still, since somebody waits."""
+"""Niceness: a lower priority than the games, but not the lowest, because somebody waits for the pictures."""
 IDLE_S = 300.0
-"""The process ends after this time without work, because it holds some 400 MB. It takes seconds to load again."""
+"""The process ends after this time without work, to free about 400 MB of memory. A new process takes seconds to load."""
 KEPT = 3
 REPORT_EVERY_S = 0.25
 
@@ -41,7 +41,7 @@ class _Open:
     episode: Episode
     source: ReplaySource
     used_by: int | None = None
-    """Number of the request that moves this world."""
+    """Number of the request for which this world is stepped; None if it is free."""
 
 
 class _Request:

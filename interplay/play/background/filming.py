@@ -1,8 +1,8 @@
-"""The process that makes films beside the games: one episode after the other, paused whenever it is told to. `films.Films`
-starts `main` on its end of a socket pair.
+"""The process that makes films beside the games, one film after the other. It pauses when the web process says so.
+`films.Films` starts `main` on its end of a socket pair.
 
-Each message is a line of JSON. The first line names the archive (a command line would not do: others can read it, and the
-database's address may hold a password). Then come `{"film": ID}`, `{"hold": true}` and `{"hold": false}`. The process answers
+Each message is a line of JSON. The first line names the archive: its database's address may contain a password, and other users
+can read a command line. Then come `{"film": ID}`, `{"hold": true}` and `{"hold": false}`. The process answers
 `{"done": FRAMES, "of": FRAMES}` now and then, and at the end of each film `{"made": ID}` or `{"made": ID, "error": TEXT}`. It
 ends when its input ends.
 """
@@ -27,7 +27,7 @@ from interplay.play.workers.processes import shield_from_the_terminal
 from interplay.record.films.film import film
 
 NICENESS = 10
-"""Lower priority than sealing, for which people wait; not lower still, or a busy machine would never finish a film."""
+"""Niceness: a lower priority than sealing, for which people wait. With a still lower one, a busy machine would make no film."""
 REPORT_EVERY_S = 0.25
 
 

@@ -26,18 +26,18 @@ FILMER_MODULE = "interplay.play.background.filming"
 IDLE_S = 20.0
 """The process ends after this time without a film to make."""
 LATER_S = 10.0
-"""A film is begun this long after its game, if nobody asks for it: the player may begin the next game at once."""
+"""Seconds from the end of a game to the start of its film if nobody asks: the player may begin the next game at once."""
 LOOK_EVERY_S = 0.25
 MAX_TRIES = 2
-"""A film fails when its making has ended the process this many times. It then waits before it is tried again."""
+"""A film counts as failed when the process has died this many times while making it. It is tried again after a delay."""
 
 RETRY_S, MOST_RETRY_S = 60.0, 86_400.0
 """Delay before the first new try of a failed film, and the longest delay. Each delay is four times as long as the one
 before."""
 
 NOW, SOON, LATER = 0, 1, 2
-"""Turns. `NOW`: somebody waits for the film; `SOON`: somebody may be shown it next; `LATER`: nobody asked yet, wait
-`LATER_S`."""
+"""Turns: films of an earlier turn are made first. `NOW`: somebody waits for the film; `SOON`: somebody may be shown it next;
+`LATER`: nobody asked yet, wait `LATER_S`."""
 
 log = logging.getLogger("interplay.play")
 
@@ -50,8 +50,8 @@ class FilmProgress(NamedTuple):
     Attributes:
         state: `made`; `waiting` until other films are made; `making`; `held` while people play; `failed`; `missing`, if nobody
             asked for it.
-        share: Share of its frames that are done, 0 to 1.
-        reason: Why it failed.
+        share: Share of the film's frames that are done, 0 to 1.
+        reason: Why the film failed.
     """
 
     state: FilmState
@@ -80,11 +80,11 @@ class Failure(NamedTuple):
 
 
 class Films:
-    """The queue of films, and the process that makes them as the web process sees it: started when there is a film to make.
+    """The queue of films, with the process that makes them. The process is started when there is a film to make.
 
     Args:
         cores_needed: Number of cores that the games being played need now, the server's own work included.
-        num_cores: Number of existing cores; by default those of this process.
+        num_cores: Number of cores of the machine; by default, of the cores that this process may use.
         clock: A clock that counts seconds.
         later_s: Seconds that a film for `LATER` waits before it is made.
     """
@@ -305,7 +305,7 @@ class _Filmer:
             self.order(hold=is_held)
 
     def answers(self, within_s: float) -> list[dict[str, Any]]:
-        """Wait up to `within_s` seconds for the process to write; return the whole lines that have come."""
+        """Wait up to `within_s` seconds for the process to write; return the complete lines that have come."""
         if not select.select([self._socket], [], [], within_s)[0]:
             return []
         try:

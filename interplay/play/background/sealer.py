@@ -25,13 +25,13 @@ from interplay.record.measuring import measure_all
 SEALER_MODULE = "interplay.play.background.sealer"
 STOP_TIMEOUT_S = 10.0
 NICENESS = 5
-"""Lower priority than the games, higher than films: people who have played look for the episode."""
+"""Niceness: a lower priority than the games, but higher than films, because people look for the episode that they played."""
 
 log = logging.getLogger("interplay.play")
 
 
 class Sealer(AnsweringProcess[Request]):
-    """The sealing process, started with the server. Journals that still wait when it stops are left as they are."""
+    """The sealing process, started with the server. When it stops, journals that are not sealed yet stay as they are."""
 
     def __init__(self, *, data: Path, database: str) -> None:
         super().__init__(SEALER_MODULE, deed="seal", stop_timeout_s=STOP_TIMEOUT_S)

@@ -12,14 +12,14 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from interplay.play.connections.sockets import client_of
 
 MAX_HEAD_BYTES = 32 * 1024
-"""Largest first line and headers of a request; also the largest head between two pieces of a body."""
+"""Largest size of the first line and headers of a request, and of the head between two pieces of a body."""
 HEAD_TIMEOUT_S = 10.0
 """Longest time for the whole head, from its first byte; also the longest wait for that byte on a new connection."""
 BODY_WINDOW_S, BODY_MIN_BYTES = 10.0, 10 * 1024
-"""In each window this many bytes of a body must arrive, or its end: 1 KiB a second."""
+"""In each window of 10 s, at least 10 KiB of a body must arrive (1 KiB a second), or the end of the body."""
 MAX_CONNECTIONS_OF_ADDRESS = 256
-"""Enough for a class of 30 behind one address: one socket and up to six other connections for each browser. For proxies that
-uvicorn trusts (`FORWARDED_ALLOW_IPS`, by default 127.0.0.1) only `MAX_CONNECTIONS` holds, since they stand for many
+"""Enough for a class of 30 pupils with one address: one socket and up to six other connections for each browser. For proxies
+that uvicorn trusts (`FORWARDED_ALLOW_IPS`, by default 127.0.0.1) only `MAX_CONNECTIONS` holds, since they stand for many
 addresses."""
 MAX_CONNECTIONS = 800
 """Each connection is an open file. A process may have 1024 by default, and `select` in the workers takes no larger number."""
@@ -28,8 +28,8 @@ DRAIN_S = 1.0
 
 
 class GuardedHttpProtocol(HttpToolsProtocol):
-    """uvicorn's HTTP with these limits. uvicorn alone accepts a head of any size for any time, and as many connections as there
-    are files."""
+    """uvicorn's HTTP protocol with these limits. Without them, a head may be of any size and take any time, and only the number
+    of open files limits the connections."""
 
     _timer: asyncio.TimerHandle | None = None
     _in_body = False
@@ -62,7 +62,7 @@ class GuardedHttpProtocol(HttpToolsProtocol):
             if self.transport.get_protocol() is not self:  # it is a WebSocket from here on
                 return
             if self._pending_bytes >= MAX_HEAD_BYTES:
-                self._refuse(431, f"the head of a request may have {MAX_HEAD_BYTES // 1024} KiB")
+                self._refuse(431, f"the head of a request may have at most {MAX_HEAD_BYTES // 1024} KiB")
 
     # What the parser finds
 

@@ -1,7 +1,7 @@
-"""Frames on the wire: palette indices as deflated XOR deltas, or JPEG for pictures with many colours.
+"""Encode and decode frames: as palette indices (compressed XOR deltas), or as JPEG for pictures with many colours.
 
 A palette frame is lossless and costs about 100 bytes and 10 us for Atari. A JPEG loses detail and costs more, but natural
-pictures do not compress as deltas. A world begins with a palette if its first picture has at most 256 colours, and changes to
+pictures compress badly as deltas. A world begins with a palette if its first picture has at most 256 colours, and changes to
 JPEG at its 257th colour.
 """
 
@@ -126,8 +126,8 @@ class FrameEncoder:
         return head + payload
 
     def standing(self) -> bytes | None:
-        """Return the last frame as a message that stands alone, for a new watcher; None before the first frame. Later frames do
-        not change."""
+        """Return the last frame as a message that stands alone, for a new watcher; None before the first frame. The call does
+        not change later frames."""
         if self.codec == "jpeg":
             return self._last_jpeg
         if self._last_step < 0:
@@ -198,7 +198,7 @@ def finite_reward(reward: float) -> float:
 
 
 class ColourTable:
-    """Gives each new colour an index, up to 256 of them; fast on pictures that change little.
+    """Gives each new colour an index, for up to 256 colours; it is fast on pictures that change little.
 
     A colour's slot is 16 bits of its 24-bit value times a multiplier. The multiplier is drawn again until no two known colours
     share a slot. Every look-up is checked, so a wrong answer is impossible.
@@ -264,7 +264,7 @@ class ColourTable:
 
 
 class OutOfStepError(ValueError):
-    """A delta is against a frame other than the current one. Ask for a key frame."""
+    """A delta frame builds on a frame other than the current one. Ask for a key frame."""
 
 
 class FrameDecoder:
@@ -293,11 +293,11 @@ class FrameDecoder:
             self.step = header.step
             return header
         if header.kind == wire.DELTA_FRAME and header.base_step != self.step:
-            raise OutOfStepError(f"frame {header.step} is a delta against {header.base_step}; at hand is {self.step}")
+            raise OutOfStepError(f"frame {header.step} builds on frame {header.base_step}; the current frame is {self.step}")
         try:
             payload = isal_zlib.decompress(memoryview(message)[wire.HEADER_BYTES :], _RAW_DEFLATE, self._flat.size)
         except _InflateError as error:
-            raise wire.ProtocolError(f"frame {header.step} does not inflate: {error}") from None
+            raise wire.ProtocolError(f"frame {header.step} cannot be decompressed: {error}") from None
         if len(payload) != self._flat.size:
             raise wire.ProtocolError(f"frame {header.step} holds {len(payload)} pixels, expected {self._flat.size}")
         values = np.frombuffer(payload, np.uint8)

@@ -36,8 +36,8 @@ class Connection:
         self._write_now: Callable[..., bool] | None = websocket.scope.get("extensions", {}).get(WRITE_NOW)
 
     def send_frame(self, message: bytes, *, last: bool = False) -> None:
-        """Queue a frame. If too many wait, drop it and the later frames that build on it, until a frame stands alone. Parts of
-        the land are never dropped: the client asked for them, and none are made while the client is held."""
+        """Queue a frame. If too many frames wait, drop this frame and the later ones that build on it, until a frame stands
+        alone. Parts of the land are kept: the client asked for them, and none are made while it is held."""
         if self._closing is not None or self._closed:
             return
         kind = message[0]
@@ -75,7 +75,7 @@ class Connection:
         self._put(message)
 
     def close(self, code: int, reason: str = "") -> None:
-        """Close the socket when the queue is sent. A client that reads nothing also misses its pings, which ends the socket."""
+        """Close the socket when the queue is sent. A client that reads nothing answers no pings, so its socket closes too."""
         if self._closing is None:
             self._closing = (code, reason[:120])
             self._awake()

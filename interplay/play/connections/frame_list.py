@@ -1,5 +1,5 @@
-"""Frames of a recorded episode as `frames`, `scenes` and `land` of `/api/episodes/{id}` return them: each frame after its
-length."""
+"""Frames of a recorded episode as `frames`, `scenes` and `land` of `/api/episodes/{id}` return them: the length of each frame
+in bytes, then the frame."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ class _SmallMessages(ServerProtocol):
 
     def fail(self, code: CloseCode | int, reason: str = "") -> None:
         if code == CloseCode.MESSAGE_TOO_BIG:
-            code, reason = wire.CLOSE_TOO_LONG, f"messages may have {wire.MAX_MESSAGE_BYTES} bytes"
+            code, reason = wire.CLOSE_TOO_LONG, f"a message may have at most {wire.MAX_MESSAGE_BYTES} bytes"
         elif reason == _TOO_MANY:
             code = wire.CLOSE_TOO_MANY
         super().fail(code, reason)
@@ -99,7 +99,7 @@ class PlaySocketProtocol(WebSocketsSansIOProtocol):
             cast(dict[str, Any], getattr(self, "scope", None) or {}).get("extensions", {}).pop(key, None)
 
     def write_now(self, message: bytes, *, is_text: bool = False) -> bool:
-        """Write one message at once, past the layers of events and tasks; this halves the cost of a frame. Return False, with
+        """Write one message at once, without events and tasks in between; this halves the cost of a frame. Return False, with
         nothing written, if the transport has bytes left to send or the socket is closing."""
         if not self.writable.is_set() or self.close_sent or self.disconnected or self.transport.is_closing():
             return False
@@ -115,7 +115,7 @@ class PlaySocketProtocol(WebSocketsSansIOProtocol):
         return True
 
     def read_now(self, take: Callable[[bytes], bool] | None) -> None:
-        """Pass binary messages to `take` at once from now on, past the queue and the task that reads it; None ends this. A
+        """Pass binary messages to `take` at once from now on, without the queue and the task that reads it; None ends this. A
         message for which `take` returns False goes into the queue."""
         self._take = take
 
@@ -184,7 +184,7 @@ def listen(host: str, port: int) -> socket.socket:
     except (socket.gaierror, OverflowError) as error:
         raise ListenError(
             f"cannot listen on {host}:{port}: {error}\n"
-            "Use --host 127.0.0.1 (this machine only) or 0.0.0.0, and a port below 65536."
+            "Use --host 127.0.0.1 (this machine only) or 0.0.0.0 (every network), and a port below 65536."
         ) from None
     listener = socket.socket(family, kind, protocol)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -196,10 +196,11 @@ def listen(host: str, port: int) -> socket.socket:
         if error.errno == errno.EADDRINUSE:
             raise ListenError(
                 f"port {port} on {host} is in use, probably by another `interplay serve`.\n"
-                f"Stop that one, or take the next port:  interplay serve --port {port + 1}"
+                f"Stop that server, or use the next port:  interplay serve --port {port + 1}"
             ) from None
         raise ListenError(
-            f"cannot listen on {host}:{port}: {error.strerror}\nChoose another:  interplay serve --host 127.0.0.1 --port 8000"
+            f"cannot listen on {host}:{port}: {error.strerror}\n"
+            "Choose another address:  interplay serve --host 127.0.0.1 --port 8000"
         ) from None
     listener.setblocking(False)
     return listener

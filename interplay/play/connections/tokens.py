@@ -23,7 +23,7 @@ class TokenError(ValueError):
 
 
 class ExpiredTokenError(TokenError):
-    """A token whose time is over."""
+    """A token that has expired."""
 
 
 class SeatTokens:

@@ -17,17 +17,17 @@ MAX_MESSAGE_BYTES = 1024
 """Longest message a client may send."""
 MAX_MESSAGES_PER_S = 300
 MAX_UNSENT_FRAMES = 2
-"""Frames that may wait in the server for one client."""
+"""Largest number of frames that may wait in the server for one client."""
 MAX_UNACKNOWLEDGED_FRAMES = 45
-"""Frames that may be under way before the client has painted one of them."""
+"""Largest number of frames that were sent to a client and that it has not yet reported as painted."""
 HELLO_TIMEOUT_S = 5.0
 
 MAX_UNSENT_SCENES = 16
-"""Scene frames that may wait. A client has to begin again if one is dropped, so frames on the way to a held client are kept."""
+"""Largest number of scene frames that may wait: larger, because a client has to begin again if one is dropped."""
 MAX_LAND_PARTS = 8
-"""Parts of the land that one message may ask for."""
+"""Largest number of parts of the land that one message may ask for."""
 MAX_YAW, MAX_PITCH = 360.0, 90.0
-"""Largest degrees of the direction in which a player looks."""
+"""Largest yaw and pitch, in degrees, of the direction in which a player looks."""
 
 KEY_FRAME, DELTA_FRAME, JPEG_FRAME, SCENE_FRAME, LAND_FRAME = 1, 2, 3, 4, 5
 LAST_FRAME = 1
@@ -78,11 +78,11 @@ class PlayerInput(NamedTuple):
     Attributes:
         painted_step: Step of the newest frame on the player's screen.
         turn: (pitch, yaw) in degrees since the last message, each from -180 to 180; None in messages of other kinds.
-        look: (pitch, yaw) in degrees of the wanted view, pitch from -90 to 90 and yaw from -360 to 360; None likewise.
-        press: (buttons, number): a press of these buttons, and the number of presses since the welcome; None likewise.
-        pointed: (x, y), the values that the pointer asks for, finite; None likewise.
-        pressed: Newly pressed buttons; set once the seat has read the message.
-        received_us: When the server received it, microseconds since 1970; set once the seat has read it.
+        look: (pitch, yaw) in degrees of the wanted view, pitch from -90 to 90, yaw from -360 to 360; None in other kinds.
+        press: (buttons, number): a press of these buttons, and the number of presses since the welcome; None in other kinds.
+        pointed: (x, y), the values that the pointer asks for, finite; None in other kinds.
+        pressed: Newly pressed buttons; set when the seat has read the message.
+        received_us: When the server received the message, in microseconds since 1970; set when the seat has read it.
     """
 
     buttons: int
@@ -102,7 +102,7 @@ class ProtocolError(ValueError):
 
 def unpack_header(message: bytes) -> FrameHeader:
     if len(message) < HEADER_BYTES:
-        raise ProtocolError(f"a frame message has at least {HEADER_BYTES} bytes, got {len(message)}")
+        raise ProtocolError(f"a frame message must have at least {HEADER_BYTES} bytes, got {len(message)}")
     return FrameHeader._make(_HEADER.unpack_from(message))
 
 
@@ -135,7 +135,7 @@ def pack_input(
         return _PRESS_INPUT.pack(PRESSED, 0, 0, painted_step, client_ms, buttons, *press)
     if pointed is not None:
         if not all(map(math.isfinite, pointed)):
-            raise ValueError(f"a pointer asks for finite numbers, got {pointed[0]:g} and {pointed[1]:g}")
+            raise ValueError(f"the values of a pointer must be finite, got {pointed[0]:g} and {pointed[1]:g}")
         return _TURN_INPUT.pack(POINTED, 0, 0, painted_step, client_ms, buttons, *pointed)
     if look is not None:
         pitch, yaw = look
@@ -146,7 +146,7 @@ def pack_input(
         return _INPUT.pack(HELD, 0, buttons, painted_step, client_ms)
     pitch, yaw = turn
     if not (abs(pitch) <= MAX_TURN and abs(yaw) <= MAX_TURN):
-        raise ValueError(f"a message turns by {MAX_TURN:g} degrees at most on each axis, got pitch {pitch:g} and yaw {yaw:g}")
+        raise ValueError(f"a message turns at most {MAX_TURN:g} degrees on each axis, got pitch {pitch:g} and yaw {yaw:g}")
     return _TURN_INPUT.pack(TURNED, 0, 0, painted_step, client_ms, buttons, pitch, yaw)
 
 
@@ -176,9 +176,9 @@ def parse_input(message: bytes) -> PlayerInput:
                 )
             return PlayerInput(buttons, painted_step, client_ms, look=(pitch, yaw))
     else:
-        raise ProtocolError(f"a binary message has {INPUT_BYTES} or {TURN_INPUT_BYTES} bytes, got {len(message)}")
+        raise ProtocolError(f"a binary message must have {INPUT_BYTES} or {TURN_INPUT_BYTES} bytes, got {len(message)}")
     raise ProtocolError(
-        "a binary message is of kind 1 (16 bytes) or 2 to 5 (28 bytes), its spare bytes zero, its numbers finite"
+        "a binary message must be of kind 1 (16 bytes) or 2 to 5 (28 bytes), with finite numbers, and spare bytes of zero"
     )
 
 
@@ -229,7 +229,7 @@ def parse_command(message: str | bytes) -> ClientCommand:
     try:
         command = _decode_command(message)
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
-        raise ProtocolError(f"a text message is a JSON object with a type: {error}") from None
+        raise ProtocolError(f"a text message must be a JSON object with a type: {error}") from None
     if command.type not in COMMANDS:
         raise ProtocolError(f"unknown message type {command.type[:40]!r}; known: {', '.join(sorted(COMMANDS))}")
     return command

@@ -17,14 +17,14 @@ from interplay.store import Database, EpisodeRow, entrants
 from interplay.tasks import Task
 
 HELD_OUT_SHARE = 0.25
-"""Share of people's games on held-out seeds, by default. These can be judged beside others, and are no demonstrations."""
+"""Default share of people's games on held-out seeds. These games can be compared, and are not used as demonstrations."""
 _SEEDS = 2**31
 _FINENESS = 2**20
 
 
 def held_out_share(task: Task, of_server: float | None) -> float:
     """Return the share of people's games of a task that are on held-out seeds: the operator's value, else the task's, else one
-    in four. A task that says 1 has no other seeds, so the operator's value is ignored."""
+    in four. A task whose share is 1 has only held-out seeds, so the operator's value is ignored."""
     if task.held_out_share == 1:
         return 1.0
     chosen = task.held_out_share if of_server is None else of_server
@@ -32,8 +32,8 @@ def held_out_share(task: Task, of_server: float | None) -> float:
 
 
 def draw_seed(task: Task, *, held_out_share: float = 0.0) -> int:
-    """Draw a seed for one game. `held_out_share`: probability (0 to 1) of one of the task's held-out seeds; otherwise it is
-    never one of them."""
+    """Draw a seed for one game. `held_out_share`: probability (0 to 1) of one of the task's held-out seeds; otherwise the seed
+    is not held out."""
     if secrets.randbelow(_FINENESS) < held_out_share * _FINENESS:
         return secrets.choice(task.held_out_seeds)
     while (seed := secrets.randbelow(_SEEDS)) in task.held_out_seeds:
@@ -56,7 +56,7 @@ def can_be_compared(task: Task, seed: int, outcome: str, owners: Iterable[Owner]
 
 
 class Said(NamedTuple):
-    """A person's answer about their game. `agreed`: None before the first answer. `is_compared`: whether everybody in it
+    """A person's answer about their game. `agreed`: None before the first answer. `is_compared`: whether everybody in the game
     agreed."""
 
     agreed: bool | None

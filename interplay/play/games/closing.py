@@ -32,7 +32,7 @@ class Closing:
         self._end_with(self._seal_what_is_left(code, message))
 
     def unanswered(self, outcome: str, seat: Seat) -> None:
-        """Close and seal the journal after a player has ended the game, where no worker can do it."""
+        """Close and seal the journal after a player has ended the game, if no worker can do it."""
         self.ended_by = seat
         self._end_with(self._seal_for_worker(outcome))
 

@@ -10,16 +10,16 @@ PARTNER_AFTER_S = 60.0
 
 @dataclass(frozen=True)
 class ForStudy:
-    """The rules that a study sets for a game. People meet in one game if all these rules are the same for them.
+    """The rules that a study sets for a game. People can meet in one game only if all these rules are the same for them.
 
     Attributes:
         study: Id of the study.
         variant: The variant that is played.
         partner: Name (for `interplay.agents.find`) of the agent that acts for every other seat from the start; None if people
-            do.
+            play there.
         fallback: The agent that a player may choose after `wait_s`, and that acts for a person who has left. None: no agent may
             be chosen, and the partner of the task acts for a person who has left.
-        wait_s: Seconds that a player waits for people before there is a choice.
+        wait_s: Seconds that a player waits for people before the player may choose the fallback.
         is_blind: Whether players are not told if an agent acts. The fallback agent then joins without being chosen.
     """
 

@@ -35,14 +35,14 @@ class Game:
     """The state machine of one game; every method runs on the event loop.
 
     It begins when every seat is taken and every player has said start. The clock runs while at least one player looks at the
-    game. With one seat a pause stops the game; with several it only releases the keys of that player.
+    game. With one seat a pause stops the game; with several it only releases the keys of the player who pauses.
 
     Args:
         number: Number of the game on the channel to the worker.
         episode_id: Id of the episode that is or will be recorded.
         countdown_s: Seconds to count down before the first step, when every player has said start.
-        is_counted: Whether a place for a process of its own was counted when the game was granted.
-        company: The earlier episode whose players meet again; None if anybody may come.
+        is_counted: Whether the server's limits (`Limits.check`) counted the game as one more world when it was granted.
+        company: The earlier episode whose players meet again in this game; None if anybody may come.
 
     Attributes:
         study: Rules that a study sets for the game; None for a game outside studies.
@@ -82,8 +82,8 @@ class Game:
         self.closing = Closing(self, server)
         self.watchers = Watchers(self)
         self._ends: dict[Seat, str] = {}
-        """Players who ended the episode, and the outcome. The worker was told or, if the world is being rebuilt, will be told
-        later. A player who has only left may be back before that."""
+        """Player who ended the episode -> outcome. While the world is being rebuilt, the worker is not told yet, and a player
+        who has only left may come back."""
         self._said_of_seats: list[dict[str, str]] = []
         self._restoring: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[None]] = set()

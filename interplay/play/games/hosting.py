@@ -34,8 +34,9 @@ class Hosting:
 
     @property
     def holds_world(self) -> bool:
-        """Whether the game has, or will have, a process to itself because its world is slow. A game that is held for its
-        players has a place too. A game that browsers draw needs no place, though it may have got a process that was ready."""
+        """Whether the game has, or will have, a process to itself because its world is slow. A game that waits for its players
+        after a restart of the server counts too. A game that browsers draw does not count, even if it has a process to
+        itself."""
         return (self.link is not None and self.link.alone and not self.is_drawn_here) or self._needs_process
 
     @property

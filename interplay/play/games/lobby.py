@@ -11,9 +11,9 @@ from interplay.play.games.takeover import Takeover
 from interplay.play.workers import channel
 
 _CLOCKS_APART_S = 1.0
-"""A page's clock may be this many seconds ahead."""
+"""Number of seconds by which a page's clock may be ahead of the server's."""
 _MOST_TOLD, _TOLD_WITHIN_S = 20, 10.0
-"""Largest number of messages about changes within the given time to the players of a game that has not begun."""
+"""Players of a game that has not begun are told of changes at most this often in this time."""
 
 
 class Lobby:
@@ -53,11 +53,11 @@ class Lobby:
 
     @property
     def _wait_s(self) -> float:
-        """Seconds that a player waits before there is a choice. People who take a seat and do not start do not change it."""
+        """Seconds after which a player may choose an agent. People who take a seat and do not start do not change this."""
         return self._server.partner_after_s if self._game.study is None else self._game.study.wait_s
 
     def may_tell(self) -> bool:
-        """Whether waiting players may be told of a change now. Of many changes they are told only the last."""
+        """Whether waiting players may be told of a change now. If there are many changes, they are told only the last one."""
         loop = asyncio.get_running_loop()
         self._told_at = [at for at in self._told_at if loop.time() - at < _TOLD_WITHIN_S]
         if len(self._told_at) < _MOST_TOLD:
@@ -73,8 +73,8 @@ class Lobby:
             self.tell()
 
     def tell(self) -> None:
-        """Tell players who wait for others how long that may take, and when they may choose an agent. There is no choice where
-        players are not told of agents: there the agent joins without being chosen."""
+        """Tell players who wait for others how long that may take, and when they may choose an agent. In a blind game there is
+        no choice: the agent joins without being chosen."""
         if self._game.state is not State.WAITING or len(self._game.seats) == 1 or not self.may_tell():
             return
         by_itself = self._game.is_blind and self._partner is not None
@@ -93,8 +93,8 @@ class Lobby:
                 asyncio.get_running_loop().call_later(self._wait_s - seat.held_s, self._time_has_come, seat)
 
     def _time_has_come(self, seat: Seat) -> None:
-        """Act when a player has waited long enough. Record now that nobody has come: a study may pay for it, even if the server
-        is killed later. In a blind game let agents play at once."""
+        """Act when a player has waited long enough. Record at once that nobody has come, because a study may pay for the wait
+        even if the server is killed later. In a blind game let agents play at once."""
         if seat not in self._game.seats or seat.connection is None or not self._has_choice(seat):
             return
         if self._game.is_blind and self._partner is not None:
@@ -218,7 +218,7 @@ class Lobby:
             self._timer = None
 
     def _wait_for_connected(self, *, but: Seat | None = None) -> None:
-        """Limit again how long connected players, except `but`, keep their seats without a start."""
+        """Limit again how long connected players, except `but`, may keep their seats without saying start."""
         for seat in self._game.seats:
             if seat is not but and seat.connection is not None:
                 self._game.wait_for_player(seat)

@@ -27,15 +27,15 @@ class Seat:
     Attributes:
         session: The player's session, as the token names it; None while the seat is open.
         client: See `sockets.client_of`; None for a seat that no limit counts.
-        granted_at: When the player was granted the seat (seconds of the monotonic clock), plus all time without a socket.
+        granted_at: When the player was granted the seat (monotonic clock, seconds), moved forward by all time without a socket.
         lost_at: When the last socket was lost (same clock); None while there is a socket.
-        may_move: Whether the player has not come yet and accepts any other place in such a game.
+        may_move: Whether the player has not come yet and accepts any seat in another game of the same kind.
         is_welcomed: Whether the player has been told the format of the pictures.
         is_ready: Whether the player has said start, and is connected.
         is_away: Whether the player has paused, or the socket has closed.
         is_restored: Whether the server was killed and the player has not resumed yet.
-        is_drawn_here: Whether this player's page counts as drawing the game: it said so when it asked for the seat, or it
-            draws.
+        is_drawn_here: Whether this player's page counts as drawing the game: it announced this when it asked for the seat, or
+            it draws now.
         hud: The last `hud` message about this seat, as JSON; empty before the first.
         last_words: The `ended` or `error` message, for a client that comes back too late.
         agent: Name (for `interplay.agents.find`) of the agent that acts here, or will act as soon as there is a world.

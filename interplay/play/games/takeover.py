@@ -1,7 +1,7 @@
 """Agents in the seats of a game: from the start, in the place of a person who has left, and in a seat that a person shares.
 
-A seat is an agent's while `Seat.agent` names one. The worker lets the agent act and answers `Acting`; from the step in that
-answer the recording has the agent's name. A game whose worker died asks for its agents again once its world is back.
+An agent has a seat while `Seat.agent` names the agent. The worker lets the agent act and answers `Acting`; from the step in
+that answer the recording has the agent's name. A game whose worker died asks for its agents again once its world is back.
 """
 
 from __future__ import annotations

@@ -26,16 +26,16 @@ from interplay.record import InputTiming
 from interplay.tasks import Task
 
 HANGS_US = 5_000_000
-"""An agent loses its seat if it has not decided for this long while its process answers others."""
+"""An agent loses its seat if it has not decided for this long while its process answers for other agents."""
 LOADS_US = 120_000_000
-"""The same for an agent that has to begin, since it may have to load its libraries."""
+"""Limit instead of `HANGS_US` for an agent that has to begin, because it may have to load its libraries."""
 SILENT_US = 2_000_000
 """The process sends four heartbeats in this time. If none has come, the fault lies with the process, not with one agent."""
 _CONNECT_EVERY_US = 100_000
 
 
 class Helper:
-    """A worker's socket to the deciding process. `num_late`: how many of all due decisions did not come in time."""
+    """A worker's socket to the deciding process. `num_late`: number of due decisions that did not come in time."""
 
     def __init__(self, address: str) -> None:
         self.num_decisions = self.num_late = 0
@@ -156,8 +156,8 @@ class HelperDriver:
 
     Args:
         key: Number of the game, index of the seat.
-        on_begun: Called when it has begun and may `sit`.
-        on_failed: Called with the reason if it cannot begin.
+        on_begun: Called when the agent has begun and may take its seat.
+        on_failed: Called with the reason if the agent cannot begin.
     """
 
     def __init__(

@@ -1,5 +1,5 @@
-"""The process that decides for agents, as the web process sees it. It is started for the first agent that needs it, watched,
-and started again when it dies or falls silent. Games continue meanwhile; their agents hold their last actions."""
+"""The process that decides for agents, as the web process sees it. It is started for the first agent that needs it, and started
+again when it dies or sends nothing for a while. Games continue meanwhile; their agents hold their last actions."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ SILENT_S = 10.0
 """A process that sends nothing for this long is killed. It may be silent for a while when an agent loads its libraries."""
 QUICK_DEATH_S = 10.0
 MAX_DEATHS = 2
-"""An agent that was at work at this many deaths of the process is not started again ..."""
+"""An agent that was at work when the process died this many times is not started again."""
 FORGIVEN_AFTER_S = 60.0
-"""... unless the process has lived this long in between."""
+"""When the process dies after living longer than this, earlier deaths no longer count."""
 MAX_RESPAWN_DELAY_S = 5.0
 STOP_TIMEOUT_S = 3.0
 

@@ -1,9 +1,8 @@
 """The process that decides for agents in live games: trained policies, and users' own agents. `decider` starts `main`.
 
 One thread reads the sockets. Each agent has a thread of its own, so that an agent that hangs costs only its own seats. An agent
-answers all games that ask at about the same moment in one call. The first question waits for others, but no longer than half of
-the time until its action is due, less the usual time of a call on a machine as busy as now. Games come first: the process has a
-lower priority.
+answers all games that ask at about the same moment in one call. The first question waits for others at most for half of the
+time until its action is due, minus the time that recent calls took. Games come first: the process has a lower priority.
 """
 
 from __future__ import annotations
@@ -54,7 +53,7 @@ class Asker:
         self._lock = threading.Lock()
 
     def say(self, key: Key, kind: ToAsker, payload: bytes = b"") -> None:
-        """Send a message. Answers are small, so a worker that has no room for one more reads nothing; it is disconnected."""
+        """Send a message. Messages are small: a worker without room for one more does not read, and is disconnected."""
         message = pack(key.number, kind, payload, seat=key.seat)
         with self._lock:
             try:
@@ -67,7 +66,7 @@ class Asker:
 
 
 class Key(NamedTuple):
-    """A seat of a game of a worker."""
+    """A seat in a game of one worker."""
 
     asker: Asker
     number: int
@@ -107,7 +106,7 @@ class Shared:
 
 class Player:
     """One agent, its games, and the thread in which it decides. `keys`: the seats that it has or is about to have.
-    `has_failed`: whether it could not be loaded; another try needs another player."""
+    `has_failed`: whether the agent could not be loaded; a new try needs a new `Player`."""
 
     def __init__(self, name: str, shared: Shared) -> None:
         self.name = name
@@ -172,7 +171,9 @@ class Player:
         failure: Exception | None = None
         try:
             if self.name in self._shared.refused:
-                raise AgentError(f"the process in which agent {self.name!r} decides has died over it several times")
+                raise AgentError(
+                    f"the process that decides for agents died several times while agent {self.name!r} was at work"
+                )
             with self._at_work():
                 found = find(self.name, self._shared.archive)
             gc.freeze()  # what is loaded now stays: a collection that looked at all of it would keep games waiting
@@ -230,7 +231,7 @@ class Player:
             found = shared or find(self.name, self._shared.archive)
             if isinstance(found, Insider):
                 raise AgentError(
-                    f"agent {self.name!r} reads the state of its world; in live games only built-in agents may do that"
+                    f"agent {self.name!r} reads the state of the world; in live games only built-in agents may do that"
                 )
             agent = as_agent(found)
             state = agent.begin(Task.from_json(begin.task), rng=np.random.default_rng(begin.seed))

@@ -46,7 +46,8 @@ class Driver(Protocol):
 
 
 class InsideDriver:
-    """A built-in agent that acts in this process, because it looks into the world and takes little time. `step`: steps made."""
+    """A built-in agent that acts in this process, because it looks into the world and takes little time. `step`: number of
+    steps made."""
 
     def __init__(self, agent: str, world: PlayableEnv, seat: str, info: Mapping[str, Any], *, step: int, seed: int) -> None:
         self.agent = agent
@@ -81,7 +82,7 @@ def decided_on(step: int) -> InputTiming:
 
 @contextmanager
 def as_agents_see(world: PlayableEnv) -> Iterator[None]:
-    """Draw a world as agents see it inside this context, where people see it in another way."""
+    """Inside this context, draw a world as agents see it, even if it is drawn in another way for people."""
     view, height = world.drawn_for, world.drawn_height
     if view is None and height is None:
         yield
@@ -143,8 +144,8 @@ class Driving:
         self._tell(self._seats.index(seat), Acting(owner, None, step, total_reward))
 
     def act(self, seat: str, step: int) -> tuple[Any, InputTiming | None]:
-        """Return the action of the agent in this seat for the step that is made now; if the agent fails, the action of no
-        keys."""
+        """Return the action of the agent in this seat for the step that is made now; if the agent fails, return the action
+        without any pressed key."""
         try:
             return self._drivers[seat].act(step)
         except Exception as error:

@@ -1,5 +1,5 @@
 """Messages of the process that decides for agents. It talks with the web process over its channel, and with workers over a
-socket. The values in the messages are MessagePack with arrays. A file shows which agents are at work, and outlives the process.
+socket. Values in messages are MessagePack with arrays. A `Board` shows which agents are at work, and outlives the process.
 
 Both streams have the form of `interplay.play.workers.channel`: the game, the seat and the kind, then the payload.
 """
@@ -93,7 +93,7 @@ class Listen(Command):
     """The first command to the deciding process.
 
     The agents in `suspects` were at work when an earlier process died. They work one at a time, so that the next death tells
-    which of them caused it. For the agents in `refused` this has happened too often.
+    which of them caused it. The agents in `refused` caused too many deaths, and never decide.
     """
 
     address: str
@@ -130,13 +130,13 @@ def _unknown(value: Any) -> Any:
     if isinstance(value, np.generic | np.ndarray):
         array = np.asarray(value)
         if array.dtype.hasobject or array.dtype.names is not None:
-            raise TypeError(f"an array of {array.dtype} cannot be sent")
+            raise TypeError(f"an array of dtype {array.dtype} cannot be sent")
         name = array.dtype.str.encode()
         head = struct.pack(f"<B{len(name)}sB{array.ndim}I", len(name), name, array.ndim, *array.shape)
         return msgspec.msgpack.Ext(_SCALAR if isinstance(value, np.generic) else _ARRAY, head + array.tobytes())
     if isinstance(value, Mapping):
         return dict(value)
-    raise TypeError(f"{type(value).__name__} cannot be sent")
+    raise TypeError(f"a value of type {type(value).__name__} cannot be sent")
 
 
 def _extension(code: int, data: memoryview) -> Any:

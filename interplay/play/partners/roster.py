@@ -98,7 +98,7 @@ def require_player(agent: str, task: Task, archive: Archive, *, beside: bool) ->
     if reason:
         raise AgentError(
             f"agent {agent!r} cannot be the partner of {task.id}: {reason}\n"
-            f"Name another one, or nobody:  --partner {task.id}=none    All agents:  interplay agents list"
+            f"Name another agent, or none:  --partner {task.id}=none    All agents:  interplay agents list"
         )
 
 

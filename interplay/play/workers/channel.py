@@ -1,7 +1,7 @@
 """The pipe between the web process and a child (a worker, the sealer, the drawer): a Unix socket, and its messages.
 
-An encoded Atari frame is about 100 bytes, so frames travel in the same stream as everything else, and one read returns many. So
-there is no shared memory to clean up after a process that was killed. Each message has its game, its seat in the game and its
+An encoded Atari frame is about 100 bytes, so frames travel in the same stream as everything else, and one read returns many.
+Shared memory is not used: it would remain after a process was killed. Each message has its game, its seat in the game and its
 kind. Commands and events are JSON of the structs below; everything else is bytes.
 """
 
@@ -79,7 +79,7 @@ class Event(msgspec.Struct, tag_field="event", tag=str.lower):
 
 class Configure(Command):
     """The first command: where to record, and the number of this worker among the shared workers, from 0. A worker that is not
-    shared is 0 of 1.
+    shared is number 0 of 1.
 
     `statistics` are computed in every game; `agents` is the address of the process that decides for agents.
     """
@@ -113,7 +113,7 @@ class Open(Command):
 
 class GoOn(Command):
     """Rebuild a world from the journal of its episode; the answer is `Opened`. `owners`: seat -> name of its owner from now on.
-    For an owner that is an agent `AgentActs` follows."""
+    If an owner is an agent, `AgentActs` follows."""
 
     task: dict[str, Any]
     episode: str
@@ -290,7 +290,7 @@ class Welcomed(Watched):
 
 class Acting(Event):
     """The actor of a seat from the next step on. `owner`: its name in the recording; `agent`: as in `AgentActs`, None for a
-    person. `step` and `total_reward`: those of the seat until then."""
+    person. `step` and `total_reward`: step and sum of rewards of the seat so far."""
 
     owner: str
     agent: str | None
@@ -349,7 +349,7 @@ class Seal(Command):
 
 
 class Sealed(Event):
-    """The result of `Seal`: the id of the episode, or why it was not sealed; neither for a game in which no step was made."""
+    """The result of `Seal`: id of the episode, or why it was not sealed; both None for a game in which no step was made."""
 
     cpu_s: float
     episode: str | None = None
@@ -371,8 +371,8 @@ class Draw(Command):
 
 
 class DrawLand(Command):
-    """Send the generated land of such an episode; the answer is `Drawn`, then land frames as one `ToWeb.FRAME`. The tables that
-    draw the land are stored in the data folder `folder`."""
+    """Send the generated land of the sealed episode in a file; the answer is `Drawn`, then land frames as one `ToWeb.FRAME`.
+    The tables that draw the land are stored in the data folder `folder`."""
 
     path: str
     folder: str

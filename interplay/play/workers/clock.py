@@ -1,5 +1,5 @@
-"""The clock of one episode: due times on an absolute grid, rules for late steps, and smaller pictures before fewer steps. This
-module is pure arithmetic, in microseconds."""
+"""The clock of one episode: due times on an absolute grid, rules for late steps, and the size of pictures, which shrinks before
+steps are lost. This module only computes, in microseconds."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def now_us() -> int:
 class EpisodeClock:
     """Due times of the steps of one episode.
 
-    A step that is late runs at once and the next stays on the grid, so small delays leave no trace in the frame rate. After a
-    delay of more than a tenth of a second the missed frame times are skipped: a world that was stalled continues at its own
-    pace and never runs fast for long.
+    A step that is late runs at once and the next stays on the grid, so small delays do not change the frame rate. After a delay
+    of more than a tenth of a second the missed frame times are skipped: a world that was stalled continues at its own pace and
+    never runs fast for long.
 
     Attributes:
         due_us: When the next step is due.
@@ -51,7 +51,7 @@ class EpisodeClock:
 
     def start(self, now_us: int, *, phase: float = 0.0) -> int:
         """Start, or start again after a pause. Return when the first step is due, which is within one interval from now.
-        `phase`: the moment of the steps in the frame interval, from 0 to 1."""
+        `phase`: the moment of the steps in a frame interval, from 0 (its beginning) to 1."""
         self._anchor_us = now_us + (phase * self.period_us - now_us) % self.period_us
         self._ticks = 0
         self.due_us = round(self._anchor_us)
@@ -74,7 +74,7 @@ class TurnClock:
     interval after the last step.
 
     Args:
-        rate_hz: Steps per second at most.
+        rate_hz: Largest number of steps per second.
 
     Attributes:
         due_us: When the next step is due; None while nobody has asked for it.
@@ -117,7 +117,7 @@ class TurnClock:
 
 
 class Lateness:
-    """A histogram of delays, in steps of 0.1 ms up to 100 ms: cheap to add to, exact enough to report.
+    """A histogram of delays, in steps of 0.1 ms up to 100 ms: adding is fast, and the result is exact enough for reports.
 
     >>> lateness = Lateness()
     >>> for late_us in (50, 150, 250, 9_000):
@@ -149,19 +149,19 @@ class Lateness:
 
 
 LATE_SHARE = 0.5
-"""Share of a frame interval: a step that begins later than this is late. Frame times are skipped from two intervals on."""
+"""A step that begins later than this share of a frame interval is late; `MAX_CATCH_UP_US` is the limit for skipping."""
 _NUM_RECENT = 5
-"""Number of recent steps of which the median cost counts, so that one slow step does not."""
+"""Number of recent steps whose median cost is used, so that one slow step has no effect."""
 _HURRY_SHARE, _HURRY_STEPS = 0.9, 3
-"""The picture becomes smaller after this many late steps in a row, if a step costs nearly the whole interval ..."""
+"""The picture becomes smaller after this many late steps in a row, if a step costs more than this share of the interval."""
 _PATIENCE_S = 1.0
-"""... or otherwise after late steps for this time: then other games of this worker take the time."""
+"""Time of late steps after which the picture becomes smaller although steps cost less: other games of the worker delay them."""
 _ROOM_SHARE = 0.85
 """A larger picture is tried when a step with it should cost less than this share of the interval."""
 CALM_S = 5.0
-"""Time without late steps before a larger picture is tried; it doubles after each try that failed ..."""
+"""Time without late steps before a larger picture is tried; it doubles after each try that failed."""
 _MAX_CALM_S = 80.0
-"""... up to this."""
+"""Longest time before a larger picture is tried."""
 
 
 class Pace:

@@ -20,7 +20,7 @@ from interplay.record.sealed.seal import counted
 
 HUD_PER_S = 4
 RATE_OVER_S = 2
-"""Time over which the rate that a player reads is measured."""
+"""Time over which the rate that is shown to a player is measured."""
 NUM_TIMED_STEPS = 30
 """Number of steps whose cost is measured, to find out whether a world is slow."""
 
@@ -51,7 +51,7 @@ class LiveEpisode:
         wanted: Whether the players want the clock on. It starts later if the journal is not open yet.
         running: Whether the clock is on.
         pace: Chooses the size of the pictures; None if there is only one size.
-        slot: Number of the worker's moment in a frame interval at which this episode steps.
+        slot: Index (below `clock.SLOTS`) of the moment in a frame interval at which this episode steps.
         closing: Whether the episode has ended and its journal is being closed.
     """
 
@@ -165,8 +165,8 @@ class LiveEpisode:
             self.show(seat, now_us)
 
     def show(self, seat: LiveSeat, now_us: int) -> None:
-        """Send the present view of a player as a frame that stands alone. It is sent at once, or soon to a browser that
-        draws."""
+        """Send the present view of a player as a frame that stands alone. It is sent at once; a browser that draws gets it
+        soon."""
         seat.request_key()
         if seat.gui_size is None:
             self._send_frame(seat, now_us)
@@ -233,8 +233,8 @@ class LiveEpisode:
 
     def input(self, seat: LiveSeat, held: wire.PlayerInput) -> None:
         """Take a player's input. Players who report a frame as painted that was never made count as having painted the newest
-        frame. A look already contains the turning buttons, so they are cleared. `pressed` matters only where the world waits
-        for its players."""
+        frame. A look already contains the turns of the buttons that turn the view, so these buttons are cleared. `pressed`
+        matters only where the world waits for its players."""
         painted_step = min(held.painted_step, self.step)
         seat.acknowledge(painted_step)
         if not self.running or self.driving.has_agent(seat.name):

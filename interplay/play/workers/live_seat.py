@@ -24,9 +24,9 @@ _SHOW_EVERY_US = 50_000
 WATCHED_EVERY_US = 200_000
 """Shortest time between pictures that are made only for watchers."""
 MAX_PRESSES = 64
-"""Number of presses that may wait for their steps in a task of turns."""
+"""Number of presses that may wait for their steps, in a task whose steps wait for the players."""
 _REMEMBERED_FRAMES = 1024
-"""Number of steps that an input may look back to name the frame it answers: 17 s at 60 frames a second."""
+"""Largest age, in steps, of the painted frame that an input can name: 17 s at 60 frames a second."""
 
 
 class LiveSeat:
@@ -52,7 +52,7 @@ class LiveSeat:
         options: The options set on the player's page, as JSON, until a step has recorded it.
         pointed: The values that the pointer asks for now, (x, y).
         sent_step: Step of the newest frame sent to the player; -1 if that frame may be lost.
-        own: Steps and rewards of the seat's person, until an agent last took over.
+        own: Number of steps and sum of rewards of the seat's person, until an agent last took over.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class LiveSeat:
         self.total_reward = 0.0
         self.own = 0, 0.0
         self._own_since: tuple[int, float] | None = (0, 0.0)
-        """Steps and rewards of the seat when its person began to act; None while an agent acts."""
+        """Number of steps and sum of rewards of the seat when its person began to act; None while an agent acts."""
         self.is_screen_open = False
         self.is_done = False
         self.gui_size: tuple[int, int] | None = None
@@ -137,7 +137,7 @@ class LiveSeat:
         self._new_input = held
 
     def press(self, held: wire.PlayerInput) -> None:
-        """Queue a press for a step of its own, in a task of turns. If too many presses wait, it is dropped."""
+        """Queue a press for a step of its own, in a task whose steps wait for the players. If too many wait, it is dropped."""
         if held.pressed & self._mask and len(self._presses) < MAX_PRESSES:
             self._presses.append(held)
 
@@ -226,8 +226,8 @@ class LiveSeat:
         self.request_key()
 
     def drawn_there(self, gui_size: tuple[int, int], step: int) -> None:
-        """Let the player's browser draw from now on. It knows nothing of the world yet, and looks in the direction that the
-        world gives."""
+        """Let the player's browser draw from now on. The browser knows nothing of the world yet, and takes its view from the
+        world."""
         self.gui_size, self.scene = gui_size, None
         self._num_land_owed = 0
         self.turned(step)
@@ -265,7 +265,7 @@ class LiveSeat:
         self._is_held = True
 
     def go(self, *, key: bool) -> None:
-        """Encode frames again. With `key`, because frames were dropped on the way, begin with a key frame."""
+        """Encode frames again. If frames were dropped on the way (`key`), begin with a key frame."""
         self._is_held = False
         if key:
             self.request_key()
@@ -320,7 +320,7 @@ class LiveSeat:
             self._send(pack(self._game, ToWeb.FRAME, message, seat=self.index))
 
     def _number(self) -> int:
-        """Return the number of the next frame, counted from the frame that stood alone. The browser notices by it that a frame
+        """Return the number of the next frame, counted from the last frame that stood alone. It shows the browser when a frame
         is lost."""
         self._num_counted += 1
         return (self._num_counted - 1) & wire.MAX_U16
@@ -348,7 +348,7 @@ class LiveSeat:
             self._send(pack(self._game, ToWeb.WATCHED, standing, seat=self.index))
 
     def unwatched_us(self, now_us: int, step: int) -> int:
-        """Return how long watchers have seen no new picture while none is made for the player; -1 if they miss nothing."""
+        """Return how long watchers have waited for a picture that is made only for them, in microseconds; -1 if none is due."""
         if not self.is_watched or self._watched_step == step or (self.gui_size is None and self.takes_frames):
             return -1
         waited_us = now_us - self._watched_us

@@ -18,20 +18,20 @@ from interplay.tasks import Task
 WORKER_MODULE: str = "interplay.play.workers.worker"
 
 QUICK_DEATH_S = 10.0
-"""A worker that lived no longer than this may die of a lasting fault, such as a database that cannot be reached."""
+"""A worker that lived no longer than this may have died of a lasting fault, such as a database that cannot be reached."""
 MAX_RESPAWN_DELAY_S = 30.0
 SPARE_KEPT_S = 600.0
 """How long a worker with the block world loaded (400 MB) waits for a game after somebody last looked at such a task."""
 
 WATCH_EVERY_S = 0.25
 QUIET_S = 1.5
-"""A worker reports twice a second, from the thread that steps. A worker that has missed two reports is looked at closely ..."""
+"""A worker whose last report is older than this is examined: the thread that makes its steps reports twice a second."""
 SILENT_S = 3.5
-"""... and counts as dead after this time, because it is stopped or hangs."""
+"""A worker whose last report is older than this counts as dead, because it is stopped or hangs."""
 LONG_STEP_S = 30.0
 """Limit instead of `SILENT_S` for a worker that computes, waits for a core, or is alone with one world: a single step may take
-this long. A shared worker that sleeps in a step counts as dead. Its games come back; from the second time on each gets its own
-worker."""
+this long. A shared worker that sleeps in a step counts as dead. Its games move to another worker; from the second time on, each
+gets a worker of its own."""
 LOADING_S = 120.0
 """Limit for a new worker until its first report, and for a worker that is alone during a step that compiles code."""
 

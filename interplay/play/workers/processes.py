@@ -1,5 +1,5 @@
-"""The processes that play needs. Each runs the `main` of a module on its end of a socket pair, and ends when the pair is
-closed."""
+"""The child processes of the live server. Each runs the `main` of a module on its end of a socket pair, and ends when the pair
+is closed."""
 
 from __future__ import annotations
 
@@ -113,7 +113,8 @@ def receive(channel: socket.socket) -> bytes:
 
 
 def shield_from_the_terminal() -> None:
-    """Let a child ignore Ctrl-C. It reaches every process of the group, but the web process decides when its children end."""
+    """Let a child ignore Ctrl-C. The signal reaches every process of the group, but the web process decides when children
+    end."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # a file over its limit is an error to report, not a reason to die

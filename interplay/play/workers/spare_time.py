@@ -11,15 +11,15 @@ from interplay.play.workers.clock import now_us
 from interplay.play.workers.live import LiveEpisode
 
 _WRITE_AFTER_US = 700_000
-"""Steps that have waited this long are written as soon as nothing is due ..."""
+"""Recorded steps that have waited this long are written to disk as soon as no step is due."""
 _WRITE_TOO_US = 600_000
-"""... together with steps of other games that have waited this long, if time allows: the code is then in the cache."""
+"""Once a game is written, other games whose steps have waited this long follow if time allows: the code is in the cache."""
 _WRITE_TAKES_US = 1_500
 """Time of one write. After `interplay.record.recorder.BATCH_US`, steps are written even if a step is due."""
 _LAND_TAKES_US = 3_000
-"""A part of the land is sent when no step is due for this time ..."""
+"""A part of the land is sent when no step is due for this time."""
 _LAND_AFTER_US = 100_000
-"""... or when a player has waited this long for it."""
+"""A part of the land is sent in any case when a player has waited this long for it."""
 _WATCHED_TAKES_US = 8_000
 """A picture for watchers is made only if no step is due for this time, and for twice as long as the last picture took."""
 

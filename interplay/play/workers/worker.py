@@ -51,11 +51,11 @@ STATISTICS_EVERY_S = 0.5
 LEAVE_TIMEOUT_S = 5.0
 """How long a worker that ends waits for its second thread."""
 _READ_AFTER_US = 5_000
-"""Messages of players wait for the next step if it is due within this time: they are in time for it, and need no wake-up."""
+"""Messages of players wait for the next step if it is due within this time: they are read before it, without a wake-up."""
 _SNAPSHOTS_APART = 61
 """Number of steps between the snapshots of one game and those of the next."""
 _MAX_BACKLOG_BYTES = 1 << 20
-"""Frames are skipped when this many bytes wait for the web process."""
+"""Frames are skipped when this many bytes wait to be sent to the web process."""
 
 log = logging.getLogger("interplay.play.workers.worker")
 
@@ -155,7 +155,7 @@ class Worker:
                 self._event(episode.number, channel.Slow(round(step_ms, 2), movable))
 
     def _schedule_turns(self) -> None:
-        """Schedule worlds of turns again, since an agent that they wait for may have decided, or failed."""
+        """Schedule again the worlds that wait for their players, since an agent may have decided, or failed."""
         for episode in self._episodes.values():
             if episode.takes_turns and episode.running:
                 self._schedule(episode)
@@ -382,8 +382,8 @@ class Worker:
         return partial(self._failed, episode.number, error)
 
     def _failed(self, number: int, error: Exception) -> None:
-        """Report a failure. The log has the whole error. Players see no folders and no code: of an error in somebody's
-        environment they are told only the class, not the text."""
+        """Report a failure. The log has the whole error. Players see no folders and no code: if somebody's environment fails,
+        they are told only the class of the error."""
         episode = self._episodes.get(number)
         if episode is None:
             log.error("game %d could not be opened", number, exc_info=error)

@@ -15,7 +15,7 @@ _MAX_IDLE_WORLDS = 64
 """Number of worlds of ended episodes that wait for the next episode, over all tasks. A new emulator holds up every game of the
 worker for 80 ms; a waiting one costs 2 MB. A class that stops and begins again at once gets these worlds."""
 _MAX_IDLE_LARGE_WORLDS = 4
-"""The same for one task whose worlds take 20 MB each."""
+"""Limit for one task whose worlds are large: 20 MB each."""
 _MAX_READY_WORLDS = 2
 """Number of worlds that are made before anybody asks for them, one for each task: 20 MB each."""
 

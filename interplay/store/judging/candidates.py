@@ -54,20 +54,20 @@ _REFUSES = (
         JudgingAgreement.agreed,
     ),
 )
-"""Conditions that find a person in a game who has not agreed to comparison."""
+"""Conditions that find a person in a game who has not agreed that the game may be compared."""
 ALL_AGREED = ~exists().where(*_REFUSES)
-"""Condition: every person in a game agrees to comparison. Otherwise no judge sees the game."""
+"""Condition: every person in a game agrees that it may be compared. Otherwise no judge sees the game."""
 _ALL_NEEDED_AGREED = ~exists().where(
     *_REFUSES,
     # The video that was uploaded or published of a person needs no agreement here.
     or_(_PERSON.actor != Entrant.name, EpisodeRow.frames != UPLOADED, _IS_OF_PEOPLE),
 )
-"""Condition: every person in an entrant's game whose agreement is needed agrees to comparison."""
+"""Condition: every person whose agreement is needed agrees that an entrant's game may be compared."""
 
 
 def brought(columns: Sequence[Any], *conditions: ColumnElement[bool], with_seat: bool = False) -> CompoundSelect:
-    """Select columns of entrants and their episodes: those in which an agent held a seat alone, and those that were entered.
-    Each episode comes once; `with_seat` gives a row for each seat that the entrant held, and the seat as the last column."""
+    """Select columns of entrants and their episodes: episodes in which an agent held a seat alone, and entered episodes. Each
+    episode comes once; `with_seat` gives a row for each seat that the entrant held, and the seat as the last column."""
     own = (
         select(*columns, *([EpisodeSeat.seat] if with_seat else []))
         .select_from(EpisodeSeat)
@@ -133,8 +133,8 @@ class CandidateRow(NamedTuple):
 
 
 CandidatesState = frozenset[tuple[Any, ...]]
-"""Per entrant: the entrant, number of the task's episodes and the newest, number of entered episodes and the newest entry,
-number of agreements and the newest one."""
+"""One tuple for each entrant: its name; the number of the task's episodes; the number of entered episodes and of agreements;
+and the times of the newest episode, entry and agreement."""
 
 
 def study(session: Session, study_id: str) -> JudgedStudy | None:

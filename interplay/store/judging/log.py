@@ -50,7 +50,7 @@ _RATES = and_(Answer.purpose == "rating", Answer.judge.not_in(BANNED), STANDS)
 COUNTS = and_(Answer.judge_kind != "model", _RATES)
 """Condition for answers that ratings use: no checks, no model judges, no banned judges, no answers that were taken back."""
 BY_MODELS = and_(Answer.judge_kind == "model", _RATES)
-"""Condition for answers of model judges, with the same exclusions; they are shown beside people's answers."""
+"""Condition for answers of model judges: no checks, no banned judges, no answers that were taken back."""
 LOGGED = select(
     Answer.sequence,
     Answer.task,
@@ -98,7 +98,7 @@ again from the first."""
 
 
 class LogState(NamedTuple):
-    """Sequence number of the last answer, whether it counts or not, and the revision of which answers count."""
+    """The sequence number of the last answer (even of one that does not count), and the `LogRevision`."""
 
     last_sequence: int
     revision: LogRevision
@@ -110,7 +110,8 @@ class JudgeState(NamedTuple):
     Attributes:
         num_answers: Number of answers given, in one study or in all, checks included.
         is_banned: Whether the judge is banned, so that the answers do not count.
-        has_open, has_draft: Whether the judge has an open match; whether the judge has a draft for a match without an answer.
+        has_open: Whether the judge has an open match.
+        has_draft: Whether the judge has a draft for a match without an answer.
     """
 
     num_answers: int

@@ -1,4 +1,4 @@
-"""Matches: served to judges, then open, answered or released."""
+"""Matches: they are served to judges, and are then open, answered or released."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ def unanswered_purpose(session: Session, judge: str, study: str) -> str | None:
 
 def matches_to_repeat(session: Session, judge: str, study: str) -> list[tuple[Match, str]]:
     """Return the matches that this judge answered once in a study, oldest first, with their outcomes.
-    Checks are left out, and segments about which the judge could not tell."""
+    Checks are left out, and also segments about which the judge answered `na` (cannot tell)."""
     again = aliased(Match)
     query = (
         select(Match, Answer.outcome)
@@ -221,7 +221,7 @@ def open_match_of(session: Session, judge: str) -> Match | None:
 
 
 def drafted_match_of(session: Session, judge: str, study: str | None) -> Match | None:
-    """Return the released match of a study for which this judge last wrote something."""
+    """Return the released match of a study for which this judge last saved a draft."""
     return _match(session, session.connection().scalar(_DRAFTED_OF_JUDGE, {"judge": judge, "study": study}))
 
 
@@ -241,7 +241,7 @@ def touch(
 
 
 def release(session: Session, match: Match, now: datetime) -> None:
-    """Release a match that is not answered, see `was_given_back`.
+    """Release a match without an answer because its judge wants this (see `was_given_back`).
     Its draft is deleted; otherwise the match would be served again because of the draft."""
     _rowcount(session, _RELEASE, {"match_id": match.id, "now": now})
 

@@ -27,14 +27,14 @@ class JudgedPair(NamedTuple):
 
 
 class LoggedOpinion(NamedTuple):
-    """One answer of a model judge in the log; `probabilities` by outcome, None if the judge gave none."""
+    """One answer of a model judge in the log; `probabilities`: outcome -> probability, None if the judge gave none."""
 
     pair: JudgedPair
     probabilities: dict[str, float] | None
 
 
 class LoggedJudge(NamedTuple):
-    """A model judge in the log, the number of its answers about a task, and the last answer of any judge about that task."""
+    """A model judge, the number of its answers about a task, and the sequence number of any judge's last answer about it."""
 
     judge: str
     task: str

@@ -44,7 +44,7 @@ _IDS_AT_ONCE = 500
 
 
 class NewSegment(NamedTuple):
-    """A segment that was drawn; its columns are those of `models.Segment`."""
+    """A new segment; its fields are the columns of `models.Segment`."""
 
     episode_id: str
     first_step: int
@@ -73,7 +73,7 @@ class SegmentRow(NamedTuple):
 
 
 class Guide(NamedTuple):
-    """The reward that chooses the next pair; a newer guide has another `id`."""
+    """The learned reward that chooses the next pair; a newer guide has another `id`."""
 
     id: int
     reward: str
@@ -135,7 +135,7 @@ def segments_of_study(session: Session, study: str) -> list[SegmentRow]:
 
 
 def segment_pairs_shown(session: Session, study: str) -> set[frozenset[int]]:
-    """Return the pairs of a study's segments that judges have answered about or have open, without model and banned judges."""
+    """Return the pairs of a study's segments that judges have answered or have open; model and banned judges are left out."""
     rows = session.connection().execute(_PAIRS_SHOWN, {"study": study})
     return {frozenset((left or 0, right or 0)) for left, right in rows}
 

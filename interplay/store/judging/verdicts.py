@@ -1,4 +1,4 @@
-"""Read answers for leaderboards, agents' pages and reports: by agent, in words, or complete."""
+"""Read answers for leaderboards, agents' pages and reports."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def verdicts(session: Session, agent: str, *, up_to: int | None = None) -> Itera
 
 
 def last_reasons(session: Session, agent: str, *, limit: int, without: set[str], up_to: int | None = None) -> list[Reason]:
-    """Return the last words about an agent, newest first, from answers that count; the tasks in `without` are left out."""
+    """Return judges' last words about an agent, newest first, from answers that count; tasks in `without` are left out."""
     query = (
         select(Answer.task, Answer.left_agent, Answer.right_agent, Answer.outcome, Answer.reason, Answer.created_at)
         .where(COUNTS, _up_to(up_to), or_(Answer.left_agent == agent, Answer.right_agent == agent))

@@ -79,7 +79,7 @@ def participant(session: Session, participant_id: int) -> Participant | None:
 
 
 def forget(session: Session, row: ClassRow, now: datetime) -> int:
-    """Erase the nicknames of a class and return the number of pupils; different numbers still tell the pupils apart."""
+    """Erase the nicknames of a class and return the number of pupils; each pupil gets a number in place of the nickname."""
     known = pupils(session, row.code)
     for place, pupil in enumerate(known):
         pupil.worker = f"{row.code}/{FORGOTTEN}{place + 1}"

@@ -30,7 +30,8 @@ def pay_events_of(session: Session, enrolment_ids: Iterable[str]) -> list[PayEve
 
 
 def add_entry(session: Session, id: str, study: str, address: str, enrolment_id: str) -> bool:
-    """Enter an address once, and note that this visit has entered, but not its address. Return False if it had done so."""
+    """Enter an address into a raffle, unless it is there already; store that the visit has entered, but not with which address.
+    Return False, and change nothing, if the visit has entered before."""
     enrolment = session.get_one(Enrolment, enrolment_id, populate_existing=True)
     if enrolment.has_entered_raffle:
         return False

@@ -1,4 +1,4 @@
-"""Studies in numbers: their people, how many reach each stage, results of visits, and the money. The database adds up."""
+"""Numbers about studies: people, how many reach each stage, results of visits, and money. The database computes the sums."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class PersonRow(NamedTuple):
 
 
 class Funnel(NamedTuple):
-    """Number of visits, and of those that passed the quiz (or had none), that played or judged, and that finished."""
+    """Numbers of visits: all; those that passed the quiz (or had no quiz); those that played or judged; those that finished."""
 
     arrived: int
     passed: int
@@ -287,7 +287,7 @@ def _of_visits(study: str, statistic: str) -> Any:
 
 
 def _games() -> Subquery:
-    """Return the games of visits, one row for each seat: a player who left it and came back has two sessions, one game."""
+    """Return the games of visits, one row for each seat: a player who left and came back has two sessions, but one game."""
     seat = func.coalesce(PlaySession.seat, "player")
     parts = (PlaySession.enrolment_id, PlaySession.episode_id, seat)
     query = select(*parts[:2], seat.label("seat"), func.max(PlaySession.created_at).label("began_at"))

@@ -133,7 +133,7 @@ def add_enrolment(
 
 
 def enrolment_by_id(session: Session, enrolment_id: str) -> Enrolment | None:
-    """Return one enrolment as it is now; changes to the returned object are not stored."""
+    """Return one enrolment as it is stored now; changes to the returned object are not stored."""
     row = session.connection().execute(_ENROLMENT, {"enrolment_id": enrolment_id}).first()
     return None if row is None else Enrolment(**row._asdict())
 
@@ -212,7 +212,7 @@ def add_quiz_attempt(session: Session, *, now: datetime, **columns: Any) -> Quiz
 
 
 def quiz_attempts(session: Session, study: str, participant_id: int) -> list[QuizAttempt]:
-    """Return a participant's quiz attempts in a study in order, over all enrolments: a new one gives no new attempts."""
+    """Return a participant's quiz attempts in a study in order, over all enrolments: a new enrolment gives no new attempts."""
     query = (
         select(QuizAttempt)
         .join(Enrolment, QuizAttempt.enrolment_id == Enrolment.id)

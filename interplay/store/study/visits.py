@@ -13,7 +13,7 @@ from interplay.store.models import Ban, Enrolment, EpisodeRow, PlaySession, Seat
 from interplay.store.participants import PERSON
 
 SEEN_WITHIN = timedelta(hours=1)
-"""People who have not arrived, begun a game or answered for this long do not count as working, and hold no instance."""
+"""People whose last arrival, game or answer is older than this do not count as working, and their instance is free again."""
 
 
 class PlayedSession(NamedTuple):
