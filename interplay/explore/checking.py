@@ -40,7 +40,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Start:
-    """State of a milestone when the scene is ready; `None` if the milestone cannot be judged."""
+    """Whether a milestone is already reached when the scene is ready; `None` if the milestone cannot be judged."""
 
     milestone: str
     reached: bool | None
@@ -48,7 +48,7 @@ class Start:
 
 @dataclass(frozen=True)
 class Report:
-    """Mistakes found in one instance; `refused` has the world's reasons for refused commands: `fox is not simulated; ...`."""
+    """Mistakes found in one instance; `refused` says why the world refused commands, such as `fox is not simulated; ...`."""
 
     findings: tuple[Finding, ...]
     starts: tuple[Start, ...]
@@ -56,7 +56,7 @@ class Report:
 
 
 def check(instance: Instance) -> Report:
-    """Check an instance's document, then build its scene and check that, too."""
+    """Check an instance's document, then build its scene and check the scene, too."""
     found = [*_graph(instance), *_milestones(instance)]
     in_scene, starts, refused = _scene(instance)
     return Report((*found, *in_scene), tuple(starts), tuple(refused))

@@ -61,10 +61,10 @@ class Milestone:
 
 @dataclass(frozen=True)
 class Instance:
-    """One instance, as its document has it. All parts have the right types; `checking` says whether the parts fit together.
+    """One instance, with the content of its document. All values have the right types; `checking` tests whether they agree.
 
     Attributes:
-        name: Name that is valid in file names and ids.
+        name: A name that is valid in file names and ids.
         scene_name, scene_description: For people who look at instances; players never see these texts.
         task_text: The goal; a player is told nothing else.
         commands: Commands that build the scene, in order, relative to the player's start.
@@ -99,7 +99,7 @@ class Instance:
 
     @property
     def numbers(self) -> dict[str, int]:
-        """Task -> its number on pages, from 1: first the tasks in the author's order, then tasks that this order leaves out."""
+        """Task -> its number on pages, from 1: first the tasks in the author's order, then all other tasks."""
         order = {task: place for place, task in enumerate(self.atomic_tasks_ordered)}
         tasks = dict.fromkeys([*self.nodes, *(one.task for one in self.milestones)])
         ordered = sorted(tasks, key=lambda task: order.get(task, len(order)))
@@ -140,9 +140,9 @@ class Instance:
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def task(self) -> Task:
-        """Return the task whose text is only the goal; it is played, recorded, verified and judged as all other tasks.
+        """Return the instance as a task of the block world; the player is told only the goal.
 
-        If the world refuses a command, the first reset raises an error; `checking` names the command.
+        If the world refuses a command of the scene, the first reset raises an error; `checking` names the command.
         """
         options = {
             "kind": self.land,
@@ -215,7 +215,7 @@ def read_json(text: str, source: str) -> Any:
 
 
 def parse(document: Any, *, source: str = "<document>") -> Instance:
-    """Make an instance from its document; errors name it by `source`.
+    """Make an instance from its document; error messages call the document `source`.
 
     Raises:
         InstanceError: If a key is missing or unknown, or its value has the wrong type.

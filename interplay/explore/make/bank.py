@@ -56,7 +56,7 @@ class BankError(InterplayError):
 
 @dataclass(frozen=True)
 class Atomic:
-    """One task with a `normalised` name. It needs all of `needs`; `table` is empty if people wrote the task."""
+    """One task with a `normalised` name; it needs everything in `needs`. `table` is empty if people wrote the task."""
 
     name: str
     needs: tuple[str, ...] = ()
@@ -117,7 +117,7 @@ _KNOWN = frozenset(
 
 
 def joined(tasks: Iterable[Atomic], *, source: str = "the bank") -> dict[str, Atomic]:
-    """Return name -> task, in order; raise a `BankError` if a name comes twice, even in different spellings."""
+    """Return name -> task, in order; raise a `BankError` if two tasks have the same name, even in different spellings."""
     found: dict[str, Atomic] = {}
     for task in tasks:
         if task.name in found:

@@ -95,7 +95,7 @@ class Chat:
         config: GenerateConfig | None = None,
         about: str = "",
     ) -> ModelOutput:
-        """Return a model's answer; read it from the file if the same was asked before.
+        """Return a model's answer; read it from the file if the same question was asked before.
 
         Args:
             sample: Number of this answer among several to the same prompt; the model does not see this number.

@@ -156,7 +156,7 @@ def read(
 
 
 def _plain(value: Any) -> Any:
-    """Clean the texts of a JSON value for every file and database; refuse numbers that are too large or not finite."""
+    """Clean the texts of a JSON value so that they can be stored; refuse numbers that are too large or not finite."""
     if isinstance(value, str):
         return clean(value, len(value))
     if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
