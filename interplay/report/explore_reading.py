@@ -27,7 +27,7 @@ VOTES = Path("explore") / "make" / "filter" / "votes.json"
 
 
 def verdicts(data: Path, path: Path | None = None) -> dict[str, str]:
-    """Read atomic task -> the filter's verdict from a `votes.json`: `path`, or that of the data folder; empty without one."""
+    """Read atomic task -> the filter's verdict from `path`, by default `VOTES` of the data folder (empty if it is missing)."""
     if path is None:
         path = data / VOTES
         if not path.exists():
@@ -42,7 +42,7 @@ def verdicts(data: Path, path: Path | None = None) -> dict[str, str]:
 
 
 def makings(data: Path) -> list[dict[str, Any]]:
-    """Read the results of all instances that were to be made in a data folder; damaged files are left out."""
+    """Read the results of all attempts to make instances in a data folder; damaged files are left out."""
     found = []
     for path in sorted((data / MAKINGS).glob("*.json")):
         try:
@@ -59,7 +59,7 @@ def reviewed(database: Database, studies: Sequence[str] | None) -> tuple[list[Re
         studies: Ids of studies; None for every study of reviews.
     Raises:
         NotFoundError: If there is no such study.
-        InterplayError: If a study is not a study of reviews, or if several share instances and no study is named.
+        InterplayError: If a study is not one of reviews; or if none is named and several have reviews of one instance.
     """
     service = Studies(database)
     opened = (

@@ -232,7 +232,7 @@ _HERE = Path(__file__).parent
 
 
 def html(report: Report) -> str:
-    """Write the report as an HTML page; text from answers is escaped, and the page loads nothing from elsewhere."""
+    """Write the report as an HTML page; texts from answers are escaped, and the page loads no other files."""
     pages = Environment(
         loader=FileSystemLoader(_HERE), trim_blocks=True, keep_trailing_newline=True, autoescape=False
     )  # by `esc`
