@@ -23,7 +23,7 @@ REASON_WORDS = range(15, 26)
 _ID = re.compile(r"[a-z0-9_]+")
 _MOBS = KINDS[NUM_THINGS:]
 _MOB_REACH = 2.5
-"""Distance in blocks: a target in an empty cell may mean a mob within this distance."""
+"""Largest distance in blocks between a target in an empty cell and the mob that the target stands for."""
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ CAPABILITIES = (
 
 
 ENFORCED, NO_WAY_FOUND, OPEN = "enforced", "no way found", "open"
-"""Verdicts on an edge: proved by the rules of the world; neither proved nor refuted; refuted by a way without that task."""
+"""Verdicts on an edge: proved by the rules of the world; neither proved nor refuted; refuted by a way without `first`."""
 
 
 class InstanceError(InterplayError):
@@ -185,7 +185,7 @@ def load_all(files: Iterable[Path]) -> list[Instance]:
             raise InstanceError(f"{file}: name: {one.name!r} is the name of another instance\nRemedy: give each its own name.")
         made[one.name] = one
     if not made:
-        raise InstanceError("no instance is named\nRemedy: name a folder or a file of instances.")
+        raise InstanceError("no instance is given\nRemedy: name a folder or a file of instances.")
     return list(made.values())
 
 
@@ -197,7 +197,7 @@ def read_json(text: str, source: str) -> Any:
         if len(values) < len(pairs):
             names = [name for name, _ in pairs]
             twice = next(name for name in names if names.count(name) > 1)
-            raise InstanceError(f"{source}: {twice}: is there twice in one table\nRemedy: keep one of them.")
+            raise InstanceError(f"{source}: {twice}: occurs twice in one JSON object\nRemedy: keep one of them.")
         return values
 
     def number(word: str) -> float:
@@ -211,7 +211,7 @@ def read_json(text: str, source: str) -> Any:
     except json.JSONDecodeError as error:
         raise InstanceError(f"{source}: not valid JSON: {error}\nRemedy: check quotes, commas and brackets there.") from None
     except RecursionError:
-        raise InstanceError(f"{source}: tables stand in tables too many times\nRemedy: write it flatter.") from None
+        raise InstanceError(f"{source}: lists or objects are nested too deeply\nRemedy: use fewer levels.") from None
 
 
 def parse(document: Any, *, source: str = "<document>") -> Instance:
@@ -221,7 +221,7 @@ def parse(document: Any, *, source: str = "<document>") -> Instance:
         InstanceError: If a key is missing or unknown, or its value has the wrong type.
     """
     if not isinstance(document, Mapping):
-        raise InstanceError(f"{source}: is not a table but {document!r:.60}\nRemedy: write one instance, in braces.")
+        raise InstanceError(f"{source}: is not a JSON object but {document!r:.60}\nRemedy: write one instance.")
     root = Table(document, source, refuse=InstanceError)
     if _need(root, "schema").raw("schema", int) != SCHEMA:
         remedy = f"write {SCHEMA}; a newer Interplay may have made this file"

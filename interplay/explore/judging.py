@@ -111,7 +111,7 @@ def known(archive: Archive, episode_id: str, *, advance: Callable[[int], None] =
     episode = archive.get(episode_id)
     instance = published.instances().get(episode.task_id)
     if instance is None:
-        raise JudgingError(f"{episode.task_id} is not an instance that comes with the package\nRemedy: name its file.")
+        raise JudgingError(f"{episode.task_id} is not an instance of the package\nRemedy: name the instance's file.")
     made = judge(episode, instance, advance=advance)
     judgement_cache.write(archive.root, made, instance)
     return made
@@ -131,7 +131,7 @@ def _check(episode: Episode, instance: Instance) -> None:
     if episode.task_id != today.id or episode.is_video_only:
         what = "is a video only" if episode.is_video_only else f"is of {episode.task_id}"
         raise JudgingError(
-            f"episode {episode.id} {what}, and not played in {today.id}\nRemedy: name the instance it was played in."
+            f"episode {episode.id} {what}, and was not played in {today.id}\nRemedy: name the instance in which it was played."
         )
     played: Any = episode.task.env.options
     other = [name for name in _SCENE if played.get(name) != today.to_json()["env"]["options"][name]]
@@ -139,5 +139,5 @@ def _check(episode: Episode, instance: Instance) -> None:
         parts = ", ".join([*other, *(["seed"] if episode.seed != instance.seed else [])])
         raise JudgingError(
             f"episode {episode.id} was played in another scene of {today.id}: {parts} differ\n"
-            "Remedy: judge it by the instance as it was then."
+            "Remedy: judge it by the version of the instance in which it was played."
         )

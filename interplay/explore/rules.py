@@ -316,7 +316,7 @@ SEMANTICS: dict[str, Callable[[Facts, Mapping[str, Any]], bool]] = {
     "published-checker-2": _near_by_checker,
     "published-view": _near_by_view,
 }
-"""Name -> meaning of `position_near_with_facing`. Published programs read this rule in four ways, and all other rules alike."""
+"""Name -> meaning of `position_near_with_facing`. Published programs read this rule in four ways, other rules in one."""
 
 
 def _inside(point: Cell, facts: Facts, params: Mapping[str, Any]) -> bool:

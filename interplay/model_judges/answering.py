@@ -105,7 +105,7 @@ def answer_by_looking(
     check_name(name)
     if has_learnt(archive.root, name, task):
         raise ModelJudgeError(
-            f"{MODEL_PREFIX}{name} is a judge that learnt from people's answers about {task}; a judge that looks needs "
+            f"{MODEL_PREFIX}{name} is a judge that learnt from people's answers about {task}; a vision judge needs "
             "another name\nChoose one:  --name eye"
         )
     judge = MODEL_PREFIX + name
@@ -127,7 +127,7 @@ def answer_by_looking(
         with archive.database.write() as session:
             answers_store.add_model_answers(session, judge=judge, task=task, answers=[answer], now=now())
     if failures and len(failures) == len(drawn):
-        raise VisionJudgeError(f"none of {len(drawn)} pairs got a usable answer; the first:\n{failures[0]}")
+        raise VisionJudgeError(f"none of {len(drawn)} pairs got a usable answer; the first error:\n{failures[0]}")
     return len(drawn) - len(failures)
 
 

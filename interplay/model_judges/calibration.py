@@ -45,7 +45,7 @@ class FactorAgreement:
     num_answers: int
     agreement: float
     commonest: float
-    """Share of people's most frequent answer; a judge that always gives this answer would reach it."""
+    """Share of people's most frequent answer; a judge that always gives this answer would reach this share."""
     people_agree: float | None
     num_people_pairs: int
 

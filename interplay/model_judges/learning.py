@@ -140,12 +140,12 @@ def _check_enough(task: str, pairs: Sequence[JudgedPair], num_left_out: int) -> 
     if len(pairs) >= MIN_ANSWERS and num_seeds >= 2:
         return
     seeds = amount(num_seeds, "seed")
-    needs = f"a model judge needs {MIN_ANSWERS} about two or more"
+    needs = f"a model judge needs {MIN_ANSWERS} answers about two seeds or more"
     if num_left_out:
         raise ModelJudgeError(
             f"{task} has {len(pairs)} answers by people about {seeds} to learn from, and {needs}; "
-            f"{num_left_out:,} of {len(pairs) + num_left_out:,} answers were left out: no video of their episodes here\n"
-            "Bring the videos in:  interplay judge import FILE --videos DIR"
+            f"{num_left_out:,} of {len(pairs) + num_left_out:,} answers were left out, as no video of their episodes is here\n"
+            "Import the videos:  interplay judge import FILE --videos DIR"
         )
     raise ModelJudgeError(
         f"{task} has {len(pairs)} answers by people about {seeds}; {needs}\n"

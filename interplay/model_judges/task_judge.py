@@ -123,4 +123,4 @@ def _path(root: Path, name: str, task: str) -> Path:
 
 def check_name(name: str) -> None:
     if not re.fullmatch(r"[A-Za-z0-9][\w.-]{0,63}", name):
-        raise ModelJudgeError(f"a model judge is called by letters, digits and . _ -, up to 64 of them; got {name!r}")
+        raise ModelJudgeError(f"a model judge's name is 1 to 64 letters, digits and . _ -; got {name!r}")

@@ -103,7 +103,7 @@ class VisionJudge:
             raise VisionJudgeError(f"{self.address} does not answer: {error}\nIs the model's server running?") from error
         except (ValueError, KeyError, IndexError, TypeError) as error:
             raise VisionJudgeError(
-                f"{self.address} does not speak the chat-completions protocol: {type(error).__name__}: {error}"
+                f"{self.address} does not answer by the chat-completions protocol: {type(error).__name__}: {error}"
             ) from error
         if self.calls is not None:
             hashes = [[hashlib.sha256(one).hexdigest()[:16] for one in side] for side in (left, right)]

@@ -25,7 +25,7 @@ KEPT, DROPPED, WAITING = "kept", "dropped", "waiting"
 ORDER = ("multi", "single", "planner")
 """Order of modes in tables; other modes follow."""
 LENGTHS = {"up to 10 s": 200, "10 to 20 s": 400, "20 to 40 s": 800, "more than 40 s": math.inf}
-"""Length of the oracle's proof in words -> most ticks of such a proof."""
+"""Length of the oracle's proof, as written in tables -> most ticks of a proof of this length."""
 OTHER = "other"
 """Mode of instances that do not say how they were made."""
 _One = TypeVar("_One")
@@ -66,7 +66,7 @@ class Reviewed:
 
 @dataclass(frozen=True)
 class Played:
-    """One run of a model; `prerequisites` is its instance's number of edges; `length` is one of `LENGTHS`, or None without a proof."""
+    """One run of a model; `prerequisites`: number of the instance's edges; `length`: one of `LENGTHS`, None without a proof."""
 
     model: str
     hops: int

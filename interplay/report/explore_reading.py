@@ -20,10 +20,10 @@ from interplay.study.studies import Studies
 from interplay.wording import amount
 
 MAKINGS = Path("explore") / "make" / "makings"
-"""Path inside a data folder, as in `explore.make.synthesis`, which is not imported here because it imports Inspect."""
+"""Folder of results in a data folder, as in `explore.make.synthesis`, which is not imported because it imports Inspect."""
 
 VOTES = Path("explore") / "make" / "filter" / "votes.json"
-"""Path inside a data folder; `interplay explore filter` writes this file."""
+"""File of the filter's votes in a data folder; `interplay explore filter` writes this file."""
 
 
 def verdicts(data: Path, path: Path | None = None) -> dict[str, str]:
@@ -37,7 +37,7 @@ def verdicts(data: Path, path: Path | None = None) -> dict[str, str]:
         return {task: states[one["verdict"]] for task, one in json.loads(path.read_text(encoding="utf-8")).items()}
     except (OSError, ValueError, RecursionError, KeyError, TypeError, AttributeError) as error:
         raise InterplayError(
-            f"{path} cannot be read as the filter's votes: {error}\nName the votes.json that it wrote."
+            f"{path} cannot be read as the filter's votes: {error}\nName the votes.json that `interplay explore filter` wrote."
         ) from None
 
 
@@ -87,7 +87,7 @@ def reviewed(database: Database, studies: Sequence[str] | None) -> tuple[list[Re
         if studies is None:
             raise InterplayError(
                 f"several studies have reviews of the same instances: {several}\n"
-                "Name one with --study; name each of them to count their reviews together."
+                "Name one with --study, or name all of them to count their reviews together."
             )
         rules.append(f"Reviews of several studies count together: {several}.")
     return [Reviewed(parse(documents[name], source=name), tuple(own)) for name, own in by_instance.items()], rules

@@ -100,7 +100,7 @@ class Table:
     def __post_init__(self) -> None:
         ragged = [row for row in self.rows if len(row) != len(self.columns)]
         if ragged:
-            raise ValueError(f"table {self.id} has {len(self.columns)} columns, but a row of {len(ragged[0])}: {ragged[0]!r}")
+            raise ValueError(f"table {self.id} has {len(self.columns)} columns, but a row has {len(ragged[0])}: {ragged[0]!r}")
 
     @property
     def prose(self) -> set[int]:

@@ -33,17 +33,17 @@ from interplay.explore.evaluation.replies import MOST_CHARS, MOST_KEPT, MOST_OBJ
 from interplay.explore.evaluation.runs import RunError, RunFile
 
 given_keys: set[str] = set()
-"""Keys that users gave for models in this process; they are removed from all output."""
+"""API keys that users gave for models in this process; they are removed from all output."""
 listeners: list[Callable[[ModelOutput | None], None]] = []
 """Functions for progress bars: called with each answer of a model, and with None when a run is done."""
 gates: list[Callable[[], None]] = []
 """Functions called before each call of a model; the run stops if a function raises an error."""
 _SECRET = ("KEY", "TOKEN", "SECRET", "PASSWORD")
-"""Ends of the names of environment variables whose values are secrets."""
+"""Endings of the names of environment variables whose values are secret."""
 _FIXED = ("role", "source", "stop_reason", "type")
 """Fields of an answer whose values are chosen by Inspect, not by the server."""
 _FREE = ("arguments", "data", "internal", "metadata")
-"""Fields of an answer that hold field names chosen by the server."""
+"""Fields of an answer whose values have field names chosen by the server."""
 
 
 class CallError(InterplayError):

@@ -231,7 +231,7 @@ class Far:
         for name, number in spent.items():
             most = getattr(budget, name)
             if most is not None and number is not None and number >= most:
-                raise CallError(f"the budget is spent: --max-{name} {most:,}; run the same command with more to continue")
+                raise CallError(f"the budget is spent: --max-{name} {most:,}; run the same command with a higher limit")
         self.asked += 1
 
 

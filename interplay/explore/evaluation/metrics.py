@@ -26,7 +26,7 @@ from interplay.explore.evaluation.runs import Run, RunError, read
 from interplay.explore.evaluation.settings import Settings
 
 DIFFICULTIES = {"easy": 2, "medium": 5, "hard": math.inf}
-"""Name of a difficulty -> largest sum of its tasks and prerequisites."""
+"""Name of a difficulty -> largest number of tasks plus prerequisites in an instance."""
 _Number = TypeVar("_Number", int, float)
 _Z = 1.959964
 
@@ -143,7 +143,7 @@ def result_at(path: Path) -> Result | RunError:
 def _result_of(run: Run) -> Result:
     head, end, begin = run.header, run.end, run.begin or {}
     if not all(isinstance(name, str) for name in (head["run"], head["task"], head["model"], begin.get("episode", ""))):
-        raise TypeError("run, task, model and episode are texts")
+        raise TypeError("run, task, model and episode must be texts")
     reached: Mapping[str, int] = end["reached"] if end else {}
     at_start = tuple(begin.get("at_start", ()))
     ticks = {**dict.fromkeys(at_start, 0), **reached}

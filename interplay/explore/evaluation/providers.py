@@ -143,7 +143,7 @@ def model_named(name: str, at: At | None = None) -> Model:
     except (ValueError, PrerequisiteError) as error:
         raise EvaluationError(
             f"the model {name!r} cannot be used: {plain(error)}\n"
-            "Name one as Inspect does, such as openai/NAME or scripted/ahead, or say where it is with --address."
+            "Write its name as Inspect does, such as openai/NAME or scripted/ahead, or give its server with --address."
         ) from None
 
 

@@ -56,7 +56,7 @@ class LineFile:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         except OSError as error:
             os.ftruncate(self._file, size)
-            raise LinesError(f"{error.strerror}\n{self.path}: make room, and run the same command again.") from None
+            raise LinesError(f"{error.strerror}\n{self.path}: free disk space, and run the same command again.") from None
 
     def close(self) -> None:
         os.close(self._file)
@@ -208,8 +208,8 @@ def check_server(data: Path, model: str, server: str) -> None:
             head = json.loads(file.readline())["header"]
             if head["model"] == model and head.get("server", server) != server:
                 raise RunError(
-                    f"{model!r} was played at {head['server']}, and now is at {server or 'no address'}\n"
-                    f"Give it another name with --name; or write --name {model!r} if it is the same model."
+                    f"{model!r} was played at {head['server']}, but is now at {server or 'no address'}\n"
+                    f"Give it another name with --name; if it is the same model, write --name {model!r}."
                 )
 
 

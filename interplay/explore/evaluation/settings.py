@@ -68,7 +68,7 @@ class Settings:
         if self.goal not in GOALS:
             raise unknown_name("goal", self.goal, GOALS)
         if self.max_steps < 1:
-            raise SettingsError(f"a run has at least 1 step, got {self.max_steps}\nWrite 1800, as the paper, or 300.")
+            raise SettingsError(f"a run has at least 1 step, got {self.max_steps}\nWrite 1800, as in the paper, or 300.")
         object.__setattr__(self, "most_ticks", 1 if self.protocol == "paper" else 20)
         object.__setattr__(self, "macro_ticks", 1000 if self.protocol == "assisted" else 0)
         object.__setattr__(self, "prompts", self.prompts or _prompts_hash())

@@ -23,21 +23,21 @@ from interplay.explore.oracle.needs import Turn, breaks, closure, turn
 from interplay.explore.oracle.sources import left_by_block
 
 OPENED = "(opened)"
-"""The thing that a player gets by mining a plug: access to the barrel behind it."""
+"""Name for access to a walled barrel, which a player gets by mining the plug (the block in front of the barrel)."""
 OPENER = "diamond_pickaxe"
 _LAND = ("dirt", "grass_block", "stone")
 _TIERS = ("wooden", "stone", "iron", "diamond")
 _MOST = {"mine": 3, "hunt": 2, "smelt": 2, "craft": 3, "buy": 2, "sell": 3, "collect": 1, "break": 1, "open": 1}
-"""How often each verb's task may be repeated in one chain, because some tasks take long."""
+"""Verb -> how many times a task with this verb may have to be repeated; some tasks take long."""
 LAST = {
     1: ("mine", "craft", "smelt", "buy", "craft", "mine", "smelt", "hunt"),
     2: ("buy", "craft", "mine", "smelt", "craft", "buy", "smelt", "open"),
 }
-"""Number of hops (1, or 2 for more) -> verbs of the last tasks, used in turn."""
+"""Number of hops (1, or 2 for two hops or more) -> verbs that the last task may have; planned sets use them in turn."""
 _CERTAIN = 0.99
 _DRAWS = 400
 _FEW_WALLS = 0.8
-"""Chance that walls are left out if other ways exist; without it, a third of the chains would have walls."""
+"""Chance that no walled barrel is drawn if another way exists; otherwise a third of the chains would have one."""
 
 
 class PlanError(InterplayError):

@@ -27,7 +27,7 @@ CLEAR = ("/kill @e[type=!player]", "/kill @e[type=item]")
 """First commands of a scene: remove animals and drops of the land, which could give things of a chain."""
 _PLACES = 9
 _NEAR, _FAR = 8, 12
-"""Least and largest distance of stations in blocks; random players do not come so far."""
+"""Least and largest distance of stations in blocks; random players do not walk so far."""
 _TRIES = 40
 """Number of tries for each instance of a set; after that many failures the instance is left out."""
 

@@ -200,7 +200,7 @@ def _kept(path: Path, folder: Path) -> dict[str, Any] | None:
     except (OSError, ValueError, RecursionError):  # never made, or torn when the machine stopped
         return None
     if not isinstance(document, dict) or not document.keys() >= {one.name for one in fields(Made)} - {"instance", "ruling"}:
-        raise SynthesisError(f"{path} does not say what came of an instance\nMove it away; the answers of the models are kept.")
+        raise SynthesisError(f"{path} is not a result of making an instance\nMove it away; the answers of the models are kept.")
     if document["passed"] and not (folder / path.name).exists():
         write_bytes(folder / path.name, _written(document["document"]))
     return document

@@ -23,7 +23,7 @@ from interplay.explore.oracle.proving import Run, begin
 NUM_RANDOM, RANDOM_TICKS = 20, 200
 WHIMS = 2
 LEAKS = 0.5
-"""A text that names at least this share of the tasks that others need is flagged."""
+"""An instance is flagged if its text names at least this share of the tasks that others need."""
 _PICTURE = np.zeros((1, 1, 3), np.uint8)  # what a random player does not look at
 _VERBS = frozenset(
     {"find", "mine", "craft", "smelt", "to", "build", "place", "hunt", "combat", "trade", "for", "sell", "collect", "talk"}

@@ -52,7 +52,7 @@ _STATES = ("age", "level", "layers", "pickles", "type")
 """Properties of blocks that change their drops."""
 _MADE = ("crafted", "smelted", "traded", "picked_up")
 _CHANGES = Path(__file__).with_name("changes.txt").read_text(encoding="utf-8")
-"""Changes that the tables of the world lack, also rare ones, as "needed things: things that come from these"."""
+"""Changes that the tables of the world lack, also rare ones; each is "needed things: things that come from them"."""
 
 
 class Turn(NamedTuple):

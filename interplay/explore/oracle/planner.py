@@ -24,7 +24,7 @@ Doing = frozenset[str]
 _MADE_TOOLS = ("wooden_pickaxe", "stone_pickaxe", "iron_pickaxe", "diamond_pickaxe", "shears")
 _FUELS = ("coal", "charcoal", "oak_planks", "oak_log", "stick")
 _SLACK, _PAST = 0.8, 4.0
-"""Margin in blocks and degrees between a player and a rule that must not hold."""
+"""Margins, in blocks and in degrees, by which the player avoids what would make the rule `avoid` hold."""
 _USED_ON: dict[str, tuple[str, ...]] = {
     **{"sheared": ("shears",), "milked": ("bucket",), "dyed": tuple(f"{colour}_dye" for colour in items.COLOURS)},
     **dict.fromkeys(("fed", "bred", "tamed", "talked_to"), ()),

@@ -113,8 +113,8 @@ def _recorded(archive: Archive, instance: Instance, actions: tuple[Action, ...],
         episode = rollout(archive, task, player, instance.seed, rng=np.random.default_rng(0))
         if player.reached != planned:
             raise InterplayError(
-                f"{instance.name}: the recording reached {player.reached}, and the plan {planned}\n"
-                "The world did not repeat itself; please report this with the instance."
+                f"{instance.name}: the recording reached {player.reached}, but the plan reached {planned}\n"
+                "The same actions gave another game; please report this error with the instance."
             )
         judgement_cache.write(archive.root, player.judgement(episode), instance)
     return episode.id

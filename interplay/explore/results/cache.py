@@ -33,7 +33,7 @@ class ResultCache:
     def __init__(self, database: Database, data: Path, judgement_of: JudgementOf) -> None:
         self._database, self._data, self._judgement_of = database, data, judgement_of
         self._lock = threading.Lock()
-        """Guards `_locks`. A thread that makes a thing holds only the lock of this thing's name, so other threads can read."""
+        """Guards `_locks`. A thread that computes an entry holds only the lock of this entry, so other threads can read."""
         self._locks: dict[str, threading.Lock] = {}
         self._results: _Files = {}
         self._runs: dict[Path, tuple[_Stamp, Run]] = {}

@@ -204,7 +204,7 @@ def _known_task(name: str, *, where: str) -> tuple[Question, ...]:
     id = task_id(name) or name
     if id not in tasks:
         known = [*task_ids(), *task_ids().values()]
-        raise CountsError(f"{where}: {unknown_name('task', name, known, hint='Comparison points need its form.')}")
+        raise CountsError(f"{where}: {unknown_name('task', name, known, hint='Comparison points come from its questions.')}")
     return tasks[id].questions
 
 
