@@ -106,7 +106,7 @@ def _at_least_one(key: str, value: Any) -> Iterable[Problem]:
     if not _is_whole(value):
         yield Problem(key, f"must be a whole number of at most {MOST_DIGITS} digits, got {value!r}", "write 1 or more")
     elif value == 0:
-        yield Problem(key, "is 0, which is always true", "write 1 or more", fatal=False)
+        yield Problem(key, "is 0, so the rule always holds", "write 1 or more", fatal=False)
     elif value < 0:
         yield Problem(key, f"must be 1 or more, got {value!r}", "write 1 or more")
 
@@ -188,7 +188,7 @@ def _box_problems(rule: Rule) -> Iterable[Problem]:
     sides = [high - low + 1 for low, high in zip(rule.params["min"], rule.params["max"], strict=True)]
     if min(sides) < 1:
         axes = " and ".join(axis for axis, side in zip("xyz", sides, strict=True) if side < 1)
-        yield Problem("params.max", f"lies below min in {axes}: the box holds no cell", "exchange those numbers")
+        yield Problem("params.max", f"lies below min in {axes}: the box holds no cell", "exchange min and max there")
         return
     is_walk = rule.type == "position_inside_box"
     if min(sides[::2] if is_walk else sides) < (LEAST_WALK if is_walk else LEAST_SIDE):

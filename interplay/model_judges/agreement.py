@@ -155,7 +155,7 @@ class MeasuredJudge(NamedTuple):
 
 
 class LoggedJudges:
-    """Model judges in the log that have not learnt from people's answers; each is measured once until its task's log changes.
+    """Model judges in the log that have not learnt from people's answers; a judge is measured again only after new answers.
 
     Safe to share between threads.
     """
