@@ -253,7 +253,7 @@ def cell(point: Sequence[float]) -> Cell:
 
 
 def turn_to(point: Sequence[float], target: Sequence[float], yaw: float) -> float:
-    """Degrees, 0 to 180, that a player at `point` must turn to face `target`; 0 right above or below it."""
+    """Degrees, 0 to 180, that a player at `point` must turn to face `target`; 0 exactly above or below it."""
     dx, dz = target[0] - point[0], target[2] - point[2]
     if dx == dz == 0:
         return 0.0

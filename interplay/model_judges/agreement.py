@@ -109,7 +109,7 @@ def _probabilities(opinion: LoggedOpinion) -> Array:
 
 
 def _turned(opinion: LoggedOpinion) -> Array:
-    """Return the probabilities with the sides ordered so that the episode with the lesser id is left."""
+    """Return the probabilities with the sides ordered so that the episode with the smaller id is on the left."""
     p = _probabilities(opinion)
     return p[::-1] if outcomes.is_turned(opinion.pair) else p
 

@@ -14,7 +14,7 @@ from interplay.tasks import Question
 
 
 class Said(NamedTuple):
-    """One answer: `answer`, as if the episode with the lesser id had been left, and `shown`, as it was given."""
+    """One answer: `answer`, as if the episode with the smaller id had been on the left, and `shown`, as it was given."""
 
     about: Any
     answer: str

@@ -25,7 +25,7 @@ class Agreement:
     Attributes:
         num: Number of instances with two verdicts or more.
         table: Numbers of these instances that all raters, no rater, or some raters called valid.
-        agreement: Share of equal verdicts among all pairs of verdicts on one instance.
+        agreement: Mean over instances of the share of pairs of verdicts that are equal.
         kappa: Fleiss' kappa; `None` without instances, or if all verdicts are the same.
         low, high: 95 % interval of kappa: percentiles over resampled instances.
         cohen: Cohen's kappa if the same two people have reviewed all instances, else `None`.

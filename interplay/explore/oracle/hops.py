@@ -29,7 +29,7 @@ _VERBS = frozenset(
     {"find", "mine", "craft", "smelt", "to", "build", "place", "hunt", "combat", "trade", "for", "sell", "collect", "talk"}
     | {"a", "the"}
 )
-"""Words of tasks without their objects."""
+"""Words of task names that do not name the object."""
 
 
 @dataclass(frozen=True)

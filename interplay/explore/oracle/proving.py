@@ -44,7 +44,7 @@ class MilestoneVerdict:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The best run that was found: its milestones, in the author's order, and its actions; the last one ends the episode."""
+    """The best run that was found: its milestones, in the author's order, and its actions; the last action ends the episode."""
 
     instance: str
     milestones: tuple[MilestoneVerdict, ...]
