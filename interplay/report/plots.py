@@ -308,7 +308,7 @@ _SETTINGS: dict[Any, Any] = {
 
 
 def svg(figure: Figure) -> str:
-    """Draw a figure as an `<svg>` element for a page: lines and text are in `currentColor`, and ids begin with the figure's id."""
+    """Draw a figure as an `<svg>` element for a page: lines and text have `currentColor`; ids begin with the figure's id."""
     drawn = _save(figure, {"svg.hashsalt": figure.id}, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     text = drawn.decode()
     text = re.sub(r"<metadata>.*?</metadata>", "", text[text.index("<svg") :], flags=re.DOTALL)
