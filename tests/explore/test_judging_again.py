@@ -110,7 +110,7 @@ def test_other_semantics_change_only_the_rule_that_they_read_otherwise(archive):
 
 
 def test_an_episode_of_another_instance_or_scene_is_refused(episode):
-    with pytest.raises(JudgingError, match="is of explore/dirt, and not played in explore/other"):
+    with pytest.raises(JudgingError, match="is of explore/dirt, and was not played in explore/other"):
         judge(episode, parse(instance(name="other")))
     with pytest.raises(JudgingError, match="another scene of explore/dirt: commands differ"):
         judge(episode, parse(instance(commands=[])))

@@ -411,7 +411,7 @@ def test_a_line_for_which_there_is_no_room_leaves_nothing_behind(tmp_path):
         before, limit = path.read_bytes(), resource.getrlimit(resource.RLIMIT_FSIZE)
         resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 9, limit[1]))
         try:
-            with pytest.raises(RunError, match=r"cannot be written: .*\n.*run.jsonl: make room") as caught:
+            with pytest.raises(RunError, match=r"cannot be written: .*\n.*run.jsonl: free disk space") as caught:
                 file.append({"call": {"output": "x" * 99}})
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, limit)

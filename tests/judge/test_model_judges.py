@@ -309,7 +309,7 @@ def test_a_judge_that_is_not_there_is_asked_for_by_the_command_that_makes_it(jud
     save(judge, tmp_path)
     with pytest.raises(NotFoundError, match=r"(?s)did you mean.*preference.*interplay judge calibrate"):
         load(tmp_path, "preferense", TASK)
-    with pytest.raises(ModelJudgeError, match="is called by letters"):
+    with pytest.raises(ModelJudgeError, match="name is 1 to 64 letters"):
         load(tmp_path, "../evil", TASK)
 
 
@@ -450,7 +450,7 @@ def test_a_model_that_follows_the_side_calls_draws(judged, model_server, tmp_pat
 @pytest.mark.parametrize(
     ("mode", "message"),
     [
-        ("nonsense", r"none of 1 pairs got a usable answer; the first:\n.*without a JSON object: 'I cannot say.'"),
+        ("nonsense", r"none of 1 pairs got a usable answer; the first error:\n.*without a JSON object: 'I cannot say.'"),
         ("refuse", "answered 401"),
     ],
 )

@@ -115,7 +115,7 @@ def test_a_published_set_without_videos_teaches_nothing_and_says_what_to_do(publ
     folder, num_all, _ = published
     with_nothing = interplay.record.open(tmp_path / "data")
     import_answers(with_nothing, folder / "answers.json")
-    with pytest.raises(ModelJudgeError, match=r"no video of their episodes here\nBring the videos in:  .*--videos"):
+    with pytest.raises(ModelJudgeError, match=r"no video of their episodes is here\nImport the videos:  .*--videos"):
         calibrate(with_nothing, CAVE, now=START)
     with_nothing.close()
     status, _, errors = run(capsys, tmp_path / "data", "calibrate", "--task", CAVE)
