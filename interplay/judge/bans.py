@@ -1,4 +1,4 @@
-"""`Bans`: the service of bans. None of a banned judge's answers count, not even the earlier ones; nothing is deleted."""
+"""`Bans`: the service that bans judges. No answer of a banned judge counts, not even an earlier one; no answer is deleted."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class BanFileError(JudgingError):
 
 
 def read_banned(path: Path) -> list[str]:
-    """Return the workers that a file bans, in its order, each once (BanFileError if it cannot be read or is no such list)."""
+    """Return the ids of the workers that a file bans, in the file's order, without repeats (BanFileError if it is invalid)."""
     try:
         entries = json.loads(path.read_bytes())
     except OSError as error:
@@ -53,7 +53,7 @@ def banned_document(workers: Iterable[str]) -> str:
 
 
 def worker_of(judge: str, workers: dict[str, str]) -> str:
-    """Return the name of a judge in ban files: a worker id if there is one, else the judge's name on this server.
+    """Return the name that ban files use for a judge: the worker id if it is known, else the judge's name on this server.
 
     The worker id comes from a channel (`workers`: judge -> worker id), or from a data set (`NAME/worker`).
 
@@ -69,7 +69,7 @@ Change = Callable[[Session, str], bool]
 
 
 class BannedJudge(NamedTuple):
-    """A ban, with the judge's name in ban files and the number of the judge's answers."""
+    """A ban, with the name that ban files use for the judge, and the number of the judge's answers."""
 
     ban: Ban
     worker: str
@@ -83,7 +83,7 @@ class BanChange:
     Attributes:
         changed: Judge -> number of the judge's answers, for each judge whose state changed.
         unchanged: Judges who were in the requested state before.
-        unseen: Workers of the list who have given no answers on this server.
+        unseen: Workers in the list who have given no answers on this server.
     """
 
     changed: dict[str, int]
@@ -105,10 +105,10 @@ class Bans:
 
         Args:
             judges: Names as in the log, or worker ids.
-            listed: Workers of a published list; workers who never judged here are left out.
+            listed: Workers in a published list; workers who have never judged on this server are left out.
             dataset: Imported data set to which all these workers belong.
         Raises:
-            NotFoundError: If a name in `judges` belongs to nobody who has judged here; the text offers the nearest name.
+            NotFoundError: If nobody with a name in `judges` has judged on this server; the text offers the nearest name.
         """
         now = self._clock()
         ban = lambda session, judge: store.ban(session, judge=judge, reason=reason, now=now)  # noqa: E731

@@ -1,4 +1,4 @@
-"""Make an entrant from recorded play: episodes of people, or some of an agent's, under one name on the leaderboard."""
+"""Put recorded episodes on the leaderboard under one name: episodes of people, or selected episodes of an agent."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class EntrantsError(InterplayError):
 
 @dataclass(frozen=True)
 class Choice:
-    """Recorded episodes to enter, and the name to enter them under.
+    """Recorded episodes to put on the leaderboard, and the name that they get there.
 
     Attributes:
         participant: Number of a person; None for everybody.
-        where: Comparisons as in `Archive.episodes`; all must hold.
+        where: Conditions as in `Archive.episodes`; an episode must meet all of them.
         name: Name on the leaderboard; None for the default: `people`, or the name of the person or of the agent.
     """
 
@@ -44,7 +44,7 @@ class EnteredTask:
     """Result for the episodes of one task.
 
     Attributes:
-        entered: Ids of the episodes that are new for the entrant.
+        entered: Ids of the episodes that the entrant did not have before.
         seats: Seat -> number of these episodes in which this seat is judged; a game of two people counts for both seats.
         num_there: Number of chosen episodes that were entered before.
         left_out: Reason -> number of episodes that were not entered for this reason.
@@ -59,7 +59,7 @@ class EnteredTask:
 
 @dataclass(frozen=True)
 class Entry:
-    """Result of `add_episodes`; `origin` as in `store.Entrant`."""
+    """Result of `add_episodes`: the entrant's name, its `origin` as in `store.Entrant`, and the result for each task."""
 
     name: str
     origin: store.Origin
@@ -67,7 +67,7 @@ class Entry:
 
 
 def add_episodes(database: Database, choice: Choice, now: datetime) -> Entry:
-    """Enter recorded episodes on held-out seeds of their task. A person's episode needs the person's consent to comparison.
+    """Put recorded episodes on held-out seeds on the leaderboard. All people in an episode must have agreed to comparison.
 
     Each episode is entered for every seat that the chosen players held. A second call adds only new episodes. Judges see an
     episode as soon as it is filmed.
@@ -75,7 +75,7 @@ def add_episodes(database: Database, choice: Choice, now: datetime) -> Entry:
     Raises:
         EntrantsError: If no episode fits, if the name is invalid or belongs to somebody else, or if a selection of an agent's
             episodes has no name of its own.
-        EntrantError: If people are chosen under the name of an agent, or an agent under a name of people.
+        EntrantError: If people would get the name of an agent, or an agent a name of people.
         NotFoundError: If no such agent has played, or a condition names a value that no episode has.
         RecordingError: If a condition cannot be read.
     """
@@ -146,7 +146,7 @@ def _is_of_others(session: Session, name: str, origin: store.Origin, choice: Cho
 def _enter(
     session: Session, task: str, wanted: list[EpisodeRow], name: str, origin: store.Origin, choice: Choice, now: datetime
 ) -> list[store.SeatOfEpisode]:
-    """Admit the entrant to a task and enter its seats. Return the seats that judges could not be shown before."""
+    """Admit the entrant to a task and enter its seats. Return the seats that judges can be shown now, but not before."""
     if choice.agent is None:
         seats = [one for row in wanted for one in store.seats_of_people(row, choice.participant)]
     else:

@@ -1,4 +1,4 @@
-"""`Roster`: the service of entrants, as visitors, their proposers and moderators see them."""
+"""`Roster`: list, propose and moderate entrants. It shows each visitor only the entrants that the visitor may know of."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from interplay.tasks import Question, Task
 
 @dataclass
 class Counts:
-    """Numbers of answers about one agent: `won` prefer it, `drew` are draws, `lost` prefer the other one, `na` cannot tell."""
+    """Numbers of answers about one agent: `won` prefer it, `drew` are draws, `lost` prefer its opponent, `na` cannot tell."""
 
     won: int = 0
     drew: int = 0
@@ -101,7 +101,7 @@ def _count(factor: Factor, verdict: Verdict) -> None:
 
 
 MAX_WAITING = 20
-"""Number of agents of one token that may wait for a moderator at a time."""
+"""Largest number of agents proposed with one token that may wait for a moderator at the same time."""
 
 Verb = Literal["approve", "decline", "withdraw", "restore"]
 
@@ -114,7 +114,7 @@ class ProposalError(JudgingError):
 
 @dataclass(frozen=True)
 class Viewer:
-    """A visitor, who sees all entrants, or only approved entrants and those of one token."""
+    """A visitor, who sees all entrants, or only approved entrants and the entrants proposed with one token."""
 
     sees_all: bool = False
     token: str | None = None

@@ -1,4 +1,4 @@
-"""Add agents that are judged by videos. A whole folder is checked first; then all of it is stored, or nothing."""
+"""Add agents from folders of videos. All videos of a folder are checked first; then all of them are stored, or none."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class AddedTask:
 
     Attributes:
         episodes: Seed -> id of the episode that was added.
-        kept_seeds: Held-out seeds that had a video before; this earlier video stays.
+        kept_seeds: Held-out seeds that had a video before the upload; the earlier video stays.
         missing_seeds: Held-out seeds without a video.
     """
 
@@ -64,11 +64,11 @@ def add_agent(
     replace_missing: bool = False,
     on_progress: Progress = lambda what, done, total: None,
 ) -> AddedAgent:
-    """Add an agent that is judged by its videos, `folder/<task>/seed_<n>.mp4`.
+    """Add an agent from its videos, `folder/<task>/seed_<n>.mp4`.
 
     Args:
-        folder: Folders of tasks, named by any of `video_folder.task_names`.
-        kind: `agent`, `human`, `model`, or a finer word such as `bc`.
+        folder: Folder with one folder for each task; `video_folder.task_names` returns the names that a task's folder may have.
+        kind: `agent`, `human`, `model`, or a more precise word such as `bc`.
         suites: Tasks on offer; the built-in ones when not given. Tasks of the database are known, too.
         replace_missing: Add the missing videos of an existing agent, instead of refusing the agent. Existing videos stay.
     Raises:
@@ -109,9 +109,9 @@ def add_agent(
 
 
 def add_video(archive: Archive, task: Task, agent: str, seed: int, path: Path) -> str:
-    """Add one video of an agent and return the id of its episode. The same video again gives the same id.
+    """Add one video of an agent and return the id of its episode. Adding the same video again returns the same id.
 
-    The agent is not admitted to the leaderboard by this.
+    This does not admit the agent to the leaderboard.
 
     Raises:
         UploadError: If the seed is not held out, the name is invalid, or the seed has another video.

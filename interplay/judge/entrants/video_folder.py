@@ -48,7 +48,7 @@ def task_names(tasks: Iterable[Task]) -> dict[str, Task]:
 
 
 def find_videos(folder: Path, names: Mapping[str, Task]) -> Found:
-    """Find the videos `folder/<task>/seed_<n>.mp4`. `names` is from `task_names`; a slash in an id is a folder in a folder."""
+    """Find the videos `folder/<task>/seed_<n>.mp4`. `names` is from `task_names`; a slash in an id means a nested folder."""
     found = Found()
     if not folder.is_dir():
         found.problems.append(f"{folder}: no such folder\nGive the folder that holds one folder for each task.")

@@ -65,7 +65,7 @@ def import_answers(
     suites: Iterable[Suite] | None = None,
     on_progress: Progress = lambda what, done, total: None,
 ) -> dict[str, Any]:
-    """Enter the answers of a published file into the log, and its agents. A second import of the same file adds nothing.
+    """Import the answers and the agents of a published file. A second import of the same file adds nothing.
 
     Args:
         file: A JSON list, newest first, see docs/dataset.md.
@@ -157,7 +157,7 @@ class _Import:
         self.order = ""
 
     def joined(self, agents: set[str]) -> set[str]:
-        """Return agents of the set that were here before and came from elsewhere; the imported answers count for them, too."""
+        """Return the set's agents that this server already had from elsewhere; the imported answers count for them, too."""
         others = agents - store.imported_agents(self._session, self._dataset)
         named = {agent.name for agent in entrant_store.entrants(self._session)}
         return {agent for agent in others if agent in named or store.episodes_of_agent(self._session, agent)}
@@ -215,7 +215,7 @@ class _Import:
         self.num_imported = len(answers)
 
     def _oldest_first(self, answers: Sequence[PublishedAnswer]) -> list[PublishedAnswer]:
-        """Return the answers, oldest first: the file backwards if it is newest first, else sorted by the time of answers."""
+        """Return the answers, oldest first: in reverse order if the file is newest first, otherwise sorted by their time."""
         backwards = list(reversed(answers))
         created = [str(answer.item.get("created_at")) for answer in backwards]
         for times in (created, [answer.answered_at.isoformat() for answer in backwards]):
@@ -316,7 +316,7 @@ def _checked(agent: str, videos: Sequence[FoundVideo], on_progress: Progress) ->
 
 
 def _joined_before(path: Path) -> list[str]:
-    """Return the joined agents of an earlier import's report, so that the new report lists these agents, too."""
+    """Return the `joined` agents in the report of an earlier import, so that the new report lists these agents, too."""
     try:
         return list(json.loads(path.read_bytes())["joined_agents"])
     except (OSError, ValueError, KeyError, TypeError):

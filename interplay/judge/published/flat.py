@@ -70,7 +70,7 @@ COLUMNS = {
 
 
 def factor_columns(question: Question) -> tuple[str, ...]:
-    """Return the columns of a question: one for a comparison, two for a direct question (one a side), none if overall.
+    """Return a question's column names: one if it is comparative, two (left and right) if direct, none if overall.
 
     >>> factor_columns(Question("found", "Found Cave", "direct", "Is there a cave?"))
     ('factor_found_cave_left', 'factor_found_cave_right')
@@ -169,7 +169,7 @@ ENDINGS = (".json", ".parquet", ".csv")
 
 
 def export_file(database: Database, selection: Selection, path: Path, *, segments: bool = False) -> int:
-    """Write the answers as of one moment and return their number. The file's ending, one of `ENDINGS`, sets the format.
+    """Write the present answers to a file and return their number. The file's ending, one of `ENDINGS`, sets the format.
 
     Args:
         segments: Write only the answers about segments, which have a format of their own. A table holds both kinds.

@@ -1,4 +1,4 @@
-"""Match published answers to our questions: by the place in the form, and by wordings learnt from the file.
+"""Match published answers to our questions, by their place in the form and by the questions' sentences in the file.
 
 Published questions have no ids, only sentences. A form asks its questions in a fixed order, so every row with the right number
 of answers shows which sentence stands in which place. In rows that lack answers, these sentences identify the questions.

@@ -246,7 +246,7 @@ def _winner(metadata: Mapping[str, Any], result: Mapping[str, Any], episodes: Se
 
 
 def _order(ranks: Any, episodes: Sequence[Mapping[str, Any]]) -> str | None:
-    """Return the winner by `ranks`, which holds the hashes of the videos, best first, or two numbers; None if it is empty."""
+    """Return the winner by `ranks`: the hashes of the videos, best first, or two numbers. Return None if `ranks` is empty."""
     if isinstance(ranks, str):
         try:
             ranks = json.loads(ranks)
@@ -269,7 +269,7 @@ def _order(ranks: Any, episodes: Sequence[Mapping[str, Any]]) -> str | None:
 def _times(
     item: Mapping[str, Any], result: Mapping[str, Any], metadata: Mapping[str, Any], notes: list[str]
 ) -> tuple[datetime, datetime]:
-    """Return when the judge answered and began. The server's clock gives the end, the judge's page the time in between."""
+    """Return when the judge answered and began: the server's time of the answer, less the duration that the page reports."""
     start, end = _instant(metadata, "start_time"), _instant(metadata, "end_time")
     created, updated = _instant(item, "created_at"), _instant(item, "updated_at")
     answered = _instant(result, "created_at") or updated or end or created

@@ -33,7 +33,7 @@ def is_of_segments(document: Any) -> bool:
 
 
 def export_segments(session: Session, selection: Selection) -> dict[str, Any]:
-    """Return a selection's answers about segments, oldest first, without checks and model judges; errors: `export_answers`."""
+    """Return answers about segments, oldest first, without checks and model judges. Errors as in `export_answers`."""
     answers = [one for one in selected(session, selection) if one.purpose == "segment" and one.judge_kind != "model"]
     if not answers:
         raise DatasetError("there are no answers about segments to write\nOpen a study of segments: docs/rewards.md says how.")
@@ -67,7 +67,7 @@ def export_segments(session: Session, selection: Selection) -> dict[str, Any]:
 
 
 def import_segments(archive: Archive, document: Mapping[str, Any], name: str, source: str) -> dict[str, Any]:
-    """Enter the answers of a file of segments. A second import of the same file adds nothing.
+    """Import the answers of a file of segments. A second import of the same file adds nothing.
 
     The games must be on this server already, under the same ids.
 

@@ -22,7 +22,7 @@ from interplay.wording import amount
 
 
 class Game(NamedTuple):
-    """An episode from which segments are drawn: its id, its world, the steps until the seat's end, and the player."""
+    """An episode from which segments are drawn: its id, its world, the number of steps that the seat played, and the player."""
 
     id: str
     seed: int
@@ -79,8 +79,8 @@ class SegmentStudies:
             return len(store.segments_of(session, study_hash))
 
     def draw(self, part: Segments, task: Task, study_hash: str = "") -> list[NewSegment]:
-        """Draw the segments for a table, without storing them; the same games give the same segments.
-        If this version of a study has segments already, return no new ones.
+        """Draw the segments for a study's table, without storing them. The same games give the same segments. If this version
+        of a study has segments already, return no new ones.
 
         Raises:
             SegmentError: If no game fits, every game is shorter than a segment, no two segments can be compared, or the task

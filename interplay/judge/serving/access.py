@@ -34,7 +34,7 @@ class RulesOfStudy(NamedTuple):
 
 
 class StudyRules:
-    """Finds the rules of a study. Versions of studies never change, so their rules are cached. `open_room`: without a study."""
+    """Finds the rules of a study (`open_room` without a study). Versions of studies never change, so their rules are cached."""
 
     def __init__(self, open_room: Rules) -> None:
         self._open_room = open_room
@@ -60,7 +60,7 @@ class StudyRules:
 
 
 def judges_at_once(database: Database, suites: Sequence[Suite], kind: str, judging: Mapping[str, Any] | None) -> int | None:
-    """Return how many people can judge a study's whole games at once; None for every other kind of study.
+    """Return how many people can judge at once in a study that compares whole games; None for any other kind of study.
     `judging` is the study's table [judging]."""
     rules = Rules.from_mapping(judging)
     if kind != "comparisons" or rules.segments is not None:
@@ -122,7 +122,7 @@ def check_not_superseded(session: Session, match: Match) -> None:
 
 
 def check_study(match: Match, study: str | None) -> None:
-    """Refuse people a match of another study than `study`, the one for which consent, quiz and end were checked."""
+    """Refuse a person whose match is not from `study`, because consent, quiz and closing time were checked for `study` only."""
     if match.judge_kind == "person" and match.study != study:
         where = "the open room" if match.study is None else f"the study {match.study}"
         raise ForeignMatchError(f"match {match.id} belongs to {where}; continue with it there, by the link you came with")
