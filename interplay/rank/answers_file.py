@@ -47,7 +47,7 @@ def read_answers(path: Path | str, *, on_progress: Callable[[int, int], None] | 
         path: A UTF-8 CSV file (RFC 4180) with a header line. Columns `left`, `right` (agents' names) and `outcome`
             (`left`, `right`, `draw`) are required; `task`, `judge` and `time` are optional; others are ignored. `time` is
             ISO 8601 (UTC if it names no zone) or seconds since 1970; answers with equal times keep the file's order.
-        on_progress: Called now and then with the number of bytes read and of all bytes.
+        on_progress: Called now and then with the number of bytes read and the number of all bytes.
     Raises:
         AnswersError: If the file cannot be read, a line is faulty or there is no answer.
     """
@@ -71,7 +71,7 @@ def read_judgements(path: Path | str) -> list[Judgement]:
 
     Args:
         path: As for `read_answers`, with a column `judge`. The two compared things are `left_episode` and `right_episode` (ids)
-            if the file has these columns, else the agents together with `seed`, if it has that. `reason` (text) or
+            if the file has these columns, else the agents together with `seed`, if the file has it. `reason` (text) or
             `reason_chars` (its length) and `duration_s` (seconds) may be empty.
     Raises:
         AnswersError: If the column `judge` is missing, a judge has no name or a number cannot be read.

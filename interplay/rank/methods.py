@@ -1,6 +1,6 @@
 """A log of answers as arrays, and the methods that rank it: TrueSkill, Bradley-Terry (a tie is half a win) and Davidson.
 
-`METHODS` is the registry: a method is one entry in it with two functions.
+`METHODS` lists all methods. Each is one entry with two functions.
 """
 
 from __future__ import annotations
