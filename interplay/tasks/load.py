@@ -26,8 +26,8 @@ _CODE = re.compile(
     r"|Space|Enter|Tab|Backspace|CapsLock|Comma|Period|Slash|Semicolon|Quote|Backslash|Backquote|Minus|Equal|Insert|Delete|Home|End"
     r"|Mouse(Left|Right|Middle)"
 )
-"""`KeyboardEvent.code` values: places on the keyboard, the same under every layout. Escape and media keys are the browser's.
-Buttons of the mouse are named in the same way."""
+"""Allowed `KeyboardEvent.code` values. They name places on the keyboard, the same for every layout, and mouse buttons.
+Escape and media keys are not allowed, because browsers use them."""
 _COMMON_CODES = [f"Arrow{way}" for way in ("Up", "Down", "Left", "Right")] + [f"Key{chr(65 + n)}" for n in range(26)]
 _COMMON_CODES += [f"Digit{n}" for n in range(10)] + ["Space", "Enter", "ShiftLeft", "ControlLeft", "Tab", "Comma", "Period"]
 _COMMON_CODES += ["MouseLeft", "MouseRight", "MouseMiddle"]
@@ -79,8 +79,8 @@ def find(task_id: str, suites: Iterable[Suite] | None = None) -> Task:
     """Look up a task by id, or by path and name (`my.toml:my_task`).
 
     Raises:
-        NotFoundError: With the nearest known id.
-        TaskError: If a file is named and cannot be used.
+        NotFoundError: If the task is unknown; the text offers the nearest known id.
+        TaskError: If `task_id` names a file that cannot be used.
     """
     path, colon, name = task_id.rpartition(":")
     if task_id.endswith(".toml"):
@@ -110,8 +110,8 @@ def index(suites: Iterable[Suite]) -> dict[str, Task]:
 
 
 def lookup(task_id: str, tasks: Mapping[str, Task]) -> Task:
-    """Return one task of an index by its id, and never read a file; so ids that strangers send are safe. Raises `NotFoundError`
-    with the nearest known id."""
+    """Return one task of an index by its id. No file is read, so it is safe for ids from unknown senders. Raises
+    `NotFoundError` with the nearest known id."""
     if task_id not in tasks:
         raise unknown_name("task", task_id[:100], tasks, hint="All tasks:  interplay tasks list")
     return tasks[task_id]
