@@ -36,14 +36,12 @@ def read_banned(path: Path) -> list[str]:
     except (ValueError, RecursionError):
         raise BanFileError(f"{path}: is not JSON in UTF-8\n{_REMEDY}") from None
     if not isinstance(entries, list):
-        raise BanFileError(f"{path}: holds no list\n{_REMEDY}")
+        raise BanFileError(f"{path}: is not a list\n{_REMEDY}")
     workers: dict[str, None] = {}
     for number, entry in enumerate(entries, 1):
         worker = entry.get(_KEY, entry.get("worker_id")) if isinstance(entry, dict) else None
         if not isinstance(worker, str) or not worker.strip() or len(worker) > _MAX_CHARS or not worker.strip().isprintable():
-            raise BanFileError(
-                f"{path}: entry {number} has no {_KEY!r} that is a text; got {json.dumps(entry)[:80]}\n{_REMEDY}"
-            )
+            raise BanFileError(f"{path}: entry {number} has no text under {_KEY!r}; got {json.dumps(entry)[:80]}\n{_REMEDY}")
         workers[worker.strip()] = None
     return list(workers)
 

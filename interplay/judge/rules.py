@@ -105,7 +105,7 @@ class Rules:
                 (
                     name,
                     (value := getattr(self, name)) is None or value >= smallest,
-                    f"{smallest} or more; leave it out for none",
+                    f"{smallest} or more; leave it out to turn it off",
                 )
                 for name, smallest in _SMALLEST.items()
             ),
@@ -115,7 +115,7 @@ class Rules:
         attention, repeat = self.attention_every, self.repeat_every
         if attention is not None and repeat is not None and 2 * (attention + repeat) > attention * repeat:
             raise RulesError(
-                f"attention_every {attention} and repeat_every {repeat} make checks of more than half of all matches, "
+                f"with attention_every {attention} and repeat_every {repeat}, more than half of all matches are checks: "
                 f"1/{attention} + 1/{repeat}; make one of them larger"
             )
         try:
@@ -154,7 +154,7 @@ class Rules:
 
 def _check_segments(table: Table, settings: Mapping[str, Any], part: Segments) -> None:
     if settings["tasks"] != (part.task,):
-        problem = f"names {', '.join(settings['tasks'])}, and segments are compared of one task, {part.task}"
+        problem = f"names {', '.join(settings['tasks'])}, but the segments are from one task, {part.task}"
         raise table.error("tasks", problem, "leave it out, or make a study for each task")
     for key in _WHOLE_GAMES_ONLY & settings.keys():
         raise table.error(key, "is about whole games, and this study compares segments", "leave it out")
@@ -203,7 +203,7 @@ def _examples(table: Table, key: str) -> tuple[Example, ...]:
         entry.nothing_else()
         if not example.video.startswith("/") or example.video.startswith("//"):
             problem = f"{example.video!r} is not an address on this server"
-            raise entry.error("video", problem, "begin it with /media/ or /static/; judges' pages load nothing else")
+            raise entry.error("video", problem, "begin it with /media/ or /static/; judges' pages load no other files")
         examples.append(example)
     return tuple(examples)
 

@@ -86,7 +86,7 @@ def add_episodes(database: Database, choice: Choice, now: datetime) -> Entry:
         rows = _chosen(session, choice)
         store.check_name(session, name, origin)
         if choice.name is not None and _is_of_others(session, name, origin, choice):
-            raise EntrantsError(f"{name!r} is the name of somebody else here\nChoose another one:  --as NAME")
+            raise EntrantsError(f"{name!r} is the name of another agent or person\nChoose another name:  --as NAME")
         by_task: defaultdict[str, list[EpisodeRow]] = defaultdict(list)
         for row in rows:
             by_task[row.task].append(row)
@@ -107,8 +107,8 @@ def add_episodes(database: Database, choice: Choice, now: datetime) -> Entry:
 def _name(choice: Choice, origin: store.Origin) -> str:
     if choice.agent is not None and choice.where and choice.name in (None, choice.agent):
         raise EntrantsError(
-            f"{choice.agent!r} stands for all episodes of this agent; a selection of them needs another name\n"
-            "Give it one:  --as NAME"
+            f"{choice.agent!r} means all episodes of this agent; selected episodes need another name\n"
+            "Give them a name:  --as NAME"
         )
     if choice.name is None:
         own = PEOPLE if choice.participant is None else judge_name(choice.participant)
@@ -130,7 +130,7 @@ def _chosen(session: Session, choice: Choice) -> list[EpisodeRow]:
     if not rows:
         who = choice.agent or "people" if choice.participant is None else judge_name(choice.participant)
         raise EntrantsError(
-            f"no recorded episode of {who} fits\nSee what there is:  interplay episodes list --actor {choice.agent or 'human'}"
+            f"no recorded episode of {who} was found\nSee all:  interplay episodes list --actor {choice.agent or 'human'}"
         )
     return rows
 

@@ -213,7 +213,7 @@ class Roster:
             if is_taken or (known and token not in (None, known[0].proposed_by)):
                 raise ProposalError(f"the name {name!r} is taken (capital letters make no difference); choose another one")
             if token is not None and not known and store.num_waiting(session, token) >= MAX_WAITING:
-                raise ProposalError(f"{MAX_WAITING} of your agents wait for a moderator; propose more after some are decided")
+                raise ProposalError(f"{MAX_WAITING} of your agents wait for a moderator; propose others when some are decided")
             for task in tasks:
                 store.propose(
                     session, name=name, task=task, kind=kind, description=description, proposed_by=token, now=self._clock()

@@ -86,7 +86,7 @@ def add_agent(
         raise all_wrong(folder, problems)
     if not checked:
         raise UploadError(
-            f"there are no videos in {folder}\nLay them out as {folder}/TASK/seed_<number>.mp4, TASK such as FindCave."
+            f"there are no videos in {folder}\nName them {folder}/TASK/seed_<number>.mp4; TASK is, for example, FindCave."
         )
     staged = stage(archive, name, checked, on_progress)
     try:
@@ -120,7 +120,7 @@ def add_video(archive: Archive, task: Task, agent: str, seed: int, path: Path) -
     agent = _checked_name(agent)
     if seed not in task.held_out_seeds:
         raise UploadError(
-            f"{seed} is not a held-out seed of {task.id}; those are {', '.join(map(str, task.held_out_seeds[:20]))}\n"
+            f"{seed} is not a held-out seed of {task.id}; its held-out seeds: {', '.join(map(str, task.held_out_seeds[:20]))}\n"
             "Agents are compared on held-out seeds only."
         )
     checked = [(FoundVideo(task, seed, path), probe(path))]
@@ -184,7 +184,7 @@ def _refuse_taken_name(session: Session, name: str, *, replace_missing: bool) ->
     where = f" in {', '.join(tasks[:6])}{', ...' if len(tasks) > 6 else ''}" if tasks else ""
     raise UploadError(
         f"there is an agent {name!r} already{where}; its videos are not replaced, because they may have been judged\n"
-        "Add a changed agent under another name, or only the videos this one lacks with --replace-missing."
+        "Add a changed agent under another name, or add only the missing videos with --replace-missing."
     )
 
 
@@ -193,7 +193,7 @@ def _notes(checked: Sequence[tuple[FoundVideo, Mp4]]) -> list[str]:
     copies = [sha256 for sha256, count in Counter(facts.sha256 for _, facts in checked).items() if count > 1]
     if copies:
         twins = [str(video.path) for video, facts in checked if facts.sha256 == copies[0]]
-        more = f", and so do {len(copies) - 1} others" if len(copies) > 1 else ""
+        more = f"; {len(copies) - 1} other videos have several names, too" if len(copies) > 1 else ""
         notes.append(f"the same video has {len(twins)} names, {', '.join(twins[:4])}{more}")
     rates: defaultdict[tuple[str, float, float], int] = defaultdict(int)
     for video, facts in checked:
@@ -202,7 +202,7 @@ def _notes(checked: Sequence[tuple[FoundVideo, Mp4]]) -> list[str]:
     for (task, rate, usual), count in rates.items():
         notes.append(
             f"{amount(count, 'video')} of {task}: {rate:g} frames a second where the task has {usual:g}; "
-            "single steps on the judge page go by the task's"
+            "single steps on the judge page use the task's rate"
         )
     return notes
 

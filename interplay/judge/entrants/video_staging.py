@@ -105,7 +105,7 @@ def stage(
     size, free = sum(facts.size_bytes for _, facts in checked), shutil.disk_usage(media).free
     if size > free:
         raise UploadError(
-            f"the videos of {agent} take {size / 1e6:,.0f} MB and {media} has {free / 1e6:,.0f} MB left; nothing was added\n"
+            f"the videos of {agent} need {size / 1e6:,.0f} MB, but {media} has {free / 1e6:,.0f} MB left; nothing was added\n"
             "Free some space, or choose another folder with --data."
         )
     staged: list[StagedVideo] = []

@@ -59,7 +59,7 @@ def pairing_rule(name: str = "default", **options: Any) -> PairingRule:
         raise unknown_name("pairing rule", name, [*PAIRING_RULES, "default"])
     known = {"focus": ("agents", "prior_sd"), "order": ("prior_sd",)}.get(kind.name, ())
     if strangers := sorted(set(options) - set(known)):
-        takes = f"it takes {', '.join(known)}" if known else "it takes none"
+        takes = f"its options: {', '.join(known)}" if known else "it has no options"
         raise PairingError(f"the pairing rule {kind.name!r} has no option {strangers[0]!r}; {takes}")
     try:
         return kind(**options)

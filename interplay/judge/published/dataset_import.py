@@ -52,7 +52,7 @@ _KINDS = (
 
 def check_name(name: str) -> None:
     if not _NAME.fullmatch(name):
-        raise DatasetError(f"{name!r} cannot be the name of a set\nUse up to 40 small letters, digits, '_', '.' and '-'.")
+        raise DatasetError(f"{name!r} cannot be the name of a set\nUse up to 40 lower-case letters, digits, '_', '.' and '-'.")
 
 
 def import_answers(
@@ -90,7 +90,7 @@ def import_answers(
         row, _, reason = read.dropped[0]
         raise DatasetError(
             f"{file}: none of its {len(document)} rows is an answer in the published format; row {row} {reason}\n"
-            "docs/dataset.md says what a row looks like; answers about tasks of your own need --suite FILE.toml."
+            "docs/dataset.md describes the rows; for answers about tasks of your own, add --suite FILE.toml."
         )
     workers = [] if banned is None else read_banned(banned)
     found, notes = _videos(videos, names, {agent for answer in read.answers for agent in (answer.left, answer.right)})
@@ -285,7 +285,7 @@ def _videos(folder: Path | None, names: Mapping[str, Any], agents: set[str]) -> 
     if folder is None:
         return {}, []
     if not folder.is_dir():
-        raise DatasetError(f"{folder}: no such folder\nGive the folder that holds one folder for each agent.")
+        raise DatasetError(f"{folder}: no such folder\nGive the folder that contains a folder for each agent.")
     by_lower = {agent.lower(): agent for agent in agents}
     found: dict[str, list[FoundVideo]] = {}
     notes: list[str] = []
@@ -295,7 +295,7 @@ def _videos(folder: Path | None, names: Mapping[str, Any], agents: set[str]) -> 
         if path.name.startswith("."):
             continue
         if agent is None or not path.is_dir():
-            notes.append(f"{path.name} is not an agent of the answers and is ignored (add it with:  interplay judge add-agent)")
+            notes.append(f"{path.name} is not an agent in the answers and is ignored (add it with:  interplay judge add-agent)")
             continue
         here = find_videos(path, names)
         found.setdefault(agent, []).extend(here.videos)
@@ -304,7 +304,7 @@ def _videos(folder: Path | None, names: Mapping[str, Any], agents: set[str]) -> 
     if problems:
         raise all_wrong(folder, problems)
     if not found:
-        raise UploadError(f"{folder} holds no folder of an agent of the answers\nThose are {', '.join(sorted(agents)[:20])}.")
+        raise UploadError(f"{folder} has no folder of an agent in the answers\nThe agents: {', '.join(sorted(agents)[:20])}.")
     return found, notes
 
 
@@ -329,5 +329,5 @@ def _write_report(path: Path, report: Mapping[str, Any]) -> None:
         write_json(path, report, indent=2)
     except OSError as error:
         raise DatasetError(
-            f"cannot write {path}: {error.strerror or error}\nThe answers are stored; import again for the report."
+            f"cannot write {path}: {error.strerror or error}\nThe answers are stored; import the file again to get the report."
         ) from error

@@ -88,8 +88,8 @@ def _columns_of(task: Task) -> list[tuple[Question, tuple[str, ...]]]:
         for name in names:
             if (other := of_column.setdefault(name, question.id)) != question.id:
                 raise DatasetError(
-                    f"questions {other!r} and {question.id!r} of {task.id} would share the column {name}\n"
-                    "Write a .json instead; questions of one kind need factors of their own to be told apart in a table."
+                    f"questions {other!r} and {question.id!r} of {task.id} have the same column, {name}\n"
+                    "Write a .json file instead; in a table, two questions of one kind must have different factors."
                 )
     return found
 

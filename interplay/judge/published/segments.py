@@ -81,7 +81,7 @@ def import_segments(archive: Archive, document: Mapping[str, Any], name: str, so
     """
     check_name(name)
     if document.get("version") != VERSION or not isinstance(document.get("answers"), list):
-        raise DatasetError(f"{source}: expected answers of version {VERSION}; got version {document.get('version')!r}")
+        raise DatasetError(f"{source}: expected a file of answers, version {VERSION}; got version {document.get('version')!r}")
     rows, counts, dropped = document["answers"], Counter[str](), Counter[str]()
     with archive.database.write() as session:
         store.lock(session)
@@ -96,8 +96,8 @@ def import_segments(archive: Archive, document: Mapping[str, Any], name: str, so
     if rows and not counts:
         reason, number = dropped.most_common(1)[0]
         raise DatasetError(
-            f"{source}: none of its {len(rows)} answers can be used; {number}: {reason}\n"
-            "Bring the games in first:  interplay episodes import, or interplay episodes pull"
+            f"{source}: none of its {len(rows)} answers can be used; reason for {number}: {reason}\n"
+            "Import the games first:  interplay episodes import, or interplay episodes pull"
         )
     return {"imported": counts["imported"], "there_before": counts["there_before"], "dropped": dict(dropped)}
 
@@ -121,7 +121,7 @@ def _enter(session: Session, row: Any, name: str, version: str) -> str:
         if any(time.tzinfo is None for time in times.values()):
             raise ValueError("a time without a time zone")
     except (ValueError, InterplayError) as error:
-        raise _UnusableError(f"is not as answers are: {error}") from None
+        raise _UnusableError(f"is not a valid answer: {error}") from None
     match = Match(
         id=match_id,
         task=left.task,
@@ -145,7 +145,7 @@ def _enter(session: Session, row: Any, name: str, version: str) -> str:
     duration_s = None if table.values.get("duration_s") is None else float(table.number("duration_s", low=0, high=1e9))
     given = {"created_at": times["answered_at"], "duration_s": duration_s, **asdict(form)}
     if store.append_answer(session, match, **given) is None:
-        raise _UnusableError("is of a judge who has answered about these two since")
+        raise _UnusableError("is from a judge who later answered about the same two segments")
     return "imported"
 
 

@@ -380,7 +380,7 @@ class Judging:
             if is_person and elapsed.seconds < rules.min_viewing_s:
                 left_s = rules.min_viewing_s - elapsed.seconds
                 raise TooEarlyError(
-                    f"please take at least {rules.min_viewing_s:g} seconds to watch both videos; {left_s:.0f} are left", left_s
+                    f"please watch both videos for at least {rules.min_viewing_s:g} seconds; {left_s:.0f} s are left", left_s
                 )
             task = self._candidates.task(session, match.task, match.task_hash)
             form = check_form(
@@ -427,7 +427,7 @@ class Judging:
             access.check_not_banned(bans.is_banned(session, judge))
             last = store.last_answer_of(session, judge, study)
             if last is None or now - last.created_at > timedelta(seconds=UNDO_WITHIN_S):
-                raise NothingToUndoError(f"you have no answer of the last {UNDO_WITHIN_S / 60:.0f} minutes to take back")
+                raise NothingToUndoError(f"you gave no answer in the last {UNDO_WITHIN_S / 60:.0f} minutes to take back")
             before = access.known(session, last.match_id)
             match = again(before, now)
             store.release_open_of(session, judge, now)
