@@ -23,7 +23,7 @@ MAX_PROBLEM_CHARS = 2000
 PROBLEMS = {
     "does_not_play": "A video does not play",
     "broken_picture": "A picture is black, frozen or broken",
-    "not_alike": "The two do not show the same task or the same start",
+    "not_alike": "The two videos do not show the same task or the same start",
     "recognised": "I know who one of the players is",
     "unpleasant": "I would rather not watch this",
     "other": "Something else",

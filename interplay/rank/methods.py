@@ -245,7 +245,7 @@ def _trueskill_many(log: Log, times: NDArray[np.int64], options: Options, report
 # Strengths, whatever the order
 
 PHANTOM_NOTE = (
-    "some agents never lost to some others, directly or through third ones, so each agent was given a draw against a phantom "
+    "some agents never lost to some others, directly or through third agents; so each agent got a draw against a phantom "
     "of average strength; otherwise strengths would be infinite"
 )
 

@@ -90,7 +90,7 @@ def test_the_set_of_3049_answers_comes_in_whole_and_goes_out_equal(synthetic, sy
     assert report["tasks"]["basalt/find_cave"]["mean_duration_s"] == pytest.approx(300.47, abs=0.01)
     assert sum(facts["total_hours"] for facts in report["tasks"].values()) == pytest.approx(273.65, abs=0.01)
     assert report["notes"] == []
-    assert report["order"] == "the file backwards; it is newest first"
+    assert report["order"] == "reverse order of the file, which is newest first"
     assert json.loads((archive.root / "imports" / "bedd-report.json").read_text()) == report
     # Again adds nothing.
     assert import_answers(archive, path)["num_there_already"] == 3049
@@ -234,7 +234,7 @@ def test_questions_are_told_by_their_place_and_where_some_are_missing_by_their_w
     ids = [question.id for question in FIND_CAVE.questions if question.kind == "comparative"]
     assert newest == {name: oldest[name] for name in ("found", ids[1], ids[4])}
     assert middle == oldest
-    assert report["notes"][0]["note"] == "2 comparative answers where the form has 7"
+    assert report["notes"][0]["note"] == "2 comparative answers, but the form has 7"
     assert report["tasks"]["basalt/find_cave"]["questions"]["comparative"] == {"asked": 7, "found": {"2": 1, "7": 3}}
     assert items_of(archive) == items
 
@@ -244,7 +244,7 @@ def test_an_overall_question_among_the_comparisons_is_no_eighth_comparison(archi
     item["result"]["eval_metadata"]["responses"]["comparisons"].append({"question": "Who is better?", "answer": "p1"})
     report = import_answers(archive, write([item, row(0)]))
     assert len(answers_of(archive)[1].responses) == 8
-    assert report["notes"][0]["note"] == "the overall question stands among the comparisons as well"
+    assert report["notes"][0]["note"] == "the overall question is also among the comparisons"
 
 
 def test_unanswered_questions_are_noted(archive, write):
@@ -259,9 +259,9 @@ def test_unanswered_questions_are_noted(archive, write):
     assert (answer.responses["faster"], answer.responses["movement"]) == ("na", "na")
     assert answer.responses["found"] == {"left": True, "right": False}
     assert {one["note"]: one["rows"] for one in report["notes"]} == {
-        "a direct question without an answer, taken as no": [1],
-        "a comparison without an answer, taken as n/a": [1],
-        "a comparison whose answer is none, taken as n/a": [1],
+        "a direct question without an answer, counted as no": [1],
+        "a comparison without an answer, counted as n/a": [1],
+        "a comparison with an unknown answer, counted as n/a": [1],
         "no reason": [1],
     }
     assert items_of(archive) == [item]
@@ -381,13 +381,13 @@ def test_an_agent_that_was_here_is_named_because_the_published_one_becomes_the_s
     with pytest.raises(SystemExit, match="0"):
         main(["judge", "import", str(path), "--videos", str(tmp_path / "videos"), "--data", str(archive.root)])
     text = capsys.readouterr().out
-    assert "joined: GoUp\n  note: these agents were here already; the published agent and the one that was here are one" in text
+    assert "joined: GoUp\n  note: these agents were here already; the published agent and the earlier agent of the same" in text
     assert "import the file into a folder of its own, with --data OTHER" in text
     with pytest.raises(SystemExit, match="0"):
         main(["judge", "import", str(path), "--data", str(archive.root), "--json"])
     again = json.loads(capsys.readouterr().out)
     assert again["joined_agents"] == ["GoUp"]  # importing again does not hide it, and what came with the set is not a stranger
-    assert "are one agent now" in again["joined_note"]
+    assert "are now one agent" in again["joined_note"]
     # Another set about the same agents joins them all.
     assert import_answers(archive, path, name="other")["joined_agents"] == ["GoUp", "Random"]
 

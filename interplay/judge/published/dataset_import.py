@@ -220,7 +220,7 @@ class _Import:
         created = [str(answer.item.get("created_at")) for answer in backwards]
         for times in (created, [answer.answered_at.isoformat() for answer in backwards]):
             if all(first <= second for first, second in pairwise(times)):
-                self.order = "the file backwards; it is newest first"
+                self.order = "reverse order of the file, which is newest first"
                 return backwards
         self.order = "by the time of the answer; the file is not newest first"
         return sorted(backwards, key=lambda answer: answer.answered_at)

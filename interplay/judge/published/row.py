@@ -279,10 +279,10 @@ def _times(
         duration = end - start
     elif created is not None:
         duration = answered - created
-        notes.append("no start or end time, so the time is from the match to the answer")
+        notes.append("no start or end time, so the duration is counted from the match to the answer")
     else:
         duration = timedelta(0)
-        notes.append("no start or end time, so how long it took is unknown")
+        notes.append("no start or end time, so the duration is unknown")
     if duration < timedelta(0):
         raise DroppedRowError(f"ends {-duration.total_seconds():g} s before it begins")
     if duration > _LONGEST:
