@@ -62,7 +62,7 @@ class Rules:
         max_shows_of_pair: How often one judge may see the same two videos; None to repeat videos after all others were seen.
         max_answers_of_agents: Limit of answers of one judge about the same two agents in one task; None for no limit.
         attention_every: One match in this number, drawn at random, is an attention check; None for no attention checks.
-        attention_checks: Pairs for attention checks. For a task without such a pair, both sides show the same video.
+        attention_checks: Pairs for attention checks. For a task that has no pair here, both sides show the same video.
         repeat_every: One match in this number repeats a pair of this judge with sides swapped; None for no repeats.
         policy: Name of the pairing rule, from `judge.pairing`; `default` for the rule that was measured best.
         examples: Videos shown above the match.

@@ -50,7 +50,8 @@ class Judgement(NamedTuple):
         return (self.task, *sorted((self.left, self.right)))  # type: ignore[return-value]
 
     def oriented(self, answer: str) -> str | None:
-        """Translate `left`, `right` or `draw` to `first`, `second` or `draw` of `item`; None for others, such as `na`."""
+        """Translate `left`, `right` or `draw` to `first`, `second` or `draw` of `item`; None for other answers, such as
+        `na`."""
         return (_STRAIGHT if self.left <= self.right else _MIRROR).get(answer)
 
 

@@ -272,7 +272,7 @@ class KeyMap:
         """Return the form that episodes store: buttons, bindings, labels, and the actions by joined button names.
 
         A composed map has `compose`, `pointer`, `pointer_degrees` and `turns` in place of the actions, a steered map `axes`; a
-        table map has no such entry, which leaves hashes of older documents unchanged.
+        table map has neither, so that hashes of older documents stay the same.
         """
         document: dict[str, Any] = {
             "buttons": list(self.buttons),

@@ -76,7 +76,7 @@ def add_episodes(database: Database, choice: Choice, now: datetime) -> Entry:
         EntrantsError: If no episode fits, if the name is invalid or belongs to somebody else, or if a selection of an agent's
             episodes has no name of its own.
         EntrantError: If people would get the name of an agent, or an agent a name of people.
-        NotFoundError: If no such agent has played, or a condition names a value that no episode has.
+        NotFoundError: If no agent of this name has played, or a condition names a value that no episode has.
         RecordingError: If a condition cannot be read.
     """
     origin: store.Origin = "agent" if choice.agent is not None else "people" if choice.participant is None else "person"

@@ -54,7 +54,8 @@ class YesCounts:
 
 @dataclass
 class Factor:
-    """A question of a task's form with its counts: `counts` for comparative and overall questions, `yes` for direct ones."""
+    """A question of a task's form with its counts: `counts` for comparative and overall questions, `yes` for direct
+    questions."""
 
     question: Question
     counts: Counts = field(default_factory=Counts)
@@ -150,7 +151,7 @@ class Roster:
             return [row for row in store.entrants(session, task, name=name) if viewer.sees(row)]
 
     def get(self, name: str, viewer: Viewer = OPERATOR, *, hint: str = "") -> list[Entrant]:
-        """Return one entrant, as one row for each of its tasks (NotFoundError if the viewer may know of no such entrant)."""
+        """Return one entrant, as one row for each of its tasks (NotFoundError if the viewer may not know of it)."""
         found = self.rows(viewer, name=name)
         if not found:
             raise unknown_name("agent", name[:100], {row.name for row in self.rows(viewer)}, hint=hint)
@@ -166,7 +167,7 @@ class Roster:
         """Return the judges' answers about an entrant.
 
         Args:
-            on_offer: Tasks on offer, by id. For any other task, the form is taken from its newest judged version.
+            on_offer: Available tasks, by id. For any other task, the form is taken from its newest judged version.
             without: Tasks whose reasons are left out.
             up_to: Sequence number of the last answer that counts; None to count all answers.
         """

@@ -69,10 +69,10 @@ def add_agent(
     Args:
         folder: Folder with one folder for each task; `video_folder.task_names` returns the names that a task's folder may have.
         kind: `agent`, `human`, `model`, or a more precise word such as `bc`.
-        suites: Tasks on offer; the built-in ones when not given. Tasks of the database are known, too.
+        suites: Suites of the available tasks; None for the built-in suites. Tasks in the database are available, too.
         replace_missing: Add the missing videos of an existing agent, instead of refusing the agent. Existing videos stay.
     Raises:
-        UploadError: If anything is wrong with the name, the folder or a video; lists all faults. Nothing was stored.
+        UploadError: If the name, the folder or a video has a fault; the text lists all faults. Nothing was stored.
     """
     name = _checked_name(name)
     tasks = known_tasks(archive.database, suites)
@@ -142,7 +142,7 @@ def add_video(archive: Archive, task: Task, agent: str, seed: int, path: Path) -
 
 
 def known_tasks(database: Database, suites: Iterable[Suite] | None) -> dict[str, Task]:
-    """Return all known tasks by id: the tasks on offer, and other tasks in the database."""
+    """Return all known tasks by id: the tasks of the suites, and other tasks in the database."""
     tasks = index(builtin_suites() if suites is None else suites)
     with database.read() as session:
         for task_id, definition in store.newest_definitions(session).items():

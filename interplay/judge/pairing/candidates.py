@@ -52,7 +52,7 @@ class Candidates:
         return [] if version is None else _in_seats(version, found)
 
     def task(self, session: Session, task: str, task_hash: str) -> Task | None:
-        """Return one version of a task, from the database or from the tasks on offer; None if it is unknown."""
+        """Return one version of a task, from the database or from the suites; None if it is unknown."""
         if task_hash not in self._versions:
             definition = store.task_definition(session, task_hash)
             version = Task.from_json(definition) if definition is not None else self._tasks.get(task)

@@ -172,7 +172,7 @@ def export_file(database: Database, selection: Selection, path: Path, *, segment
     """Write the present answers to a file and return their number. The file's ending, one of `ENDINGS`, sets the format.
 
     Args:
-        segments: Write only the answers about segments, which have a format of their own. A table holds both kinds.
+        segments: Write only the answers about segments, which have their own format. A table holds both kinds of answers.
     Raises:
         DatasetError: If there are no answers, or the file cannot be written.
     """

@@ -1,4 +1,4 @@
-"""Export and import answers about segments, in a file format of their own. Their games are exported as episodes.
+"""Export and import answers about segments, in their own file format. The games are exported separately, as episodes.
 
 The published format cannot hold these answers: each of its rows has one seed for both videos and ranks two agents.
 """

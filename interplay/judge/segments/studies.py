@@ -155,7 +155,7 @@ def check_segments(part: Segments, task: Task) -> str:
     """Check everything that can be checked before games exist. Return the seat that is compared.
 
     Raises:
-        NotFoundError, SegmentError: If the task has no such seat, or has several seats and the table names no seat.
+        NotFoundError, SegmentError: If the task lacks the named seat, or has several seats and the table names no seat.
         ConditionError: If a condition on games cannot be read.
     """
     for condition in part.where:

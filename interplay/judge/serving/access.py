@@ -44,7 +44,7 @@ class StudyRules:
         """Return the current rules of a study, or of the open room for `study` None.
 
         Raises:
-            NotFoundError: If no such study was opened on this server.
+            NotFoundError: If no study of this id was opened on this server.
             RulesError: If its rules are invalid.
         """
         if study is None:

@@ -68,8 +68,8 @@ class Judging:
     Args:
         monotonic: Clock to time judges, in seconds, which never goes back; `clock` is used if only `clock` is given.
         release_after_s: A match is released when its page has sent nothing for this number of seconds.
-        suites: Tasks on offer, which are known even before anyone has played them; None for the built-in suites.
-        rules: Rules of the open room; None for `OPEN_ROOM`. Studies have rules of their own.
+        suites: Suites whose tasks are known even before anyone has played them; None for the built-in suites.
+        rules: Rules of the open room; None for `OPEN_ROOM`. Studies have their own rules.
         want_video: Function that gets the id of each episode (or name of each clip) that may be shown next and has no video,
             maybe several times, and returns whether this video is being made.
         is_held: Function that returns whether no video is made at present, because people play.

@@ -1,4 +1,4 @@
-"""`Matchmaker` chooses the next match for one judge: an informative pair, or a check that looks like such a pair."""
+"""`Matchmaker` chooses the next match for one judge: an informative pair, or a check that looks like an ordinary pair."""
 
 from __future__ import annotations
 
