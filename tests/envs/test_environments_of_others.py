@@ -83,7 +83,7 @@ def test_the_keys_of_a_seat_are_its_own(late):
     ("old", "new", "error"),
     [
         ("[task.keys.seats]\na", "[task.keys.seats]\nd", "keys.seats.d: is not a seat of this task"),
-        ('a = { "" = [0, 0], ', "a = { ", "seats.a: has no action for no keys at all"),
+        ('a = { "" = [0, 0], ', "a = { ", "seats.a: has no action for the case that no key is held"),
         ('"A" = [1, 2]', '"C" = [1, 2]', "seats.a.'C': 'C' is not a button of this task"),
     ],
 )

@@ -161,8 +161,8 @@ def test_a_published_list_is_read_and_written(tmp_path):
     ("text", "error"),
     [
         ("{", "is not JSON in UTF-8"),
-        ("{}", "holds no list"),
-        ('["A1"]', "entry 1 has no 'workerId' that is a text; got \"A1\""),
+        ("{}", "is not a list"),
+        ('["A1"]', "entry 1 has no text under 'workerId'; got \"A1\""),
         ('[{"workerId": "A1"}, {"workerId": 5}]', "entry 2 has no 'workerId'"),
         ('[{"workerId": "A\\u0000"}]', "entry 1 has no 'workerId'"),
         (json.dumps([{"workerId": "A" * 201}]), "entry 1 has no 'workerId'"),

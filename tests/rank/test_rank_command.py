@@ -247,7 +247,7 @@ def test_phantom_draws_are_told(capsys, csv_file):
         (("--method", "elo"), 2, "'elo' is not one of"),
         (("--bootstrap", "-1"), 2, "Invalid value for '--bootstrap'"),
         (("--task", "dig", "--normalised"), 1, "--normalised is a mean over tasks, and there are answers about fewer than two"),
-        (("--agreement",), 1, "there is no column 'judge', so nobody can be said to agree or to lean"),
+        (("--agreement",), 1, "there is no column 'judge', which agreement and bias need"),
     ],
 )
 def test_options_that_cannot_be_met_say_what_to_do(capsys, csv_file, monkeypatch, arguments, status, text):

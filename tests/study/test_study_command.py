@@ -234,7 +234,7 @@ def test_the_hint_after_a_check_names_the_task_files_that_were_named(run, tmp_pa
     [
         ('where = ["score ~ 3"]', "cannot read the condition 'score ~ 3': it is not of the form NAME OPERATOR VALUE"),
         ('seat = "frist"', "unknown seat 'frist'; did you mean 'first'"),
-        ("", "has 2 seats, and nothing says whose play is compared"),
+        ("", "has 2 seats, and the study does not say which one is compared"),
         ('seat = "first"\nwhere = ["anything = 3"]', ""),
     ],
 )
