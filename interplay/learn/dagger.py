@@ -43,7 +43,7 @@ from interplay.tasks import Task, find
 
 _LOOK_EVERY_S = 2.0
 _WORLDS = 6
-"""Part of a generator's seed: for the draws of worlds' seeds and of the players in these worlds."""
+"""Part of the seed of the generators that draw the worlds' seeds and the players' random choices."""
 
 Report = Callable[[str, int, int], None]
 """Called with the name of the present work, the amount done, and the total amount."""
@@ -104,7 +104,7 @@ def dagger(
         say: Is called with instructions to people, if people are the expert.
         pause: Waits a moment before the run looks again for new games of people.
     Raises:
-        ConfigError: If the name cannot be used, another process is at the run, or it was begun with other settings.
+        ConfigError: If the name cannot be used, another process works on the run, or the run was begun with other settings.
         AgentError: If the expert cannot play the task, or cannot be asked for labels.
         TransitionError: If people have not played yet and the run does not wait for them.
         MissingTorchError: If PyTorch is missing; the text has the command that installs it.
@@ -235,8 +235,8 @@ def _people_play(
 
 
 def _people_in(archive: Archive, task: Task, config: DaggerConfig, one: Round) -> list[Episode]:
-    """People's games of a round, oldest first, without held-out seeds: in round 1 games in which no agent acted in the seat,
-    later games in which the round's player acted in it, too."""
+    """People's games of a round, oldest first, without held-out seeds. In round 1, no agent may have acted in the seat.
+    In later rounds, the round's player must have acted in the seat, too."""
     seat = config.seat or task.seats[0]
     found = archive.episodes(task=task.id, actor=config.actor or "human", where=list(config.where))
     games = []
@@ -249,7 +249,7 @@ def _people_in(archive: Archive, task: Task, config: DaggerConfig, one: Round) -
 
 
 def _decisions_of_people(episode: Episode, seat: str, actor: str | None, skip: int) -> int:
-    """Number of decisions of an episode in all of whose steps a person acted."""
+    """Number of decisions of an episode in which a person acted at every step."""
     names: dict[Owner, int] = {}
     ended = episode.ended(seat)
     owners = stream_of(episode, seat, ended, starts_of(ended[0], skip), names)["owners"]

@@ -1,6 +1,6 @@
 """Transitions with embeddings as observations: each step of an episode is a decision and has the latent of its picture.
 
-`interplay demos embed` writes one shard for each episode. Shards are memory-mapped there, so that a batch reads only its part.
+`interplay demos embed` writes one shard for each episode. Shards are memory-mapped, so that a batch reads only its part.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The settings of each algorithm, and presets of published settings. The first line of a class is the help of its command.
 
 `paper` is Table 7 of Gerstgrasser, Trivedi & Parkes 2022 (CrowdPlay, ICLR); what the table leaves open is d3rlpy's default.
-`code` is their published program (`offline/offline-atari.py`), which differs: every batch has 256 decisions, targets follow
-every 2,500 updates, "DQN" is Double DQN, and a recording is read at one offset unless asked otherwise.
+`code` is their published program (`offline/offline-atari.py`), which differs: every batch has 256 decisions, targets are
+updated every 2,500 updates, "DQN" is Double DQN, and a recording is read at one offset unless asked otherwise.
 """
 
 from __future__ import annotations

@@ -248,8 +248,8 @@ def claimed(folder: Path, name: str, *, resume: bool, what: str = "policy", last
     """Lock a run's folder for this process while the block runs; an empty folder is removed again.
 
     Raises:
-        ConfigError: If there is a policy or an unfinished run of that name, a resumed run has ended, or another process is at
-            this run.
+        ConfigError: If there is a policy or an unfinished run of that name, a resumed run has ended, or another process works
+            on this run.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)

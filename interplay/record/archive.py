@@ -34,7 +34,7 @@ DATABASE = "interplay.db"
 SITTING_GAP = timedelta(minutes=30)
 """If a player starts no game of a task for longer than this, the next game begins a new sitting."""
 MAX_COMPARED = 200
-"""Largest number of ids that an unknown id is compared with, because strangers may ask for any id."""
+"""Largest number of ids that are searched for one similar to an unknown id; strangers may ask often, so the search is short."""
 
 
 def open(data: str | Path = "interplay-data", database: str | None = None) -> Archive:
@@ -81,8 +81,8 @@ class Repair:
 
 
 class Released(NamedTuple):
-    """Episodes that may be released, within a limit and an offset.
-    Also their number without a limit, and the number of episodes left out because a person in them did not agree."""
+    """One part of the episodes that may be released (after an offset, up to a limit), and the number of all such episodes.
+    `num_withheld` is the number of episodes that are left out because a person in them did not agree."""
 
     episodes: list[Episode]
     num_released: int
@@ -125,7 +125,7 @@ class Archive:
         Args:
             actor: A kind of actor (`human`, `agent` or `model`) or an actor's name, in any seat.
             agent: Name of an agent or model in any seat.
-            where: Comparisons of numbers, statistics and seats, as `score >= 200`, `seat.left.actor = random`; all must hold.
+            where: Conditions on numbers, statistics, seats, such as `score >= 200`, `seat.left.actor = random`; all must hold.
             task_hash: Only this version of the task.
             with_uploads: Whether to include episodes that are only a video, without steps (`Episode.is_video_only`).
         Raises:
@@ -298,7 +298,7 @@ class Archive:
     def seal(self, path: Path) -> Episode:
         """Turn a journal into a sealed episode in the catalogue. The journal is removed when the file and the entry are safe.
 
-        Of a damaged journal, the part before the damage is sealed, and its files are kept as `<name>.damaged`.
+        If the journal is damaged, the part before the damage is sealed, and the journal's files are kept as `<name>.damaged`.
 
         Args:
             path: Any segment of the journal.
@@ -355,7 +355,7 @@ class Archive:
         entrants.enter_people(session, episode.id, datetime.now(UTC))  # whoever played may have agreed already
 
     def measures(self, episodes: Iterable[Episode | str]) -> dict[str, list[Measure]]:
-        """Map each episode id to its statistics by seat and owner, live or later ones; ids without statistics are left out."""
+        """Map each episode id to its statistics by seat and owner, from play or from later; ids without any are left out."""
         ids = [one if isinstance(one, str) else one.id for one in episodes]
         with self.database.read() as session:
             found = queries.measures_of(session, ids)

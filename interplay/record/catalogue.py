@@ -200,8 +200,8 @@ def listed(database: Database, wanted: EpisodeQuery) -> Sequence[EpisodeRow]:
 
 
 def withheld(database: Database, ids: Sequence[str], *, own: Collection[int] = ()) -> set[str]:
-    """Return the ids of those given episodes that only their players and the operator may see.
-    A person in such an episode has not agreed to a release, and none of the participants `own` played it."""
+    """Return which of the given ids belong to withheld episodes: a person in such an episode has not agreed to a release.
+    Episodes that a participant in `own` played are left out, because players may see their own episodes."""
     with database.look() as session:
         return releases.withheld_of(session, ids, own=own)
 

@@ -39,8 +39,8 @@ _CONSTANT = {int, bool, str, float}
 """Types whose objects cannot change."""
 _WINDOW_LOG = 18
 """Compression window: 2**18 bytes, several pictures of an Atari game, in a buffer that stays in the cache.
-The parts that pictures share with earlier ones are long; a small table that finds only long parts takes a quarter less time
-for the same size."""
+Long parts of a picture equal parts of earlier pictures. So a small table that finds only long parts gives the same size and
+takes a quarter less time."""
 
 
 def new_header(
@@ -271,7 +271,7 @@ class Recorder:
         return self._last_change[1] if self._last_change is not None and self._last_change[0] is pixels else None
 
     def _recorded(self, info: Any) -> str:
-        """Return the recorded part of an info. Log the names left out once, unless the environment chose itself."""
+        """Return the recorded part of an info. Log once which names are left out, unless the environment itself chose."""
         # Most steps repeat the last one's info: where it holds the same objects, and those cannot change, its text is at hand.
         if type(info) is dict:
             held = *info, *info.values()
@@ -378,7 +378,7 @@ _encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 
 
 def info_text(kept: dict[str, Any]) -> str:
-    """Convert the result of `PlayableEnv.info_to_record` to JSON text; `envs.info` says how other values are written."""
+    """Convert the result of `PlayableEnv.info_to_record` to JSON text; `envs.info` tells how unusual values are written."""
     try:
         return _encode(kept)
     except (TypeError, ValueError, RecursionError):

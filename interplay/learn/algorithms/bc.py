@@ -3,7 +3,7 @@ networks for autonomous navigation"). One file, read top to bottom.
 
 Each update takes one Adam step on the cross-entropy between the network's action probabilities and the demonstrator's actions.
 
-Differences from the usual: by default the learning rate falls along a half cosine, because short runs end better that way. In
+Differences from usual cloning: by default the learning rate falls along a half cosine, because short runs end better so. In
 play, actions are drawn from the policy's probabilities, because a clone of a varying player gets stuck if it always takes the
 most probable action. `beta` is d3rlpy's penalty, for results comparable with d3rlpy's. Decisions of people who took over from
 an agent can weigh more: with `equal_shares` as much as all other decisions together, as in intervention-weighted regression
@@ -126,7 +126,7 @@ def weights_of(actions: np.ndarray, num_actions: int, balance: float) -> np.ndar
 
 
 def groups(until_takeover: Any, before_steps: int) -> Any:
-    """Group of each decision, int64: 0 by a person who took over from an agent, 1 by an agent shortly before that, 2 any other.
+    """Group of each decision, int64: 0 by a person after taking over from an agent, 1 by an agent shortly before, 2 others.
 
     `until_takeover` is an array or a tensor, shape (B,); see `Transitions`.
 

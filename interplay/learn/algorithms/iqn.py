@@ -32,7 +32,7 @@ class IQN(ValueLearner):
         super().__init__(config, given, architecture)
 
     def losses(self, batch: Batch, generator: torch.Generator | None) -> dict[str, torch.Tensor]:
-        """Losses of a batch. Fractions for three passes of each critic are drawn, or evenly spread without a generator."""
+        """Losses of a batch. Fractions for three passes of each critic are random; without a generator, evenly spaced."""
         size, number, device = len(self.critics), self._config.quantiles, batch.observations.device
         if generator is None:
             spread = ((torch.arange(number, device=device) + 0.5) / number).expand(len(batch.actions), -1)

@@ -14,7 +14,7 @@ from interplay.learn.settings import OfflineConfig, ValueConfig
 
 
 class ValueLearner(Learner):
-    """Critics, the first of which plays, and target networks, copied from the critics at intervals; an update is one Adam step.
+    """Critics, and target networks copied from them at intervals. The first critic plays; an update is one Adam step.
 
     Critics have the given architecture, by default that of the usual network (`feedforward`).
     """

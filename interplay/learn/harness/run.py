@@ -91,7 +91,7 @@ class TrainingResult:
     """The result of a run; `updates` and `seconds` (without loading) include those before a resume.
 
     `metrics` is the last line of `metrics.jsonl`. `num_decisions` counts training and held-out decisions, and `num_episodes`
-    the episodes of these; for a run that plays, the finished episodes.
+    their episodes. A run that plays counts only finished episodes.
     """
 
     folder: Path

@@ -1,7 +1,7 @@
 """Learn by playing: play rounds of games, and learn from each round before the next.
 
 `practise(archive, PPOConfig(task="overcooked/cramped_room", observation="state"), "cook")` plays and learns, and leaves a
-policy that every other room knows as the agent `cook`. `games` plays the seats of worlds in one process; `run` manages several
+policy that all of Interplay knows as the agent `cook`. `games` plays the seats of worlds in one process; `run` manages several
 processes and the run of the algorithm. Metrics, checkpoints and resuming are in `learn.harness`.
 """
 

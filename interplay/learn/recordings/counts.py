@@ -52,7 +52,7 @@ class Recording(NamedTuple):
 
 
 def recording_files(folder: Path) -> dict[Path, str]:
-    """Map each recording below a folder to its task, which the name of a folder on the path tells; sorted.
+    """Map each recording below a folder to its task, sorted; a folder on its path has the name of the task.
 
     Raises:
         RecordingsError: If there is no such folder, no recording in it, or none below a folder with a task's name.
@@ -71,7 +71,7 @@ def all_files(folder: Path) -> dict[Path, str | None]:
     """Map each recording below a folder to its task, or None if no folder on the path names a task; sorted.
 
     Raises:
-        RecordingsError: If there is no such folder, no recording in it, or one whose name cannot be written.
+        RecordingsError: If there is no such folder, no recording in it, or a recording whose name cannot be written.
     """
     if not folder.is_dir():
         raise RecordingsError(f"there is no folder {folder}\nGive a folder with {', '.join(FOLDERS)} in it.")

@@ -28,8 +28,8 @@ _FORMS = 'an index {"basedir": ADDRESS, "relpaths": [PATH, ...]} or a list with 
 class Entry:
     """One recording of a list; `stem` is the name of its files without ending.
 
-    `folder` is the folder that names a task, else the part of the list's name that does, else `recordings` (and there is no
-    `task`). `address` is empty if the list has names only.
+    `folder` is the folder that names the task; else the part of the list's name that names it; else `recordings`, with no
+    `task`. `address` is empty if the list has names only.
     """
 
     stem: str

@@ -2,7 +2,7 @@
 
 A line is the player's action in a step, and its frame is the observation before the action. The video has one more frame, the
 last observation. Lines have the fields of BEDD's: mouse, keyboard, whether a menu is open, and the hotbar's slot. They have no
-angles; the mouse gives the camera. The slot is the one last chosen by a key, so that a change of slot is read as that key.
+angles; the mouse gives the camera. The slot is the last one chosen by a key, so readers take a change for that key.
 """
 
 from __future__ import annotations

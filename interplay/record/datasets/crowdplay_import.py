@@ -81,7 +81,8 @@ class _Episode:
         pictures: T pictures, uint8, shape (210, 160, 3) each: the picture before each step.
         memory: T values: the 128 bytes of the console's memory after each step; None if they were not stored.
         kinds: Agent -> T kinds of owner: who acted in each step.
-        rewards, is_over: Agent -> T rewards; whether the game was over after the last step.
+        rewards: Agent -> T rewards.
+        is_over: Whether the game was over after the last step.
     """
 
     agents: Sequence[str]

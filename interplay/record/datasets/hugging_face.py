@@ -29,7 +29,7 @@ from interplay.record.sealed.episode import Episode
 OURS = "interplay.json"
 STEPS, EPISODES = "steps/steps-{number:05d}.parquet", "episodes/episodes-{number:05d}.parquet"
 STEPS_MB = 200
-"""Size from which a new file is begun."""
+"""Size of a file in MB; when a file reaches it, a new file is begun."""
 IMAGE = "image"
 
 

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from minari.dataset.minari_storage import MinariStorage
 
 ENVIRONMENT = "environment"
-"""Name of the choice to export the observations that the environment itself returned, if these are not its picture; other
-choices are names of pipelines."""
+"""Value of the option `observations`: export what the environment itself returned, if that is not its picture.
+All other values are names of pipelines."""
 _CHUNK_BYTES = 64_000_000
 _STAND_IN = gymnasium.spaces.Discrete(1)
 """Placeholder for the observation space while a data set is written.
@@ -50,8 +50,8 @@ def export(
 ) -> Exported:
     """Write episodes as Minari data sets, one for each seat of each task.
 
-    An episode has T + 1 observations and T actions. If the pipeline decides only once in several steps, T counts decisions: the
-    action is that of the decision's step, and the reward is the sum over the steps until the next decision.
+    An episode has T + 1 observations and T actions. If the pipeline has only one decision in several steps, T counts decisions:
+    the action is that of the decision's step, and the reward is the sum over the steps until the next decision.
 
     Args:
         out: A folder, for data sets `suite/task/seat-v0`; or an id in Minari's own folder, `name-v0`, for one task.

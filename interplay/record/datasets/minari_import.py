@@ -49,7 +49,7 @@ def num_steps_in(place: str) -> int:
 def import_data_sets(archive: Archive, place: str, *, advance: Callable[[int], None] | None = None) -> Imported:
     """Import the episodes of every data set in a place. A second import adds nothing.
 
-    Each seat of a game has its own data set; the ids of the original episodes say which of their episodes belong together.
+    Each seat of a game has its own data set. Episodes of different data sets are one game if they have the same original id.
 
     Args:
         place: An id, a data set's folder, or a folder of data sets.
@@ -135,7 +135,7 @@ class _Source:
 
 
 def _check_sizes(folder: Path, said: dict[str, Any]) -> None:
-    """Refuse, before anything is read, data that claims more memory than its file can hold."""
+    """Refuse data whose stated size is larger than its file can hold; no data is read before this check."""
     import h5py
 
     def look(name: str, item: Any) -> None:
@@ -296,8 +296,8 @@ def _steps(parts: dict[str, _Part]) -> Iterator[Taken]:
 
 
 class _Seen:
-    """Compares a replay with the data set, through the data set's pipeline.
-    All seats have the same observation, unless it is what the world returned."""
+    """Compares the observations of a replay with those of the data set, after the data set's pipeline.
+    A pipeline gives all seats the same observation. Without a pipeline, the world's own observations are compared."""
 
     def __init__(self, task: Task, observations: str, seen: list[Any]) -> None:
         self._seats = task.seats

@@ -110,7 +110,7 @@ class RepeatedBytes:
 
 
 class Memo(dict[int, Any]):
-    """Values that a file may repeat by number. Pictures are left out: no file repeats them, and 28 minutes have 10 GB."""
+    """Values that a file may repeat by number, without pictures: no file repeats them, and 28 minutes take 10 GB."""
 
     def __setitem__(self, place: int, value: Any) -> None:
         last = value[-1] if isinstance(value, tuple) and value else value
@@ -167,7 +167,7 @@ def document_of(file: BinaryIO, tag: str) -> str:
     """Return the value of a pickle as JSON text.
 
     Raises:
-        Refused: If the file names anything else, is cut off or malformed, or asks for too much.
+        Refused: If the file names other code, is cut off or malformed, or asks for too much.
     """
     try:
         text = json.dumps(Unpickler(file).load(), default=lambda value: plain(tag, value), check_circular=False)

@@ -42,7 +42,7 @@ UNKNOWN_SEED = -1
 """Seed of an episode whose data set does not give a seed; no replay can prove such an episode."""
 _LOCK = ".lock-import"
 _SCRATCH = ".import-"
-"""Names in a data folder: the lock that one import at a time holds, and the prefix of the folder that it writes to."""
+"""Names in a data folder: the lock file of the running import, and the prefix of the folder that an import writes to."""
 
 Look = Callable[[PlayableEnv, Any, int, bool], bool]
 """Function that compares a replay with a data set.
@@ -194,7 +194,7 @@ class Importing:
     @classmethod
     @contextmanager
     def to(cls, archive: Archive) -> Iterator[Importing]:
-        """Start an import. At the start, remains of a killed import are removed; at the end of the block, unfinished parts.
+        """Start an import. Files of a killed import are removed at the start; unfinished files are removed at the end.
 
         A warning about statistics that concerns many episodes is logged once.
 

@@ -18,7 +18,7 @@ from interplay.store.releases import ReleaseCounts
 from interplay.tables import is_name
 
 EVERYBODY = "open-play"
-"""Stands in place of a person's name for all games in open play, outside of studies."""
+"""Word that is used instead of a participant's name, to mean all games in open play (games outside of studies)."""
 
 
 class QueryError(RecordingError, MisuseError):
@@ -139,7 +139,7 @@ class Queries:
             ]
 
     def choose(self, who: str, *, may_release: bool, note: str = "") -> None:
-        """Record whether games may be released: those of one participant, who has said so, or those of all open play."""
+        """Record whether games may be released: those of a participant, who made this choice, or all games in open play."""
         number = None if who == EVERYBODY else participant_number(who)
         if number is None and who != EVERYBODY:
             raise QueryError(f"{who[:100]!r} is nobody\nWrite {EVERYBODY}, or a participant as lists show them: participant-7.")

@@ -57,7 +57,7 @@ class Variation:
 
 
 def vary(path: Path, secret: bytes) -> Variation:
-    """Return a video as one match serves it. The same secret gives the same bytes; any other gives another length and hash.
+    """Return a video as one match serves it. The same secret gives the same bytes; another one gives another length and hash.
 
     Args:
         path: An mp4. If its structure differs from ours (fragments, or damage), the box is put at the end.

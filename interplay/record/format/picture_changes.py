@@ -1,6 +1,6 @@
 """Find the changed parts of a picture once per step, for the recording and for the players.
 
-Pictures are palette indices. They are compared in words of 8 pixels, or of 1 pixel if their number is not divisible by 8.
+Pictures are palette indices. They are compared in words of 8 pixels, or of 1 pixel if 8 does not divide the number of pixels.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ _canvases = _Canvases()
 
 
 def difference(num_pixels: int, change: Change, use: Callable[[np.ndarray], bytes]) -> bytes:
-    """Call `use` with the picture XOR the one before, uint8, shape (num_pixels,); return its result. `use` must not keep it."""
+    """Call `use` with the picture XOR the one before, uint8, shape (num_pixels,), which it must not keep; return its result."""
     canvas = _canvases.of_size.get(num_pixels)
     if canvas is None:
         pixels = np.zeros(num_pixels, np.uint8)

@@ -251,7 +251,7 @@ class Episode:
 
     @cached_property
     def observed(self) -> Frames:
-        """Pictures for an agent in the player's place: like `frames`, but in full size and with the bars that agents get."""
+        """Pictures for an agent in the player's place: like `frames`, but in full size with on-screen bars sized for agents."""
         if self.header.view is None:
             return self.frames
         return Frames(self.num_steps + 1, self.header.palette, lambda: self.replay_source(for_people=False))
