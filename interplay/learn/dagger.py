@@ -159,12 +159,12 @@ def _begun(folder: Path, config: DaggerConfig, name: str) -> list[Round]:
         except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
             raise ConfigError(
                 f"{folder / 'rounds.json'} is damaged: {type(error).__name__}: {error}\n"
-                "Put it back from a copy, or choose another name; the games and the agents of its rounds are there."
+                "Put it back from a copy, or choose another name; the games and the agents of its rounds are kept."
             ) from None
         if len(rounds) > config.rounds:
             raise ConfigError(
-                f"the run {name!r} in {folder} is in round {len(rounds)}, and rounds is {config.rounds} now; "
-                "its agents stay\n"
+                f"the run {name!r} in {folder} is in round {len(rounds)}, but rounds is {config.rounds} now; "
+                "the agents of its rounds are kept\n"
                 f"Ask for {len(rounds)} rounds or more, or choose another name."
             )
     write_json(folder / "config.json", config.to_json(), indent=2)

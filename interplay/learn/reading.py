@@ -177,7 +177,7 @@ def _write(episodes: Sequence[Episode], folder: Path, asked: dict[str, Any], on_
         if not is_disk_full(error):
             raise
         raise TransitionError(
-            f"the disk is full: there is no room in {folder.parent} for what is read of {len(episodes)} episodes\n"
+            f"the disk is full: there is no room in {folder.parent} for the data of {len(episodes)} episodes\n"
             "Free some space, or learn from fewer episodes (--where, --actor); what was written is removed again."
         ) from error
     finally:
@@ -303,8 +303,8 @@ def _frames(episode: Episode, seat: str | None, num_steps: int, view: Pipeline) 
     space = episode.header.observation_space
     if space is None:
         raise TransitionError(
-            f"episode {episode.id} of {episode.task_id} keeps no numbers, only what was seen; "
-            f"the pipeline {view.name!r} needs numbers\nChoose one of pictures, such as dqn."
+            f"episode {episode.id} of {episode.task_id} keeps pictures but no numbers; "
+            f"the pipeline {view.name!r} needs numbers\nChoose a pipeline of pictures, such as dqn."
         )
     seats = episode.header.seats
     seat = seat or seats[0]
@@ -319,7 +319,7 @@ def _frames(episode: Episode, seat: str | None, num_steps: int, view: Pipeline) 
             ) from None
         if not np.isfinite(numbers).all():
             raise TransitionError(
-                f"episode {episode.id} of {episode.task_id} has NaN or an infinite number in what was seen at step {step}\n"
+                f"episode {episode.id} of {episode.task_id} has NaN or an infinite number in the observation of step {step}\n"
                 f"Mend the environment and record again, or leave such episodes out:  --where 'seed != {episode.seed}'"
             )
         yield Frame(numbers)
@@ -352,7 +352,7 @@ class _Pictures:
         elif picture.shape != self.shape:
             raise TransitionError(
                 f"the episodes show pictures of different sizes, {self.shape} and {picture.shape}\n"
-                "Learn from those of one version of the task, or choose a pipeline that scales them, such as dqn."
+                "Learn from episodes of one version of the task, or choose a pipeline that scales them, such as dqn."
             )
         data = memoryview(picture.tobytes())
         position = place * self._size

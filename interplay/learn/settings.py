@@ -105,7 +105,7 @@ class CloneConfig(TrainingConfig):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.channels or any(not 1 <= one <= 4096 for one in self.channels):
-            raise ConfigError(f"channels must be numbers from 1 to 4096, at least one, got {list(self.channels)!r}")
+            raise ConfigError(f"channels must be one or more numbers from 1 to 4096, got {list(self.channels)!r}")
         if self.embeddings is not None and (self.offsets != (0,) or self.shift):
             raise ConfigError(
                 "offsets and shift are for pictures, and embeddings have none\nLearn without them: every step is a decision."
@@ -135,7 +135,7 @@ class DaggerConfig(BCConfig):
         super().__post_init__()
         for name in ("where", "equal_shares"):
             if getattr(self, name) and not self.by_person:
-                raise ConfigError(f"{name} is for people's games, and here {self.expert!r} says what to do; leave it out")
+                raise ConfigError(f"{name} is only for people as experts, but the expert is {self.expert!r}; leave it out")
 
     @property
     def by_person(self) -> bool:

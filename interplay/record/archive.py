@@ -91,8 +91,7 @@ class Released(NamedTuple):
 
 class Archive:
     """Episodes on disk and their catalogue; safe to share between threads.
-    `statistics` are computed in every episode that is recorded here, in addition to the statistics of its world and its
-    task."""
+    `statistics` are computed in every episode recorded here, in addition to the statistics of its world and its task."""
 
     def __init__(self, root: Path, database: Database) -> None:
         self.root = root
@@ -242,7 +241,7 @@ class Archive:
             owners = dict.fromkeys(task.seats, Owner(actor, actor_kind, participant_id))
         if owners.keys() != set(task.seats):
             raise RecordingError(
-                f"task {task.id} has the seats {', '.join(task.seats)}; owners were given of {', '.join(owners) or 'none'}"
+                f"task {task.id} has the seats {', '.join(task.seats)}; owners were given for {', '.join(owners) or 'none'}"
             )
         for owner in owners.values():
             if owner.kind not in queries.ACTOR_KINDS:
@@ -326,7 +325,7 @@ class Archive:
                 if record.table(["step"]).num_rows == 1:  # nor was another one made meanwhile
                     if record.is_damaged:
                         raise RecordingError(
-                            f"{paths[0]} is damaged behind its first observation: no step of it can be read.\n"
+                            f"{paths[0]} is damaged after its first observation: none of its steps can be read.\n"
                             f"Set it aside with:  interplay episodes repair --data {self.root}"
                         )
                     journal.remove(paths, keep=False)

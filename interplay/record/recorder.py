@@ -39,8 +39,7 @@ _CONSTANT = {int, bool, str, float}
 """Types whose objects cannot change."""
 _WINDOW_LOG = 18
 """Compression window: 2**18 bytes, several pictures of an Atari game, in a buffer that stays in the cache.
-Long parts of a picture equal parts of earlier pictures. So a small table that finds only long parts gives the same size and
-takes a quarter less time."""
+Pictures repeat long parts of earlier ones. A small table, which finds only long parts, takes a quarter less time."""
 
 
 def new_header(

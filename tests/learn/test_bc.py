@@ -251,7 +251,7 @@ def test_learning_does_not_depend_on_the_order_in_which_games_were_sealed(archiv
 
 
 def test_cloning_takes_no_learned_reward():
-    with pytest.raises(ConfigError, match="bc imitates and learns from no reward; leave out reward"):
+    with pytest.raises(ConfigError, match="bc imitates and does not learn from rewards; leave out reward"):
         replace(SMALL, reward="liked")
 
 

@@ -180,5 +180,5 @@ def test_a_video_of_a_colour_space_that_nothing_converts_is_named(tmp_path, is_s
             for out in to_ycgco.filter(packet if packet.size else None):
                 out.stream = stream
                 new.mux(out)
-    with pytest.raises(RecordingsError, match=r"wheel\.mp4 says that its colour space is 8; .*\nWrite its right one"):
+    with pytest.raises(RecordingsError, match=r"wheel\.mp4 says that its colour space is 8; .*\nCorrect this in a copy"):
         next(iter(Loader([tmp_path / "wheel.jsonl"], is_small=is_small)))

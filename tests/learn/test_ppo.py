@@ -383,9 +383,9 @@ def test_an_agent_that_learned_in_every_seat_sits_in_any(data, capsys):
         (
             ["--observation", "state", "--reward", "other"],
             1,
-            "is of task gymnasium/taxi, and this run of gymnasium/frozen_lake",
+            "is of task gymnasium/taxi, but this run is of gymnasium/frozen_lake",
         ),
-        (["--observation", "state", "--reward", "pictures"], 1, "sees games through 'native', and this run through 'state'"),
+        (["--observation", "state", "--reward", "pictures"], 1, "sees games through 'native', but this run through 'state'"),
         (["--games", "2", "--workers", "3"], 2, "workers must be at most games, which is 2, got 3"),
         (["--games", "2", "--horizon", "8"], 2, "2 games x 8 (horizon) = 16, got 256"),
         (["--steps", "0"], 2, "steps must lie between 1 and"),

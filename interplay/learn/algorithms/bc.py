@@ -158,7 +158,7 @@ def group_weights(until_takeover: np.ndarray | None, config: BCConfig) -> np.nda
         raw[0] = others / counts[0]
     if not raw @ counts > 0:
         raise TransitionError(
-            f"no decision has a weight: {counts[0]} were taken over, {counts[1]} came shortly before, {counts[2]} are others\n"
+            f"all decisions have weight 0: {counts[0]} after takeovers, {counts[1]} shortly before, and {counts[2]} others\n"
             "Give one of --takeover-weight, --before-weight and --rest-weight that is above 0."
         )
     return raw * counts.sum() / (raw @ counts)

@@ -60,7 +60,7 @@ def practise(
         reward = None if config.reward is None else reward_of(archive, config.reward, task, task.seats)
         if reward is not None and (looks := reward.description["observation"]) != config.observation:
             raise RewardError(
-                f"reward {reward.name!r} sees games through {looks!r}, and this run through {config.observation!r}\n"
+                f"reward {reward.name!r} sees games through {looks!r}, but this run through {config.observation!r}\n"
                 f"Learn with the same pipeline:  --observation {looks}"
             )
         result = run(config, task, folder, reward, resume=resume, on_update=on_update, on_metrics=on_metrics)

@@ -272,14 +272,14 @@ def kind_of(task: Task, observation: str) -> Kind:
             require_discrete(space, task, "ppo")
             if space != spaces[task.seats[0]]:
                 raise RunError(
-                    f"the seats of task {task.id} have other actions than each other, and one network plays them all: "
+                    f"the seats of task {task.id} have different actions, but one network plays them all: "
                     f"{task.seats[0]} has {spaces[task.seats[0]]}, {seat} has {space}"
                 )
         game.begin(0)
         shapes = {seat: seen.shape for seat, seen in zip(task.seats, game.seen, strict=True)}
         if len(set(shapes.values())) > 1:
             raise RunError(
-                f"the seats of task {task.id} see observations of different shapes, and one network plays them all: "
+                f"the seats of task {task.id} see observations of different shapes, but one network plays them all: "
                 + ", ".join(f"{seat} {shape}" for seat, shape in shapes.items())
             )
         first = spaces[task.seats[0]]

@@ -61,7 +61,7 @@ def recording_files(folder: Path) -> dict[Path, str]:
     if not found:
         raise RecordingsError(
             f"{folder} holds {amount(len(all_files(folder)), 'recording')}, none below a folder named for its task\n"
-            f"Put them into folders {', '.join(FOLDERS)}; those of another task become episodes without this:  "
+            f"Put them into folders {', '.join(FOLDERS)}; recordings of another task become episodes with:  "
             f"interplay demos import {folder} --task TASK"
         )
     return found  # type: ignore[return-value]

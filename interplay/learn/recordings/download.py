@@ -101,7 +101,7 @@ def fetch(
     except OSError as error:
         remedy = "Free some space" if is_disk_full(error) else "Name another folder"
         raise RecordingsError(
-            f"cannot write to {folder}: {error.strerror or error}\nThe first part is kept. {remedy}, and call the same again."
+            f"cannot write to {folder}: {error.strerror or error}\nThe first part is kept. {remedy}, then start again."
         ) from error
     if result.refused and not (result.fetched or result.there_already or result.over_quota):
         name, reason = next(iter(result.refused.items()))

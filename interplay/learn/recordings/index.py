@@ -87,7 +87,7 @@ def _entry(base: str, path: str, named: str, where: str) -> Entry:
     address = address_of(without) if "://" in without else None
     if "://" in without and (address is None or not {"?", "#"}.isdisjoint(without)):
         raise RecordingsError(
-            f"{where} is {path[:200]!r}\nAn address begins with http:// or https:// and has no ? or #: endings come behind it."
+            f"{where} is {path[:200]!r}\nAn address begins with http:// or https:// and has no ? or #: endings are added to it."
         )
     parts = PurePosixPath(without).parts if address is None else PurePosixPath(without.split("://", 1)[1]).parts[1:]
     stem = parts[-1] if parts else ""

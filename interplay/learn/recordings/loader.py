@@ -120,7 +120,7 @@ class Loader:
         except _ffmpeg_error() as error:
             raise RecordingsError(
                 f"{part.with_suffix('.mp4')} says that its colour space is {int(frame.colorspace)}; FFmpeg cannot convert it\n"
-                "Write its right one into a copy:  ffmpeg -i OLD.mp4 -c copy -bsf:v h264_metadata=matrix_coefficients=1 NEW.mp4"
+                "Correct this in a copy:  ffmpeg -i OLD.mp4 -c copy -bsf:v h264_metadata=matrix_coefficients=1 NEW.mp4"
             ) from error
         if cursor is not None:
             draw_cursor(whole, cursor)
@@ -178,8 +178,8 @@ class Loader:
             if abs(num_lines - num_frames) > 1:
                 said = f"{part.name} has {amount(num_lines, 'line')}, and its video {amount(num_frames, 'frame')}"
                 if not self.cut:
-                    raise RecordingsError(f"{said}\nFetch both again, or take what both have:  --cut")
-                self.remarks.append(f"{said}: what one has alone is left out")
+                    raise RecordingsError(f"{said}\nFetch both again, or use only the steps that both have:  --cut")
+                self.remarks.append(f"{said}: the steps that only one has are left out")
             for _ in range(num_lines - num_frames):
                 next(labels)
         if num_unreadable:

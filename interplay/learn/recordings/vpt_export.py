@@ -84,7 +84,7 @@ def why_not(episode: Episode) -> str:
     if not episode.num_steps:
         return "it has no step"
     if len(episode.task.seats) > 1:
-        return "it has several seats, and such a recording is of one player"
+        return "it has several seats, but such a recording has one player"
     (space,) = episode.header.action_spaces.values()
     if set(getattr(space, "spaces", {})) != {*minerl_actions.KEYS, minerl_actions.CAMERA}:
         return "its actions are not the keys and the camera of Minecraft"

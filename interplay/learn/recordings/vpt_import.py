@@ -89,7 +89,7 @@ def import_recordings(
         ours = next(filter(None, (own_task_of(folder, path) for path in files)), "TASK")
         raise RecordingsError(
             f"{folder} holds {amount(len(files), 'recording')}, none below a folder named for its task\n"
-            f"Put them into folders {', '.join(FOLDERS)}, or say which it is:  --task {ours}"
+            f"Put them into folders {', '.join(FOLDERS)}, or name their task:  --task {ours}"
         )
     result = ImportedRecordings(Imported())
     paths: dict[str, Path] = {}
@@ -119,7 +119,7 @@ def _brought(parts: Sequence[Recording], task: Task, loader: Loader, advance: Ca
     name = RecordingName.parse(parts[0].stem)
     seat = task.seats[0]
     if len(task.seats) > 1:
-        raise RecordingsError(f"{task.id} has {len(task.seats)} seats, and a recording is of one player\nGive another --task.")
+        raise RecordingsError(f"{task.id} has {len(task.seats)} seats, but a recording has one player\nGive another --task.")
     stream = _Stream(loader, seat, _outcome(parts), advance)
     height, width = stream.picture(0).shape[:2]
     return Brought(

@@ -63,7 +63,7 @@ def _task_of(published: Published) -> Task:
         task = find(f"atari/{published.game}")
     else:
         raise RecordingError(
-            f"its game is {published.game or 'not said'}; known are {', '.join([*_GAMES, *_FOR_TWO])}\n"
+            f"its game is {published.game or 'unknown'}; the known games are {', '.join([*_GAMES, *_FOR_TWO])}\n"
             f"Fetch {DOCUMENT} of the published data set again."
         )
     env = EnvSpec(task.env.id, {**task.env.options, "noop_max": 0})
@@ -100,7 +100,7 @@ class _Episode:
 
 def _read(published: Published) -> _Episode:
     if published.path is None:
-        raise RecordingError("its file is not there\nFetch the data set again, all its files in one folder.")
+        raise RecordingError("its file is missing\nFetch the data set again, with all its files in one folder.")
     steps = read_values(published.path)
     if not isinstance(steps, list) or not steps or not all(isinstance(step, dict) for step in steps):
         raise RecordingError("it is not a list of steps\nFetch it again.")
@@ -116,7 +116,7 @@ def _read(published: Published) -> _Episode:
         seen = step["prev_obs"][agents[0]]
         picture = seen.get("image") if isinstance(seen, dict) else seen
         if not isinstance(picture, Held) or picture.shape != (210, 160, 3) or picture.dtype != np.uint8:
-            raise RecordingError(f"step {number} has no picture of 160x210 colours\nFetch it again.")
+            raise RecordingError(f"step {number} has no colour picture of 160x210 pixels\nFetch it again.")
         pictures.append(picture)
     done = steps[-1]["done"]
     return _Episode(
@@ -159,13 +159,15 @@ def _brought(published: Published) -> Brought:
     task = _task_of(published)
     held = _read(published)
     if len(held.agents) != len(task.seats):
-        raise RecordingError(f"it has {len(held.agents)} agents, and {published.game} has {len(task.seats)}\nFetch it again.")
+        raise RecordingError(f"it has {len(held.agents)} agents, but {published.game} has {len(task.seats)}\nFetch it again.")
     if not EPISODE_ID.fullmatch(published.id):
-        raise RecordingError(f"it is called {published.id[:80]!r}, which is no id of an episode\nFetch it again.")
+        raise RecordingError(f"it is called {published.id[:80]!r}, which is not the id of an episode\nFetch it again.")
     known = _actions_of(task.env.id)
     for agent, actions in held.actions.items():
         if wrong := next((action for action in actions if not 0 <= action < len(known)), None):
-            raise RecordingError(f"{agent[:40]!r} gives action {wrong}, and {published.game} has {len(known)}\nFetch it again.")
+            raise RecordingError(
+                f"{agent[:40]!r} gives action {wrong}, but {published.game} has only {len(known)} actions\nFetch it again."
+            )
     seats = dict(zip(task.seats, held.agents, strict=True))
     waited = replace(task, env=EnvSpec(task.env.id, {**task.env.options, "noop_max": _NOOPS}))
     names = {seat: _names(published, agent, set(held.kinds[agent])) for seat, agent in seats.items()}

@@ -195,7 +195,7 @@ class _DataSet:
                 with pq.ParquetFile(path) as file:
                     parts.append(file.read_row_group(group))
             if not parts:
-                raise ValueError("there is no step of it")
+                raise ValueError("it has no step")
             table = pa.concat_tables(parts)
             table = table.filter(pa.array([name == said["episode"] for name in table.column("episode").to_pylist()]))
             table = table.sort_by("step")

@@ -83,7 +83,7 @@ def _plan(of_task: dict[str, list[Episode]], out: str, seat: str | None) -> list
     named = is_id(out)
     if named and len(of_task) > 1:
         raise ExportError(
-            f"--out {out} names one data set, and the episodes are of {len(of_task)} tasks: {', '.join(sorted(of_task))}\n"
+            f"--out {out} names one data set, but the episodes are of {len(of_task)} tasks: {', '.join(sorted(of_task))}\n"
             "Choose one with --task, or give a folder:  --out ./minari"
         )
     all_seats = {name for episodes in of_task.values() for name in episodes[0].task.seats}
@@ -131,7 +131,7 @@ class _Writer:
             self._storage = self._open(episode, space)
         elif space != self._space:
             raise ExportError(
-                f"episode {episode.id} has observations of {space}, and the ones before it of {self._space}\n"
+                f"episode {episode.id} has observations of {space}, but earlier episodes have observations of {self._space}\n"
                 "Choose episodes whose pictures have one size, by --where."
             )
         storage = self._storage
@@ -211,7 +211,7 @@ def _decisions(episode: Episode, seat: str, observations: str) -> tuple[Iterator
     if observations == ENVIRONMENT:
         if header.observation_space is None:
             raise ExportError(
-                f"episode {episode.id}: what {episode.env} returns is its picture\nExport it with:  --observations pixels"
+                f"episode {episode.id}: {episode.env}'s observations are its pictures\nExport it with:  --observations pixels"
             )
         space = by_seat(header.seats, header.observation_space)[seat]
         return (by_seat(header.seats, value)[seat] for value in episode.raw_observations()), lambda: space
@@ -219,8 +219,8 @@ def _decisions(episode: Episode, seat: str, observations: str) -> tuple[Iterator
     frames = episode.observed
     if seat != header.seats[0] and not _one_view(episode):
         raise ExportError(
-            f"episode {episode.id}: of {episode.env} a recording keeps what the first seat saw, {header.seats[0]}\n"
-            f"Export that one:  --seat {header.seats[0]}"
+            f"episode {episode.id}: a recording of {episode.env} keeps only what its first seat saw, {header.seats[0]}\n"
+            f"Export that seat:  --seat {header.seats[0]}"
         )
     return (picture for _, picture in observe(view, frames)), view.space
 

@@ -84,7 +84,7 @@ class _Source:
         self.id = str(said["dataset_id"])
         if not {"observation_space", "action_space"} <= said.keys():
             raise RecordingError(
-                "it does not say its spaces, as data sets of Minari before 0.4.3 may\nWrite it again with a newer Minari first."
+                "it does not state its spaces (as before Minari 0.4.3)\nWrite it again with a newer Minari first."
             )
         try:
             _check_sizes(folder, said)
@@ -122,7 +122,7 @@ class _Source:
         """Read a data set that another program wrote; its environment must be registered here."""
         spec = self.dataset.env_spec
         if spec is None:
-            raise RecordingError("it does not say which environment it is of, so no task can be made of it")
+            raise RecordingError("it does not say which environment it comes from, so no task can be made for it")
         register_atari(spec.id)
         if spec.id not in gymnasium.registry:
             needs = ", ".join(said.get("requirements", [])) or f"the package that brings {spec.id}"
@@ -140,7 +140,7 @@ def _check_sizes(folder: Path, said: dict[str, Any]) -> None:
 
     def look(name: str, item: Any) -> None:
         if isinstance(item, h5py.Dataset) and item.nbytes > (1 << 20) + _MOST_PACKED * (stored := item.id.get_storage_size()):
-            raise ValueError(f"{name} has the shape {item.shape}, {item.nbytes:,} bytes, and {stored:,} bytes are stored of it")
+            raise ValueError(f"{name} has the shape {item.shape}, {item.nbytes:,} bytes, but only {stored:,} bytes are stored")
 
     held = sum(1 for _ in folder.glob(f"*/{places.METADATA}"))
     if (path := folder / "main_data.hdf5").exists():
@@ -148,7 +148,7 @@ def _check_sizes(folder: Path, said: dict[str, Any]) -> None:
             held = len(file)
             file.visititems(look)
     if not 0 <= (count := int(said["total_episodes"])) <= held:
-        raise ValueError(f"it says that it has {count:,} episodes, and holds {held:,}")
+        raise ValueError(f"it states {count:,} episodes, but holds {held:,}")
 
 
 def _import_game(importing: Importing, sources: dict[str, _Source], advance: Callable[[int], None] | None) -> None:
@@ -168,7 +168,7 @@ def _import_game(importing: Importing, sources: dict[str, _Source], advance: Cal
         def read(name: str = name) -> Brought:
             nonlocal num_steps
             if any(name not in of_seat for of_seat in numbers.values()):
-                raise RecordingError("not every seat has it; export all seats together")
+                raise RecordingError("not every seat has this episode; export all seats together")
             parts = {seat: _Part(source, numbers[seat][name]) for seat, source in sources.items()}
             num_steps = sum(part.num_steps for part in parts.values())
             return _brought(parts)

@@ -134,7 +134,7 @@ class Unpickler(pickle._Unpickler):
         return _NAMES[module, name]
 
     def persistent_load(self, pid: Any) -> Any:
-        raise Refused(f"it holds a thing kept elsewhere; {_PLAIN}")
+        raise Refused(f"it refers to an object outside the file; {_PLAIN}")
 
 
 class Output:
@@ -174,7 +174,7 @@ def document_of(file: BinaryIO, tag: str) -> str:
     except Refused:
         raise
     except (MemoryError, RecursionError):
-        raise Refused("it asks for more memory than such a file needs, or is too deep; it was not read") from None
+        raise Refused("it asks for more memory than such a file needs, or is nested too deeply; it was not read") from None
     except EOFError as error:
         if "end-of-stream" in str(error):  # of what unpacks it
             raise Refused(f"it cannot be unpacked: {error}\nFetch it again.") from None

@@ -138,7 +138,7 @@ def check_code(archive: Archive, task: Task, statistics: Iterable[StatisticSpec]
         named += [f"the world {task.env.id!r}"] if ":" in task.env.name else []
     if named:
         raise RecordingError(
-            f"its task names code to run, {named[0]}, and nothing was played of this task here\n"
+            f"its task names code to run, {named[0]}, and this task was never played here\n"
             f"If you trust that code, play {task.id} here once, with its suite file; then bring the episodes again."
         )
 
@@ -201,7 +201,7 @@ class Importing:
         Raises:
             RecordingError: If another process imports, or every episode was refused.
         """
-        busy = f"another process imports episodes into {archive.root}\nWait until it ends, and call the same again."
+        busy = f"another process imports episodes into {archive.root}\nWait until it ends, then start again."
         with ExitStack() as stack:
             stack.enter_context(alone(archive.root / _LOCK, otherwise=RecordingError(busy)))
             for left in archive.root.glob(f"{_SCRATCH}*"):
@@ -229,7 +229,7 @@ class Importing:
             if is_disk_full(error):  # and stays full for the others
                 raise RecordingError(
                     f"the disk is full: {label} could not be written\n"
-                    "Free some space, then import again: what is there already is kept and not made twice."
+                    "Free some space, then import again: the episodes imported so far are kept."
                 ) from error
             if isinstance(error, InterplayError):
                 self.result.refused[label] = str(error)

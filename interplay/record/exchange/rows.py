@@ -81,7 +81,7 @@ class Description:
         for name in ("action_spaces", "observation_space", "palette", "height", "width"):
             if mine[name] != its[name]:
                 raise ExportError(
-                    f"episode {episode.id} has another {name.replace('_', ' ')} than those before it, and a data set has one\n"
+                    f"episode {episode.id} has another {name.replace('_', ' ')} than earlier episodes, but a data set has one\n"
                     "Choose episodes that are alike, by --where."
                 )
 

@@ -70,8 +70,8 @@ def by_task(episodes: Sequence[Episode]) -> tuple[dict[str, list[Episode]], dict
         versions = {episode.task_hash for episode in of_task}
         if len(versions) > 1:
             raise ExportError(
-                f"the episodes of {task_id} are of {len(versions)} versions of the task, and a data set has one environment\n"
-                f"Choose one:  --where 'task_hash = {sorted(versions)[0]}'"
+                f"the episodes of {task_id} are of {len(versions)} versions of the task, but a data set has one environment\n"
+                f"Choose one version:  --where 'task_hash = {sorted(versions)[0]}'"
             )
     return dict(sorted(found.items())), left_out
 
