@@ -258,7 +258,7 @@ def claimed(folder: Path, name: str, *, resume: bool, what: str = "policy", last
             f"{folder} cannot be made: {error.strerror}\nChoose another data folder (--data), or make it writable."
         ) from error
     lock = folder / ".lock"
-    busy = f"another process is at the run {name!r} in {folder}\nWait until it ends, or choose another name."
+    busy = f"another process works on the run {name!r} in {folder}\nWait until it ends, or choose another name."
     with alone(lock, otherwise=ConfigError(busy)):
         try:
             _check_run(folder, name, resume=resume, what=what, last=last)

@@ -286,7 +286,7 @@ class Recorder:
             left_out = named - kept.keys() - self._left_out
             if left_out:
                 self._left_out |= left_out
-                log.warning("%s: info holds what is not recorded: %s", self._header.task.env.id, ", ".join(sorted(left_out)))
+                log.warning("%s: these infos are not recorded: %s", self._header.task.env.id, ", ".join(sorted(left_out)))
         if (key := repr(kept)) != self._kept:  # most steps repeat the last one's; `==` takes 1 for True and 0.0 for -0.0
             self._kept, self._info_text = key, info_text(kept)
         return self._info_text

@@ -261,7 +261,7 @@ def test_resuming_what_never_reached_a_checkpoint_begins_anew(archive):
 
 def test_of_two_runs_of_one_name_the_second_is_refused(archive):
     folder = archive.root / "models" / "twice"
-    refused = pytest.raises(ConfigError, match="another process is at the run 'twice'")
+    refused = pytest.raises(ConfigError, match="another process works on the run 'twice'")
     with claimed(folder, "twice", resume=False), refused:
         train(archive, SMALL, "twice", resume=True)
     assert not folder.exists()

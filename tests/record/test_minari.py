@@ -131,7 +131,7 @@ def test_seats_are_data_sets_and_come_back_as_one_game(archive, other, tmp_path)
         np.testing.assert_array_equal(episode.rewards(seat), first.rewards(seat))
     assert episode.seats == first.seats
     np.testing.assert_array_equal(episode.frames[10].pixels, first.frames[10].pixels)
-    with pytest.raises(RecordingError, match="it is the seat left of a game, and there is no data set of right"):
+    with pytest.raises(RecordingError, match="it is the seat left of a game, but there is no data set of right"):
         import_data_sets(other, str(tmp_path / "out" / written[0].id))
 
 

@@ -80,7 +80,7 @@ def export(
 def why_not(episode: Episode) -> str:
     """Reason why an episode cannot be exported as such a recording; empty if it can."""
     if episode.is_video_only:
-        return "a video only: nothing was recorded step by step"
+        return "it is only a video: nothing was recorded step by step"
     if not episode.num_steps:
         return "it has no step"
     if len(episode.task.seats) > 1:

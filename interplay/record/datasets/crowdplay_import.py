@@ -41,7 +41,7 @@ _SEED, _NOOPS = 0, 2
 """With this seed, a world that waits for at most two steps waits for exactly two."""
 _PERSON, _AGENT = 1, 2
 """Kinds of owner of a step, as CrowdPlay writes them."""
-_NOT_STORED = "CrowdPlay stored no picture after the last step: the one before it stands there"
+_NOT_STORED = "CrowdPlay stored no picture after the last step: the picture before that step is used"
 
 
 def _parts(folder: Path) -> list[Part]:

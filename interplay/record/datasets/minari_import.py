@@ -156,8 +156,8 @@ def _import_game(importing: Importing, sources: dict[str, _Source], advance: Cal
     if missing := [seat for seat in first.task.seats if seat not in sources]:
         for source in sources.values():
             importing.result.refused[source.id] = (
-                f"it is the seat {source.seat} of a game, and there is no data set of {', '.join(missing)}\n"
-                "Give the folder that holds all of them."
+                f"it is the seat {source.seat} of a game, but there is no data set of {', '.join(missing)}\n"
+                "Give the folder that holds the data sets of all seats."
             )
         return
     sources = {seat: sources[seat] for seat in first.task.seats}
@@ -257,7 +257,7 @@ def _brought(parts: dict[str, _Part]) -> Brought:
         and isinstance(first.observations[0], np.ndarray)
         and first.observations[0].ndim > 1
     ):
-        reason = reason or "its pictures are JPEG, and so not those that were seen"
+        reason = reason or "its pictures are JPEG, so they are not exact"
     by_seat = {seat: part.source.dataset for seat, part in parts.items()}
     spaces = Spaces(
         gymnasium.spaces.Dict({seat: one.action_space for seat, one in by_seat.items()}),

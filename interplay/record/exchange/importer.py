@@ -307,7 +307,7 @@ class Importing:
                 if given.terminated != coming.terminated or (
                     given.truncated != coming.truncated and not (is_last and coming.truncated)
                 ):
-                    return f"the replay ends otherwise at step {step}"
+                    return f"the replay ends in another way at step {step}"
             outcome = played.outcome or "quit"
             if outcome != "terminated" and brought.outcome in ("time_limit", "quit", "left", "interrupted"):
                 outcome = brought.outcome

@@ -129,7 +129,7 @@ def _refusal(answer: httpx.Response, body: bytes) -> PullError:
             f"{where} does not accept this token\nThe operator's token is in operator.token of that server's data folder."
         )
     if not answer.is_error:
-        return PullError(f"{where} answers {answer.status_code}\nGive the address that it finally has.")
+        return PullError(f"{where} answers {answer.status_code}\nGive the address to which this one leads.")
     try:
         message = dict(json.loads(body)).get("message")
     except (ValueError, TypeError, RecursionError):

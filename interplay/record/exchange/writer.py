@@ -78,7 +78,7 @@ def by_task(episodes: Sequence[Episode]) -> tuple[dict[str, list[Episode]], dict
 
 def _why_left_out(episode: Episode) -> str:
     if episode.is_video_only:
-        return "a video only: nothing was recorded step by step"
+        return "it is only a video: nothing was recorded step by step"
     return "" if episode.num_steps else "it has no step"
 
 
