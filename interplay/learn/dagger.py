@@ -10,8 +10,8 @@ With an agent as expert, labels are part of the episodes: the learner owns the s
 that the expert would have taken. With people as experts, the learner shares a wheel with a person; the person's actions after
 taking over are the labels ("HG-DAgger", Kelly et al. 2019, without its measure of risk).
 
-Differences from the paper: each policy is trained from fresh weights. The paper returns the best policy; here the last one is
-not said to be the best, because agents are compared on held-out seeds. A decision of the learner may last several steps; its
+Differences from the paper: each policy is trained from fresh weights. The paper returns the best policy; here no policy
+is called the best, because agents are compared on held-out seeds. A decision of the learner may last several steps; its
 label is the action that the expert would have taken for most of these steps, as for demonstrations.
 """
 

@@ -27,7 +27,7 @@ class Shards:
     Args:
         parts: Latents of each episode, float32, shape (T + 1, hidsize); or shape (T, hidsize) for a recording without a picture
             after its last action: then the last latent is used twice.
-        lengths: T + 1 of each episode.
+        lengths: Number of latents of each episode: T + 1.
     """
 
     dtype = np.dtype(np.float32)

@@ -46,7 +46,7 @@ def load(
     A recording has native frames, each with an action and a reward; a network decides once in `frame_skip` (4) frames.
     The decision at step t has the pipeline's observation of step t. Its label is the action held for most of steps t to t + 3
     (ties: the action pressed first), because people press keys at any frame. Its reward is the sum over the same steps.
-    The last decision of an episode is kept although it has fewer steps; its next observation is the one after the last step.
+    The last decision of an episode is kept although it has fewer steps; its next observation follows the last step.
     At an offset above 0, an additional first decision sees the first frame and lasts to the offset, or to the end of a shorter
     episode. So each stream has all rewards and the end of its episode.
 
@@ -108,7 +108,7 @@ def by(actor: str | None, data: Transitions) -> Transitions:
 
 
 def held_actions(actions: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """Label of each decision, int64: the action held for most of its steps; of equally long ones the first.
+    """Label of each decision, int64: the action held for most of its steps; if two are held equally long, the first.
 
     Args:
         actions: int, shape (T,).
@@ -296,7 +296,7 @@ def _write_pictures(
 
 
 def _frames(episode: Episode, seat: str | None, num_steps: int, view: Pipeline) -> Iterator[Frame]:
-    """Yield the frames that a pipeline needs: those of the first `num_steps` steps, and the one after them."""
+    """Yield the frames that a pipeline needs: the frames of the first `num_steps` steps and the next frame."""
     if view.looks_at == "view":
         yield from episode.observed.passing(0, num_steps + 1)
         return

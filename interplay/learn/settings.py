@@ -43,7 +43,7 @@ class BCConfig(TrainingConfig):
     before_weight: float = setting(1.0, "Weight of an agent's decision shortly before a person took over.", low=0, high=1e6)
     rest_weight: float = setting(1.0, "Weight of every other decision.", low=0, high=1e6)
     before_steps: int = setting(60, "Steps before a takeover that count as shortly before it.", low=0, high=10**9)
-    equal_shares: bool = setting(False, "Give decisions of people who took over as much weight as all others together.")
+    equal_shares: bool = setting(False, "Weigh all decisions after takeovers as much as all other decisions together.")
 
     @classmethod
     def fast(cls, task: str, **settings: Any) -> Self:
@@ -242,7 +242,7 @@ class IQLConfig(OfflineConfig):
     learning_rate: float = inherited(OfflineConfig, "learning_rate", 3e-4)
     critics: int = inherited(OfflineConfig, "critics", 2)
     expectile: float = setting(0.7, "Expectile of the taken actions' values that is the value of a state.", above=0, high=1)
-    sharpness: float = setting(3.0, "How much more better actions are imitated (beta in the paper).", low=0, high=1000)
+    sharpness: float = setting(3.0, "How strongly imitation prefers better actions (beta in the paper).", low=0, high=1000)
     max_weight: float = setting(100.0, "Largest weight of an imitated action.", above=0, high=1e9)
     target_rate: float = setting(
         0.005, "Share by which target networks approach the value networks at each update.", above=0, high=1

@@ -157,7 +157,7 @@ class Archive:
         limit: int | None = None,
         offset: int = 0,
     ) -> Released:
-        """Return the episodes that may leave this data folder, oldest first: all people in them agreed, or there are no people.
+        """Return the episodes that may leave this data folder, oldest first: all people in them agreed, or no people played.
 
         All code that gives episodes to others calls this method. The database applies the rule, so no condition can avoid it.
 

@@ -8,7 +8,7 @@ then three independent choices: one of 8641 combinations of buttons, one of 121 
 and begins near ln(8641 * 121 * 2) = 14.553. From pixels the same choices are made by the convolutions of Espeholt et al. 2018
 (IMPALA, figure 3, right).
 
-Differences from BEDD's code: the learning rate is the configured one (BEDD's was always 1e-3); there is no value network (in
+Differences from BEDD's code: the learning rate can be set (BEDD's was always 1e-3); there is no value network (in
 BEDD's code only `l2_weight` changed it); a step counts as still if its choices do nothing (BEDD looked at the mouse before its
 movement was put into bins); `mask_camera` leaves log p(camera) out where the chosen buttons do not turn the camera;
 `escape_weight` gives decisions that press ESC more weight.

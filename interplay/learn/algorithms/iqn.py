@@ -6,7 +6,7 @@ quantiles of the action taken and the targets: the reward plus the discounted qu
 
 Differences: the choice of the next action, its quantiles and the prediction each draw the same number of fractions; the loss is
 a sum over predicted quantiles and a mean over targets; the target network is first updated right after the first update. All
-as in d3rlpy.
+of this is as in d3rlpy.
 """
 
 from __future__ import annotations

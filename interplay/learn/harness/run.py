@@ -88,7 +88,7 @@ SCHEDULES: dict[str, Callable[[float], float]] = {
 
 @dataclass(frozen=True)
 class TrainingResult:
-    """The result of a run; `updates` and `seconds` (without loading) include those before a resume.
+    """The result of a run; `updates` and `seconds` (without loading) also count what was done before a resume.
 
     `metrics` is the last line of `metrics.jsonl`. `num_decisions` counts training and held-out decisions, and `num_episodes`
     their episodes. A run that plays counts only finished episodes.

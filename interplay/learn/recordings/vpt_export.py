@@ -1,8 +1,8 @@
 """Write episodes as recordings in the form that VPT and BEDD publish, for programs that read such recordings.
 
 A line is the player's action in a step, and its frame is the observation before the action. The video has one more frame, the
-last observation. Lines have the fields of BEDD's: mouse, keyboard, whether a menu is open, and the hotbar's slot. They have no
-angles; the mouse gives the camera. The slot is the last one chosen by a key, so readers take a change for that key.
+last observation. Lines have BEDD's fields: mouse, keyboard, whether a menu is open, and the hotbar's slot. They have no angles;
+the mouse gives the camera. The slot is the last slot chosen by a key, so readers interpret a change of slot as that key.
 """
 
 from __future__ import annotations

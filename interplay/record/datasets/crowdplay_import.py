@@ -2,9 +2,9 @@
 
 CrowdPlay stored the picture before each step, but not the picture after the last step. It stored no seed and no version of the
 emulator. A game began as the console does, without random numbers, so actions decide everything unless the world was changed
-(some games of two players began at random places). With one player, its emulator for several players begins where ours is after
-two steps without action, so both starts are tried. An episode is proved if a replay shows every stored picture, reward, end and
-console memory.
+(some games of two players began at random places). CrowdPlay also ran games of one player in an emulator for several players,
+which begins where our emulator is after two idle steps. So both starts are tried. An episode is proved if a replay shows every
+stored picture, reward, end and console memory.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _NUM_ACTIONS = 18
 _BYTES_A_STEP = 190
 """Approximate bytes per step in the published files, for the progress bar."""
 _GAMES = ("beam_rider", "breakout", "montezuma_revenge", "qbert", "riverraid", "space_invaders")
-"""Games for one player; CrowdPlay uses the same names as we do, those of the cartridges."""
+"""Games for one player; CrowdPlay and Interplay both use the names of the cartridges."""
 _FOR_TWO = ("space_invaders_2p", "space_invaders_ai")
 _SEED, _NOOPS = 0, 2
 """With this seed, a world that waits for at most two steps waits for exactly two."""

@@ -71,7 +71,7 @@ def read_values(path: Path, limits: Limits = Limits()) -> Any:
 
 
 def read_each(pickles: Sequence[bytes], limits: Limits = SMALL) -> list[Any]:
-    """Return the value of each of many small pickles. A refused pickle has a `Refused` in its place, which is not raised.
+    """Return the value of each of many small pickles. A refused pickle gives a `Refused` in the list, which is not raised.
 
     Raises:
         Refused: If one pickle ended the process that reads all of them.

@@ -32,7 +32,7 @@ from isal import isal_zlib
 
 _LARGE_BYTES = 4096
 _MOST_VALUES = 40_000_000
-"""Largest number of values in the JSON. A game of 28 minutes for two has 26 million bytes of console memory, each a value."""
+"""Largest number of values in the JSON. A game of two players for 28 minutes has 26 million values of console memory."""
 _KIND = re.compile(r"b1|[iu][1248]|f[248]")
 _PLAIN = "such a file holds arrays and plain values only. Nothing was run."
 

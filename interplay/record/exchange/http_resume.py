@@ -70,7 +70,7 @@ class Line:
             yield cls(client, refusal, sleep)
 
     def get(self, path: str, parameters: Parameters = (), *, most_bytes: int = _MAX_PAGE_BYTES) -> bytes:
-        """Return a short answer; of an answer longer than `most_bytes`, only its beginning."""
+        """Return an answer; if it is longer than `most_bytes`, return only its beginning."""
 
         def ask() -> bytes:
             with self._client.stream("GET", path, params=list(parameters) or None) as answer:

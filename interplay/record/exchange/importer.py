@@ -286,7 +286,7 @@ class Importing:
         )
 
     def _record(self, brought: Brought, played: RecordedEpisode, look: Look | None) -> Episode | str:
-        """Step a world through the stored steps and seal the episode; with `look`, return the first difference instead."""
+        """Step a world through the stored steps and seal the episode. If `look` finds a difference, return it in words."""
         assert played.recorder is not None
         try:
             observations, _ = played.start(UNKNOWN_SEED if brought.seed is None else brought.seed)

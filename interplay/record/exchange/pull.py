@@ -32,7 +32,7 @@ class PullError(RecordingError, MisuseError):
 
 
 class Asked(NamedTuple):
-    """Which episodes to fetch: those of a task, those that meet conditions, or those of a query saved on the other server."""
+    """Choice of episodes to fetch: by task, by conditions, or by a query that is saved on the other server."""
 
     task: str | None = None
     where: tuple[str, ...] = ()

@@ -139,7 +139,7 @@ class Queries:
             ]
 
     def choose(self, who: str, *, may_release: bool, note: str = "") -> None:
-        """Record whether games may be released: those of a participant, who made this choice, or all games in open play."""
+        """Record whether games may be released: a participant's games, as this person chose, or all games in open play."""
         number = None if who == EVERYBODY else participant_number(who)
         if number is None and who != EVERYBODY:
             raise QueryError(f"{who[:100]!r} is not a participant\nWrite {EVERYBODY}, or a name such as participant-7.")

@@ -41,7 +41,7 @@ def write_mp4(
         path: An existing file is replaced; the file appears only when it is complete.
         crf, preset: Quality and effort of x264.
         advance: Called with numbers of finished frames.
-        frames: The pictures; None means those that the player saw. Smaller pictures are enlarged to the size of the first.
+        frames: The pictures; by default, what the player saw. Smaller pictures are enlarged to the size of the first.
     Raises:
         RecordingError: If the file cannot be written.
     """

@@ -208,7 +208,7 @@ def by_seat(seats: Sequence[str], value: Any) -> Mapping[str, Any]:
 
 
 def columns(header: Header) -> list[pa.Field]:
-    """Return every column except `frame` and `snapshot`; journal and sealed file have the same ones."""
+    """Return every column except `frame` and `snapshot`; journal and sealed file have the same columns."""
     result = [pa.field("step", pa.int32())]
     result += [pa.field(f"action.{seat}", spaces.arrow_type(space)) for seat, space in header.action_spaces.items()]
     result += [pa.field(f"reward.{seat}", pa.float64()) for seat in header.seats]

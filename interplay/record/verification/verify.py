@@ -2,7 +2,7 @@
 
 First, the bytes of the file are compared with those that were sealed. The catalogue has the SHA-256 of the file, and the file
 has a digest of each row group, so a changed byte can be traced to its row group or to the footer. Then the episode is replayed,
-and frames, rewards, endings, infos and observations of the new run are compared with the recorded ones.
+and frames, rewards, endings, infos and observations of the new run are compared with the recording.
 """
 
 from __future__ import annotations
