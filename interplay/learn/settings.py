@@ -289,7 +289,7 @@ class PPOConfig(RunConfig):
         "control": {"observation": "state", "steps": 100_000, "learning_rate": 1e-3, "batch_size": 128, "epochs": 10},
     }
 
-    seat: str | None = setting(None, "Not used: the network plays every seat and learns from all.")
+    seat: str | None = setting(None, "Not allowed: one network plays every seat and learns from all.")
     steps: int = setting(
         1_000_000, "Decisions to learn from, of all games and seats; the last round is played to its end.", low=1, high=10**12
     )

@@ -34,7 +34,7 @@ DATABASE = "interplay.db"
 SITTING_GAP = timedelta(minutes=30)
 """If a player starts no game of a task for longer than this, the next game begins a new sitting."""
 MAX_COMPARED = 200
-"""Largest number of ids that are searched for one similar to an unknown id; strangers may ask often, so the search is short."""
+"""At most so many ids are compared with an unknown id; strangers may ask for any id, so the comparison must be short."""
 
 
 def open(data: str | Path = "interplay-data", database: str | None = None) -> Archive:

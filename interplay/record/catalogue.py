@@ -201,7 +201,7 @@ def listed(database: Database, wanted: EpisodeQuery) -> Sequence[EpisodeRow]:
 
 def withheld(database: Database, ids: Sequence[str], *, own: Collection[int] = ()) -> set[str]:
     """Return which of the given ids belong to withheld episodes: a person in such an episode has not agreed to a release.
-    Episodes that a participant in `own` played are left out, because players may see their own episodes."""
+    The result leaves out episodes that a participant in `own` played, because players may see their own episodes."""
     with database.look() as session:
         return releases.withheld_of(session, ids, own=own)
 

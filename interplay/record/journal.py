@@ -40,7 +40,7 @@ _CONTINUES = b"\xff\xff\xff\xff"
 END_OF_STREAM = _CONTINUES + bytes(4)
 _CHECK = struct.Struct("<8sQQ")
 _MARK = b"\x8eIPXXH3\n"
-"""Last part of a message's metadata, skipped by Arrow readers: this mark, the body's size, and the XXH3-64 of the message."""
+"""Last part of a message's metadata, skipped by Arrow readers: this mark, the body's size, and the XXH3-64 of other bytes."""
 DAMAGED = "damaged_journal"
 """Name of the statistic that marks an episode with unreadable parts; its journal's files are kept as `<name>.damaged`."""
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)

@@ -379,7 +379,7 @@ def test_an_agent_that_learned_in_every_seat_sits_in_any(data, capsys):
         ),
         (["--task", "together/cooperative_pong", "--seat", "left"], 1, "plays every seat of a task (left, right)"),
         (["--observation", "state", "--reward", "wid"], 2, "unknown reward 'wid'; did you mean 'wide'"),
-        (["--observation", "state", "--reward", "wide"], 1, "observations of shape (17,), and these games have (16,)"),
+        (["--observation", "state", "--reward", "wide"], 1, "observations of shape (17,), but these games give shape (16,)"),
         (
             ["--observation", "state", "--reward", "other"],
             1,

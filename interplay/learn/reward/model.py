@@ -71,7 +71,7 @@ def log_odds(difference: torch.Tensor, log_nu: torch.Tensor, *, has_draws: bool)
 
 
 class PreferenceLearner:
-    """The trained state of a run of the reward model, with its training pairs; each side of a pair has some decision."""
+    """The trained state of a run of the reward model, with its training pairs; each side has at least one decision."""
 
     def __init__(self, config: RewardConfig, data: Transitions, pairs: list[Pair], device: torch.device) -> None:
         self._config, self._data, self.device = config, data, device

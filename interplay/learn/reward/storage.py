@@ -64,7 +64,7 @@ class KeptReward:
         shape = tuple(self.description["encoder"]["shape"])
         if found != shape:
             raise RewardError(
-                f"reward {self.name!r} needs observations of shape {shape}, but those of these games have {found}: "
+                f"reward {self.name!r} needs observations of shape {shape}, but these games give shape {found}: "
                 f"they are of another version of the task\n{_REMEDY}"
             )
 

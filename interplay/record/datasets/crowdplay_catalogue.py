@@ -19,7 +19,7 @@ DOCUMENT = "dataset.sqlite"
 _SUFFIXES = (".pickle.bz2", ".pickle.gz", ".pickle")
 _VALUE_BYTES = 1 << 16
 _MOST_WORK = 20_000
-"""Limit of thousands of SQLite instructions while a database is read; a view in a foreign database may run without end."""
+"""Limit in thousands of SQLite instructions to read one database; a view in a foreign database may run without end."""
 _ID = re.compile(r"[0-9A-Za-z_-]{1,64}")
 
 

@@ -60,7 +60,7 @@ EPISODE_COLUMNS = {
     "score": (pa.float64(), "sum of the first seat's rewards"),
     "outcome": (pa.string(), "why it ended: `terminated`, `time_limit`, `quit`, `left` or `interrupted`"),
     "created_at": (pa.string(), "when it began, UTC"),
-    "facts": (pa.string(), "all other facts of it as JSON: owners of the seats, statistics, hashes"),
+    "facts": (pa.string(), "all other facts as JSON: owners of the seats, statistics, hashes"),
 }
 """Column of `episodes` -> its type and meaning."""
 

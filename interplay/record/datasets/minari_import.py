@@ -296,7 +296,7 @@ def _steps(parts: dict[str, _Part]) -> Iterator[Taken]:
 
 
 class _Seen:
-    """Compares the observations of a replay with those of the data set, after the data set's pipeline.
+    """Compares the observations of a replay, made by the data set's pipeline, with those of the data set.
     A pipeline gives all seats the same observation. Without a pipeline, the world's own observations are compared."""
 
     def __init__(self, task: Task, observations: str, seen: list[Any]) -> None:

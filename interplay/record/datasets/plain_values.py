@@ -60,7 +60,7 @@ def read_values(path: Path, limits: Limits = Limits()) -> Any:
     Arrays and bytes become `Held`, NumPy's numbers become Python numbers, and points in time become `datetime`.
 
     Raises:
-        Refused: If the file names other code, is cut off or malformed, or exceeds the limits. No code that it names has run.
+        Refused: If the file names forbidden code, is cut off or malformed, or exceeds the limits. No forbidden code has run.
         OSError: If the file cannot be opened.
     """
     with path.open("rb") as file:

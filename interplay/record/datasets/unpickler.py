@@ -167,7 +167,7 @@ def document_of(file: BinaryIO, tag: str) -> str:
     """Return the value of a pickle as JSON text.
 
     Raises:
-        Refused: If the file names other code, is cut off or malformed, or asks for too much.
+        Refused: If the file names code that is not allowed, is cut off or malformed, or asks for too much.
     """
     try:
         text = json.dumps(Unpickler(file).load(), default=lambda value: plain(tag, value), check_circular=False)

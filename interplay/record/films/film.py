@@ -136,7 +136,7 @@ class Clip(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Name that `Archive.video_path` accepts in place of an episode's id. Pages name a match, never this clip."""
+        """Name that `Archive.video_path` accepts in place of an episode's id. Web addresses name a match instead."""
         return f"{FOLDER}/{self.episode_id}-{self.first_step}-{self.last_step}"
 
 

@@ -161,7 +161,7 @@ def test_a_reward_of_another_version_of_the_task_is_refused(judged):
     archive = judged(20)
     fit(archive, replace(CONFIG, updates=2), "mine")
     data = load(archive.episodes()[:1], observation="state")
-    with pytest.raises(RewardError, match=r"of shape \(4,\), and these games have \(2,\): .*another version of the task"):
+    with pytest.raises(RewardError, match=r"of shape \(4,\), but these games give shape \(2,\): .*another version of the task"):
         relabelled(data, replace(data, pictures=data.pictures[:, :2]), load_reward(archive, "mine"))
 
 
