@@ -120,7 +120,7 @@ def test_what_is_no_model_file_says_so(tmp_path):
         read_model(path)
     for data, expected in (
         (b"", "it ends in the middle"),
-        (pickle.dumps({"a": 1})[:-1] + b"Q.", r"kept elsewhere.*\nThe \.model file comes first, then the \.weights file"),
+        (pickle.dumps({"a": 1})[:-1] + b"Q.", r"outside the file.*\nThe \.model file comes first, then the \.weights file"),
         (pickle.dumps(model_document())[:200], "it ends in the middle"),
         (pickle.dumps([1, 2]), r"not those of a \.model file"),
         (

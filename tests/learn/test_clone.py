@@ -276,7 +276,7 @@ def test_latents_that_are_no_numbers_end_the_run(tmp_path):
 def test_settings_that_contradict_each_other_are_refused():
     with pytest.raises(ConfigError, match=r"offsets and shift are for pictures"):
         config(embeddings="e", offsets=(0, 1))
-    with pytest.raises(ConfigError, match=r"channels must be numbers from 1 to 4096"):
+    with pytest.raises(ConfigError, match=r"channels must be one or more numbers from 1 to 4096"):
         config(channels=())
 
 

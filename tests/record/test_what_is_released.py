@@ -139,7 +139,7 @@ def test_each_rule_of_release(people):
     assert released(people) == agreed | {"no", "one-of-two", "open-1", "beside-yes", "beside-no"}
     with pytest.raises(QueryError, match="there is no participant-77 in this data folder"):
         queries.choose("participant-77", may_release=True)
-    with pytest.raises(QueryError, match="'ada' is nobody"):
+    with pytest.raises(QueryError, match="'ada' is not a participant"):
         queries.choose("ada", may_release=True)
     assert [one.who for one in queries.choices()][:2] == ["open-play", "participant-1"]
 
@@ -296,7 +296,7 @@ def test_a_saved_query_never_changes(people):
         with pytest.raises(QueryError, match=problem):
             queries.save(name)
     add(people, "no", hours(1.5), 2)
-    with pytest.raises(QueryError, match="no episode is to be saved; 1 fit, and may not be released"):
+    with pytest.raises(QueryError, match="no episode can be saved; 1 match, but may not be released"):
         queries.save("hidden", where=["participant_id = 2"])
 
 
