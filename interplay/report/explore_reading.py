@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from interplay.errors import InterplayError
-from interplay.explore.evaluation import metrics, runs
+from interplay.explore.evaluation import metrics
 from interplay.explore.instance import parse
 from interplay.explore.judging import judge
 from interplay.explore.results import verification
@@ -96,8 +96,7 @@ def reviewed(database: Database, studies: Sequence[str] | None) -> tuple[list[Re
 def played(archive: Archive) -> list[Played]:
     """Read the runs of models that were played to their end; runs that contradict their episodes are left out."""
     found = []
-    for path, run in runs.read_all(archive.root)[0].items():
-        result = metrics.result_of(run)
+    for path, (run, result) in metrics.read_all(archive.root)[0].items():
         if result.failed is None and result.outcomes and not verification.compared(archive, path, run, result, judge):
             needs = sum(len(one.get("needs", ())) for one in run.header["milestones"])
             tasks, length = ((), None) if run.instance is None else (run.instance.nodes, length_of(run.instance))
