@@ -67,7 +67,7 @@ def read_description(folder: Path) -> dict[str, Any]:
 
 
 def check_network(folder: Path, description: Mapping[str, Any], weights: Mapping[str, Any]) -> None:
-    """Refuse an architecture that is invalid or does not fit the actions or the weights; its memory is not allocated."""
+    """Refuse an architecture that is invalid, or does not fit the actions or the weights; no memory is allocated for it."""
     import torch
 
     from interplay.agents import networks

@@ -1,4 +1,4 @@
-"""Let an agent play a list of seeds, several at once; each game is recorded and filmed, and reused by a later run."""
+"""Let an agent play a list of seeds, several games at once; each game is recorded and filmed, and later runs reuse it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SHORT_S = 60.0
 
 @dataclass(frozen=True)
 class Job:
-    """One rollout to make, with all facts that another process needs; `draw` seeds the agents' generator."""
+    """One rollout to make, with all facts that another process needs. `draw` is the seed of the agents' random draws."""
 
     data: str
     database: str
@@ -75,7 +75,7 @@ def evaluate(
         The episodes, in the order of `seeds`.
     Raises:
         NotFoundError, AgentError: If there is no such agent or it cannot play this task.
-        EntrantError: If the agent would be judged but has the name that stands for people there. Nothing was played.
+        EntrantError: If the agent would be judged, but its name is reserved for people in judging; then no game is played.
     """
     check_playable(task)
     agents = dict.fromkeys(task.seats, agent) if isinstance(agent, str) else agent
@@ -115,7 +115,7 @@ def plan(
     video: bool,
     again: bool,
 ) -> tuple[list[Episode], list[Job]]:
-    """Return the existing episodes (filmed, if wanted), and the missing rollouts; `names` are the agents' own names."""
+    """Return the existing episodes (filmed if `video`) and the missing rollouts; `names`: seat -> its agent's own name."""
     first = names[task.seats[0]]
     limit = task.max_steps if max_steps is None else min(max_steps, task.max_steps)
     kept: dict[int, list[Episode]] = {}

@@ -1,4 +1,4 @@
-"""Encode composed actions of a block world (keys and camera) as three choices, which networks in first person make.
+"""Encode an action in a block world (keys and camera) as three choices, the outputs of networks in first person.
 
 | choice | how many | meaning |
 | --- | --- | --- |
@@ -7,7 +7,7 @@
 | escape | 2 | whether ESC is pressed, by which a player says that the task is done |
 
 The first two choices are VPT's (Baker et al. 2022, appendix C.1), the third is BEDD's (Milani et al. 2023). The keys `pickItem`
-and `swapHands` are left out.
+and `swapHands` are not encoded.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ class ParallelTask(pettingzoo.ParallelEnv):
         return self._env.action_space[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Start a game; without a seed, draw one from the generator of the last given seed."""
+        """Start a game; without a seed, draw one from a generator that began with the last given seed."""
         if seed is not None:
             self._rng = np.random.default_rng(seed)
         self._episode = RecordedEpisode(self._env)

@@ -62,5 +62,5 @@ class BeamRider:
 
 
 def _lane(box: Box) -> float:
-    """Beam on which a thing is, -2 to 2; a fraction if it is between two beams."""
+    """Number of the beam on which a thing is, -2 to 2; a fraction if the thing is between two beams."""
     return (box.x - CENTRE) / (BEAM_WIDTH * (1 - NARROWING * (NEAR - box.bottom)))

@@ -20,8 +20,8 @@ STAGE, LEDGE, FLOOR = 92, 135, 178
 class MontezumaRevenge:
     """The player of Montezuma's Revenge: a rule for each part of the first room leads to the key, then to the right door.
 
-    The rule depends on Joe's place, so a slip of the hand or a lost life only leads back to an earlier rule. Joe is found by
-    his shirt and hat, the skull by its white.
+    The place of the figure, Panama Joe, decides the rule, so a missed key or a lost life only leads back to an earlier rule.
+    Joe is found by the colours of his shirt and hat, the skull by its white.
     """
 
     jump_from = 94

@@ -1,7 +1,7 @@
 """Read VPT's published files: `.model`, with the network's sizes, and `.weights`. No code in these files is run.
 
-A `.model` file is a pickle, read by `interplay.record.datasets.plain_values`: numbers, texts, lists and dictionaries only.
-A `.weights` file is PyTorch's own, also a pickle inside, read with `weights_only`.
+A `.model` file is a pickle, read by `interplay.record.datasets.plain_values`: numbers, texts, lists and dictionaries only. A
+`.weights` file is a file of PyTorch, which also contains a pickle; it is read with `weights_only`.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def architecture_of(document: Mapping[str, Any], *, where: str) -> Architecture:
 
 
 def read_weights(path: Path) -> dict[str, torch.Tensor]:
-    """Read the tensors of a `.weights` file, by name; `CheckpointError` if it is no such file, or tensors exceed its size."""
+    """Read the tensors of a `.weights` file, by name; `CheckpointError` for another file or a tensor without all its data."""
     try:
         if zipfile.is_zipfile(path):
             with zipfile.ZipFile(path) as file:
@@ -125,7 +125,7 @@ def read_weights(path: Path) -> dict[str, torch.Tensor]:
 
 
 def build(architecture: Architecture, weights: Mapping[str, torch.Tensor], *, where: str) -> VPT:
-    """Build a network with these weights, float32, ready to act; `CheckpointError` if one is missing, unfit or not finite."""
+    """Build a float32 network with these weights, ready to act; `CheckpointError` if one is missing, unfit or not finite."""
     with torch.device("meta"):  # nothing is drawn that would be overwritten
         network = VPT(architecture)
     expected = {name: tuple(tensor.shape) for name, tensor in network.state_dict().items()}
@@ -169,7 +169,7 @@ def _is_plain(tensor: torch.Tensor) -> bool:
 
 
 def _why(error: Exception) -> str:
-    """Reason why PyTorch could not read a file. Its own message is not shown: it advises to run the file's code."""
+    """Reason why PyTorch could not read a file. PyTorch's message is not shown, because it advises to run the file's code."""
     if (named := re.search(r"GLOBAL (\S+)", str(error))) is not None:
         return f"it names {named[1][:80]}, which could run a program"
     if type(error).__name__ == "UnpicklingError":

@@ -24,7 +24,7 @@ def is_vpt_folder(folder: Path) -> bool:
 
 
 def describe_networks(models: Path) -> Iterator[tuple[str, str]]:
-    """Yield (name, one line) of each network below a folder; the line of a damaged network says that it is damaged."""
+    """Yield (name, description in one line) of each network below a folder; the line says if a network is damaged."""
     for folder in sorted(models.iterdir()) if models.is_dir() else ():
         if is_vpt_folder(folder):
             try:

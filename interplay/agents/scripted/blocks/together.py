@@ -51,14 +51,14 @@ PATIENCE = 400
 
 
 def build_house(world: World, seat: int, rng: np.random.Generator) -> Acts:
-    """Build the house of `blocks-two/build_house`, look at it from outside, and say that it is done."""
+    """Build the house of `blocks-two/build_house`, look at it from outside, and say that the task is done."""
     x, y, z = (math.floor(value) for value in world.spawn)
     x0, z0, x1, z1 = (place + moved for place, moved in zip((x, z, x, z), FLOOR, strict=True))
     return (yield from _house(Body(world, rng), lot_of(x0, z0, x1, z1, y, seat), inside=False))
 
 
 def build_shelter(world: World, seat: int, rng: np.random.Generator) -> Acts:
-    """Build the shelter of `together/build_shelter`, and say in it that it is done."""
+    """Build the shelter of `together/build_shelter`, stay inside, and say that the task is done."""
     x, _, z = (math.floor(value) for value in world.spawn)
     good = free_ground(world, blocks=world.land.blocks)  # where it was free at first: who comes later finds the same place
     near = near_boxes(good.shape, [(x, z, x, z)], 20)
@@ -95,7 +95,7 @@ def _house(body: Body, lot: Lot, *, inside: bool) -> Acts:
 
 
 def lot_of(x0: int, z0: int, x1: int, z1: int, y: int, seat: int) -> Lot:
-    """A house, with the column from which this seat builds it; each seat has its own column."""
+    """The lot of a house, with the column from which this seat builds; each seat has its own column."""
     middle = (x0 + x1) // 2, (z0 + z1) // 2
     lot = Lot(x0, z0, x1, z1, y, (middle[0], z0), (0, -1))
     return replace(lot, stand=(middle[0] + (1 if seat % 2 else -1), middle[1]))
