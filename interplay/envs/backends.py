@@ -1,6 +1,6 @@
 """Backends: each runs one kind of world, named by the part of `env.id` before the colon.
 
-Other packages add a backend by an entry point of the group `interplay.backends`, whose object is a `Backend`; docs/backends.md
+Other packages add a backend by an entry point of the group `interplay.backends` that is a `Backend` object; docs/backends.md
 has a package to copy.
 """
 
@@ -38,9 +38,9 @@ class Backend:
         install: The command that installs its packages.
         packages: The modules that a task of this kind needs; if one is missing, pages and lists show `install` beside the task.
         is_slow: Whether a step takes milliseconds, so that each game needs its own worker process.
-        sends_scenes: Whether browsers can draw its worlds; a game that its browser draws needs no worker process of its own.
-        hides_land: Whether the task is to find land, so that a browser that draws the world is sent only land that was in
-            sight.
+        sends_scenes: Whether browsers can draw its worlds; a game that a browser draws needs no worker process of its own.
+        hides_land: Whether the task is to find something in the land; a browser that draws the world then gets only land that
+            the player has seen.
         prepare: Does the work for which the first `make` would wait; called with `(report, load)` as `interplay.envs.prepare`
             describes. None if there is no such work.
         has_score: Whether the rewards of a task mean something to people.
@@ -79,7 +79,7 @@ def _always(*names: str) -> Callable[[Task], Sequence[str]]:
 
 
 def _drawn_by(task: Task) -> Sequence[str]:
-    """Return the package that draws Gymnasium's own small worlds; other worlds bring their own."""
+    """Return the package that draws Gymnasium's own small worlds; other worlds have their own package."""
     spec = gymnasium.registry.get(task.env.name)
     is_small = str(spec and spec.entry_point).startswith(("gymnasium.envs.classic_control", "gymnasium.envs.toy_text"))
     return ("pygame",) if is_small else ()

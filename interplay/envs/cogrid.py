@@ -25,7 +25,7 @@ SCALE = 2
 
 
 def point_in_triangle(a: Sequence[float], b: Sequence[float], c: Sequence[float]) -> Callable[[float, float], bool]:
-    """Return CoGrid's filter for points (x, y from 0 to 1) in a triangle: the same numbers, but without arrays.
+    """Return CoGrid's test of whether a point (x, y from 0 to 1) is in a triangle: the same results, but without arrays.
 
     CoGrid draws an agent pixel by pixel when the agent first looks in a direction or carries something. With an array for each
     pixel this takes a tenth of a second, for which all games of the process wait.
@@ -52,8 +52,8 @@ cogrid_objects.point_in_triangle = point_in_triangle  # type: ignore[assignment]
 
 
 class CogridEnv(ParallelGame):
-    """An environment that CoGrid registers, as `ParallelGame` describes; it ends after `task.max_steps`.
-    A seed decides in which direction agents look and, if the layout has no start places, where they begin.
+    """An environment that CoGrid registers, played as `ParallelGame` describes; it ends after `task.max_steps`. A seed decides
+    in which direction agents look and, if the layout has no start places, where they begin.
 
     Observations are CoGrid's features, float32, shape (N,). There are no task options.
 

@@ -13,9 +13,9 @@ def make(task: Task | str, *, frames: FramePolicy | None = None) -> PlayableEnv:
     """Build the environment of a task, or of the id of a task (`"atari/space_invaders"`).
 
     Args:
-        frames: Replaces the world's own way to keep frames, for episodes recorded from this environment.
+        frames: How episodes recorded from this environment keep their frames, instead of the world's own way.
     Raises:
-        NotFoundError: If no task has that id; names the nearest.
+        NotFoundError: If no task has this id; the text names the most similar id.
         EnvError: If the world cannot be built: its backend or an extra is not installed, a ROM or id does not exist, an option
             is wrong, or its seats differ from those of the task.
     """
@@ -78,7 +78,7 @@ def has_score(task: Task) -> bool:
 
 
 def end_button(task: Task) -> str | None:
-    """Return the button that ends a task as done, or None.
+    """Return the button with which a player says that the task is done; None if the task has no such button.
 
     >>> from interplay.tasks import find
     >>> end_button(find("basalt/find_cave")), end_button(find("atari/breakout"))

@@ -1,4 +1,4 @@
-"""Rewards of the block world: the first of each item has a worth."""
+"""Rewards of the block world: a player gets a reward for an item that they have for the first time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class FirstItems(NamedTuple):
     last: str
 
     def earn(self, slots: Iterable[Stack | None], earned: set[str]) -> float:
-        """Add the items in these slots to `earned`, and return the worth of those that are new there."""
+        """Add the items in these slots to `earned`, and return the sum of the rewards for the items that are new there."""
         reward = 0.0
         for stack in slots:
             if stack is None:

@@ -1,4 +1,4 @@
-"""Start places of players in the block world other than the land's own spawn: option `start` of a task.
+"""Start places of players other than the land's own spawn: option `start` of a task of the block world.
 
 The place is drawn from the world's seed, so that the same seed always begins in the same place, and a task can promise that its
 goal is in sight.
@@ -146,7 +146,7 @@ def _sees(
     *,
     within: tuple[int, int, int, int, int, int] | None = None,
 ) -> bool:
-    """Return whether the first block seen from a column's eye height towards a point is the one at it, or one within a box."""
+    """Return whether the first block on the line from a column's eye height to a point is at that point, or in a box."""
     x, z = start
     eye = x + 0.5, _feet(world, x, z) + EYE_HEIGHT, z + 0.5
     way = goal[0] - eye[0], goal[1] - eye[1], goal[2] - eye[2]

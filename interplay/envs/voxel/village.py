@@ -33,7 +33,7 @@ def within(house: House, x: float, z: float, margin: int = 0) -> bool:
 def harmed_village(world: World) -> bool:
     """Return whether the player harmed a village: its blocks or plants, a villager, or its penned animals.
 
-    Doors may stand open, and fields grow and dry by themselves: of these, only blocks that the player broke count.
+    Open doors do not count, and fields grow and dry by themselves: doors and fields count only if the player broke them.
     """
     counts = world.player.counts
     if counts.get("hit", {}).get("villager") or counts.get("hit", {}).get("iron_golem"):

@@ -36,7 +36,7 @@ _NATURAL = blocks_named(lambda name: name in PLANTS or name.endswith("_sapling")
 
 
 def check(world: World) -> Answers:
-    """Return properties of the largest building with a room; a room with a window comes before size."""
+    """Return properties of the best building: one with a room with a window, else with a room; the largest of several."""
     cells = built_cells(world)
     groups = [group for group in clusters(cells) if len(group) >= 12]
     rooms = [(has_window, group) for group in groups if (has_window := find_room(world, group)) is not None]
@@ -75,8 +75,8 @@ def built_cells(world: World) -> dict[Position, int]:
 
 
 def find_room(world: World, built: set[Position]) -> bool | None:
-    """Return whether a building has a room with a window; None without a room.
-    A window is glass, bars, a fence, or an opening besides the way in.
+    """Return whether a building has a room with a window; None without a room. A window is glass, bars, a fence, or an opening
+    in addition to the entrance.
 
     A room has at least 4 cells of floor, a roof, walls, and a door or doorway.
     """
@@ -129,7 +129,7 @@ def _room(
     start: Position,
     seen: set[Position],
 ) -> tuple[set[Position], set[Position], set[Position]]:
-    """Return connected cells under a roof, the outer cells through which they are open, and the doors at their sides."""
+    """Return the cells of a room under a roof, the outer cells through which the room is open, and the doors at its sides."""
     room, queue, leaks, doors = {start}, [start], set[Position](), set[Position]()
     while queue:
         for near in sides(queue.pop()):

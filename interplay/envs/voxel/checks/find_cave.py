@@ -1,4 +1,4 @@
-"""Find a cave: whether the player stands in a natural cave, and did not dig the way into it."""
+"""Find a cave: whether the player stands in a natural cave, and did not dig a way into this cave."""
 
 from __future__ import annotations
 
@@ -86,8 +86,8 @@ def _roomy(blocks, passable, roof, x, y, z, enough):  # type: ignore[no-untyped-
 
 
 def dug_in(world: World) -> bool:
-    """Return whether the player dug a way into a cave: the digging, and nothing in the land, joins the cave to the open.
-    A digging that nearly reaches the open counts. Widening the mouth of a cave, or digging inside it, does not count."""
+    """Return whether the player dug a way into a cave that has no natural way in at this place. A tunnel that almost reaches
+    the open air also counts. Widening the mouth of a cave, or digging inside the cave, does not count."""
     cells = changed_cells(world)
     before = world.land.blocks[cells[:, 0], cells[:, 2], cells[:, 1]]
     now = world.grid.blocks[cells[:, 0], cells[:, 2], cells[:, 1]]
@@ -96,7 +96,7 @@ def dug_in(world: World) -> bool:
 
 
 def _is_way_in(world: World, dug: set[Position]) -> bool:
-    """Return whether a connected digging touches a natural hollow that has no opening of its own near the digging."""
+    """Return whether connected dug cells join the open air to a natural hollow that has no opening of its own nearby."""
     blocks = world.land.blocks
     bounds = [(min(values), max(values)) for values in zip(*dug, strict=True)]
     (x0, x1), (y0, y1), (z0, z1) = ((max(0, low - BESIDE), high + BESIDE + 1) for low, high in bounds)
