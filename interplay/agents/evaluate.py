@@ -26,7 +26,7 @@ from interplay.store import entrants as store
 from interplay.tasks import Task
 
 _SHORT_S = 60.0
-"""Seconds of a fast world, summed over all rollouts, that one process plays before a second process has started."""
+"""Seconds of play in a fast world, summed over all rollouts, that one process plays while a second process is starting."""
 
 
 @dataclass(frozen=True)

@@ -32,14 +32,14 @@ except ModuleNotFoundError:
 ALEInterface.setLoggerMode(LoggerMode.Error)
 
 NUM_ACTIONS = 18
-"""All joystick positions, with and without the button; the same list for every game."""
+"""Number of actions: all joystick positions, with and without the button. Every game has the same list."""
 
 OPTIONS = {"noop_max": 30, "sticky": 0.0, "mode": 0, "difficulty": 0}
 """Task options, with their defaults."""
 _RANGES = {"noop_max": (0, 10_000), "sticky": (0, 1), "mode": (0, 255), "difficulty": (0, 255)}
 _MAX_IDLE = 4
 _IDLE: dict[str, list[tuple[ALEInterface, ALEState]]] = {}
-"""Game -> emulators of closed worlds, each with its state when it was new: reading a game takes 80 ms."""
+"""Game -> emulators of closed worlds, each with its first state. They are used again, since reading a game takes 80 ms."""
 
 
 def _emulator(rom: str) -> tuple[ALEInterface, ALEState]:

@@ -36,7 +36,7 @@ class Bonus(NamedTuple):
 
 
 BONUSES = {"space_invaders": Bonus(200, 42, (2, 4))}
-"""ROM -> its bonus, which a task may leave out."""
+"""ROM -> its bonus, which a task can switch off."""
 
 
 class TwoPlayerAtariEnv(PlayableEnv):

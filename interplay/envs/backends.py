@@ -21,7 +21,7 @@ from interplay.errors import install_line
 from interplay.tasks import Task, backend_names
 
 Report = Callable[[float], None]
-"""Called with the share that is done, 0 to 1."""
+"""Function that is called with the share of the work that is done, 0 to 1."""
 LOADING_NICENESS = 10
 """Niceness of work that loads or makes a world before anybody waits for it."""
 

@@ -21,7 +21,7 @@ from interplay.errors import unknown_name
 from interplay.tasks import Task
 
 SCALE = 2
-"""Scale of our picture: each pixel of CoGrid becomes this many pixels each way; its cells are 32 wide, ours 64."""
+"""Scale of the picture: each pixel of CoGrid becomes this many pixels wide and high, so a cell grows from 32 to 64 pixels."""
 
 
 def point_in_triangle(a: Sequence[float], b: Sequence[float], c: Sequence[float]) -> Callable[[float, float], bool]:

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 MAX_VALUES = 64
-"""Most values in a list or an array: Taxi's `action_mask` has 6, a chess board 64."""
+"""Largest number of values in a recorded list or array: Taxi's `action_mask` has 6, a chess board 64."""
 
 MAX_TEXT = 4096
-"""Most characters of a text."""
+"""Largest number of characters in a recorded text."""
 
 # Built once: this runs at every step.
 _BOOLEANS, _INTEGERS, _FLOATS = (bool, np.bool_), (int, np.integer), (float, np.floating)

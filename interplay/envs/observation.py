@@ -19,7 +19,7 @@ from interplay.envs.pictures import LUMA, PALETTE
 from interplay.errors import unknown_name
 
 MAX_TEXT = 16_384
-"""Most characters of a text in an observation."""
+"""Largest number of characters in a text of an observation."""
 
 
 Looks = Literal["view", "state"]

@@ -127,7 +127,7 @@ class _InOrder(_Invaders):
     name: ClassVar[str]
     title: ClassVar[str]
     turn: ClassVar[str]
-    """The hits that count, as the end of a sentence."""
+    """End of a sentence that says which hits are good."""
     count_names = ("good", "all")
 
     def __init__(self, count: bool = False) -> None:

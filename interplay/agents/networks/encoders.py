@@ -16,7 +16,7 @@ MOST_UNITS = 65_536
 _LEAST = {"blocks": 0}
 """Setting -> its smallest allowed whole number, if this is not 1."""
 _MOST = {"blocks": 64}
-"""Setting -> its largest allowed whole number, if not `MOST_UNITS`; a network must not exceed what a machine can do."""
+"""Setting -> its largest allowed whole number, if not `MOST_UNITS`, so that a network is not too large for a machine."""
 _MAY_BE_EMPTY = {"hidden"}
 """Settings whose list may be empty: a network without hidden layers is linear."""
 

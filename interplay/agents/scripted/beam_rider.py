@@ -13,7 +13,7 @@ CENTRE, BEAM_WIDTH, NEAR = 84, 25.5, 160
 """Column of the middle beam; distance between two beams near the ship, in columns; row in which beams have this distance."""
 
 NARROWING = 0.0051
-"""Share of `BEAM_WIDTH` that is lost with each row above the row `NEAR`."""
+"""Share of `BEAM_WIDTH` by which the beams come closer together with each row above the row `NEAR`."""
 
 
 _THING = np.ones(256, np.uint8)

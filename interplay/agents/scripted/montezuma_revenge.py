@@ -14,7 +14,7 @@ LADDER_RAIL = (100, 73)
 """Row and column of a pixel that has the colour of stone in the first room only."""
 
 STAGE, LEDGE, FLOOR = 92, 135, 178
-"""Rows of Joe's feet on the platform where the game starts, on the ledges below this platform, and at the bottom."""
+"""Rows of the figure's feet: on the platform where the game starts, on the ledges below it, and at the bottom."""
 
 
 class MontezumaRevenge:

@@ -11,7 +11,7 @@ from interplay.agents.scripted.screen import Box, find, find_all
 SHOT, INVADER, CANNON = 6, 20, 196
 """Palette indices of shots, invaders and the cannon; bombs have the same colour as the cannon's own shots."""
 SKY, CANNON_TOP, GROUND = 25, 185, 195
-"""Rows: below the score, top of the cannon, first row of the ground."""
+"""First row below the score, row of the cannon's top, and first row of the ground."""
 
 LEFTMOST, RIGHTMOST = 38, 118
 """Columns between which the cannon can stand."""

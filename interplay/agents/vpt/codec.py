@@ -33,7 +33,8 @@ GROUPS: tuple[tuple[str, ...], ...] = (
     ("attack",),
     ("jump",),
 )
-"""Groups of buttons; a combination has at most one of each. In its number, the first group counts most, the turn least."""
+"""Groups of buttons; a combination has at most one of each. The first group is its number's highest digit, the turn the
+lowest."""
 _SIZES = (*(1 + len(group) for group in GROUPS), 2)
 INVENTORY = prod(_SIZES)
 """The last combination: `inventory` alone; `encode` gives it no turn of the camera."""

@@ -55,23 +55,23 @@ OPTIONS: dict[str, Any] = {
 }
 """Task options and their defaults: kind of land; picture size (width, height); time of day; game rules; difficulty; first items
 as names or [name, count]; commands that build the scene; whether ESC ends the episode; one of `rewards.REWARDS`; the outcome
-check whose answers the last info has (one of `checks.names()` or `module:function`); whether the inventory is observed; how far
-the dark is raised (0: as in pictures before this option, MineRL has 2); whether the info has the origin, which is the cell of
-the first player's feet after the commands and 20 ticks in which nobody acts; and where the first player begins: one of
-`starts.STARTS`, or at the land's spawn."""
+check whose answers the last info has (one of `checks.names()` or `module:function`); whether the inventory is observed; how
+much dark places are brightened (0: not at all; MineRL has 2); whether the info has the origin, which is the cell of the first
+player's feet after the commands and 20 ticks in which nobody acts; and where the first player begins: one of `starts.STARTS`,
+or at the land's spawn."""
 
 _EARLIER = {"automatic": "check"}
-"""Earlier names of options: recordings and the built-in suite contain them in tasks, and so in content hashes."""
+"""Earlier name of an option -> present name. Recorded and built-in tasks, and so their hashes, contain earlier names."""
 
 MOST_ITEMS = 2304
 """Largest observed number of one item, as in MineRL: 36 stacks of 64."""
 _ITEMS = tuple(sorted(ITEMS_BY_NAME))
 
 _TURNED_DEGREES = 0.01
-"""A smaller turn is rounding."""
+"""A turn smaller than this is a rounding error."""
 
 PEOPLE_WIDTH = 640
-"""Pixels; in pictures of at least this width, people get bars and screens twice as large as agents."""
+"""Width in pixels: in pictures at least this wide, people get bars and screens twice as large as agents."""
 
 
 @contextmanager

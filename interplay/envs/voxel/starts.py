@@ -20,7 +20,7 @@ from interplay.envs.voxel.land import blocks_named
 from interplay.envs.voxel.village import houses_of, within
 
 LOG = blocks_named(lambda name: name.endswith("_log") and not name.startswith("stripped_"))
-"""bool per state: whether the block is a log of a tree."""
+"""bool for each block state: whether the block is a log of a tree."""
 TREE_FAR = (4, 9)
 """Smallest and largest distance between a trunk and the player's start, in blocks."""
 VILLAGE_FAR = (14, 30)

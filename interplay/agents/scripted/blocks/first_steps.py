@@ -16,7 +16,7 @@ from interplay.envs.voxel.starts import trunks
 _FIELD = 64
 """Paths are searched within this many blocks of the player."""
 _WHIM = 0.02
-"""Probability, in each tick without an attack, of looking aside as people do; it shows learners how to turn back."""
+"""Probability, in each tick without an attack, of looking aside as people do, so that recordings show how to turn back."""
 
 
 def get_log(world: World, rng: np.random.Generator) -> Acts:

@@ -39,9 +39,9 @@ FIELD = 40
 RESTS = 200
 """Ticks to wait after an attempt that brought no sheep into the pen: perhaps the sheep cannot be reached."""
 WAITS = 60
-"""Ticks after which a player who has nothing to do looks again."""
+"""Ticks after which a player who has nothing to do looks again for something to do."""
 LED_BLOCKS = 7.0
-"""A partner who holds food leads the animals within this many blocks that are nearer to the partner than to the player."""
+"""Distance in blocks: nearer animals follow a partner who holds food, if they are nearer to the partner than to the player."""
 IDLE = 400
 """Ticks in which the others must have placed no block before the player builds their side, too."""
 LATEST = 5200

@@ -25,13 +25,13 @@ NEAR_PATH = 8
 LEAST_BLOCKS = 30
 """Least number of blocks of a house."""
 DOORWAY = 6
-"""Most cells through which a room may be open: one doorway and some holes for windows."""
+"""Largest number of cells through which a room may be open: one doorway and some holes for windows."""
 _ROOM_HEIGHT = 16
 """Number of cells above a floor in which its roof is searched for."""
 _SEEN_THROUGH = blocks_named(
     lambda name: "glass" in name or name == "iron_bars" or name.endswith(("_fence", "_trapdoor", "_gate"))
 )
-"""bool per state: whether the block in a wall makes a window."""
+"""bool for each block state: whether the block counts as a window in a wall."""
 _NATURAL = blocks_named(lambda name: name in PLANTS or name.endswith("_sapling"))
 
 

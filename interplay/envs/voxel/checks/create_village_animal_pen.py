@@ -31,7 +31,7 @@ NEAR_HOUSE = 6
 _FULL = np.array(
     [NUM_BOXES[s] > 0 and BOXES[BOX_START[s] : BOX_START[s] + NUM_BOXES[s], 4].max() > 0.6 for s in range(NUM_STATES)]
 )
-"""bool per state: whether no animal can step onto the block without a jump."""
+"""bool for each block state: whether animals must jump to get onto the block."""
 
 
 def check(world: World) -> Answers:

@@ -18,9 +18,9 @@ DARK = 8
 CAVE_CELLS = 120
 """Least number of air cells under natural roofs that make a cave."""
 BESIDE = 4
-"""A natural opening at most this many blocks beside a digging counts as one that existed before."""
+"""Natural openings are searched within this many blocks of the dug cells: a cave that has one there was open before."""
 NEAR_OPEN = 3
-"""A digging that reaches up to this many blocks below the ground began at the surface, and was covered again."""
+"""Dug cells at most this many blocks below the surface count as a hole from the surface that was covered again."""
 
 
 def check(world: World) -> Answers:

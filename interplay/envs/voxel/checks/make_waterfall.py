@@ -20,7 +20,7 @@ VIEW_REACH, VIEW_FOV = 64.0, 70.0
 RAYS = (96, 54)
 """Number of rays across and down the picture of 640 x 360."""
 IN_VIEW = 4
-"""Number of rays that must meet the waterfall: less than 1 in 1,000 of the picture is too small to see."""
+"""Least number of rays that must meet the waterfall; if fewer rays meet it, it is too small to see."""
 _LEAVES = blocks_named(lambda name: name.endswith("_leaves"))
 _BLOCKS_VIEW: np.ndarray = OPAQUE | _LEAVES
 _WATER = blocks_named(lambda name: name == "water")
