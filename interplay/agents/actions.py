@@ -39,7 +39,7 @@ def num_outputs(space: spaces.Space[Any]) -> int:
             return sum(map(num_outputs, space.spaces.values()))
         case spaces.Tuple():
             return sum(map(num_outputs, space.spaces))
-    raise ActionError(f"no policy here has actions in {space}; it can have numbers, bits, boxes, and mappings of these")
+    raise ActionError(f"policies do not support actions in {space}, only numbers, bits, boxes, and mappings of these")
 
 
 def draw(space: spaces.Space[Any], outputs: np.ndarray, temperature: float, rng: np.random.Generator) -> Any:
@@ -66,7 +66,7 @@ def draw(space: spaces.Space[Any], outputs: np.ndarray, temperature: float, rng:
         case spaces.Tuple():
             parts = np.split(outputs, np.cumsum([num_outputs(one) for one in space.spaces])[:-1])
             return tuple(draw(one, part, temperature, rng) for one, part in zip(space.spaces, parts, strict=True))
-    raise ActionError(f"no policy here has actions in {space}")
+    raise ActionError(f"policies do not support actions in {space}")
 
 
 def action_at(space: spaces.Space[Any], index: Any) -> Any:

@@ -174,7 +174,7 @@ def decide(seated: Sequence[SeatedAgent]) -> None:
         return
     agent = waiting[0][0].agent
     if any(one.agent is not agent for one, _ in waiting):
-        raise AgentError("one call decides for one agent; call it for each agent")
+        raise AgentError("these seats have different agents; call decide() once for each agent")
     decisions = agent.decide([observation for _, observation in waiting], [one.state for one, _ in waiting])
     if len(decisions) != len(waiting):
         raise AgentError(f"agent {agent.name!r} made {len(decisions)} decisions for {len(waiting)} games")
@@ -291,7 +291,7 @@ def _few_decisions(
         main, seated = games[0]
         watched.watched = seated.state
         if not seated.space().contains(seated.observation):  # the world or the pipeline is at fault
-            raise AgentError(f"observations of {seated.agent.observation!r} are not as declared: {seated.space()}")
+            raise AgentError(f"observations of {seated.agent.observation!r} do not fit the declared space {seated.space()}")
         while len(watched.decisions) < num_decisions and main.outcome is None:
             running = [(episode, seated) for episode, seated in games if episode.outcome is None]
             decide([seated for _, seated in running])

@@ -61,13 +61,13 @@ def cross_play(
     check_playable(task)
     if len(task.seats) < 2:
         raise AgentError(
-            f"task {task.id} has one seat, and cross-play is for tasks of several\n"
+            f"task {task.id} has one seat, and cross-play needs at least two\n"
             f"Let agents play it alone:  interplay play {task.id} --agent NAME"
         )
     known = {name: find(name, archive).name for name in dict.fromkeys(agents)}
     if twice := [name for name, number in Counter(known.values()).items() if number > 1]:
         raise AgentError(
-            f"two of these agents call themselves {twice[0]!r}, so that recordings do not tell them apart: {', '.join(known)}\n"
+            f"two of these agents have the name {twice[0]!r}, so recordings cannot tell them apart: {', '.join(known)}\n"
             "Give each agent a `name` of its own."
         )
     found: dict[str, list[Episode]] = {}

@@ -60,8 +60,8 @@ def read_description(folder: Path) -> dict[str, Any]:
                 raise PolicyError(f"policy {folder.name!r}: {path}: {key!r}: {problem}\n{REMEDY}")
     if "coding" in document and spaces.from_json(document["actions"]) != first_person.CHOICES:
         raise PolicyError(
-            f"policy {folder.name!r}: {path}: 'actions': they are {spaces.from_json(document['actions'])}, "
-            f"expected {first_person.CHOICES}, as 'coding' says\n{REMEDY}"
+            f"policy {folder.name!r}: {path}: 'actions' is {spaces.from_json(document['actions'])}, "
+            f"expected {first_person.CHOICES}, which 'coding' requires\n{REMEDY}"
         )
     return document
 

@@ -198,7 +198,7 @@ def _play(archive: Archive, job: Job) -> str:
         where = traceback.extract_tb(error.__traceback__)[-1]
         raise AgentError(
             f"{job.who()} failed on seed {job.seed}: {type(error).__name__}: {error}\n"
-            f"It happened in {where.filename}, line {where.lineno}. The steps until then are sealed."
+            f"It happened in {where.filename}, line {where.lineno}. The steps before the error are recorded."
         ) from error
     if job.video:
         film(archive, episode.id)

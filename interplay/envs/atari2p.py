@@ -66,7 +66,7 @@ class TwoPlayerAtariEnv(PlayableEnv):
         options = atari.read_options(task, _OPTIONS)
         if not isinstance(options["bonus"], bool) or (not options["bonus"] and rom not in BONUSES):
             raise EnvError(
-                f"task {task.id}: env.options.bonus must be true or false, and false only for {', '.join(BONUSES)}; "
+                f"task {task.id}: env.options.bonus must be true or false; it can be false only for {', '.join(BONUSES)}; "
                 f"got {options['bonus']!r}"
             )
         if len(task.seats) != 2:

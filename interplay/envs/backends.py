@@ -208,7 +208,7 @@ def find(name: str) -> Backend:
     if point is None:
         examples = [repr(backend.example) for backend in BUILT_IN.values()]
         raise EnvError(
-            f"there is no backend {name!r}; environments are {', '.join(examples[:-1])} or {examples[-1]}\n"
+            f"there is no backend {name!r}; ids of environments are {', '.join(examples[:-1])} or {examples[-1]}\n"
             f"Other packages add backends by entry points of the group {backend_names.GROUP!r}; docs/backends.md says how."
         )
     where = f"backend {name!r} of the package {point.dist.name if point.dist else '?'} ({point.value})"
@@ -253,6 +253,6 @@ def check_playable(task: Task) -> None:
     """Refuse a task that has only videos (EnvError)."""
     if not task.env.is_playable:
         raise EnvError(
-            f"task {task.id} has no world: there are videos only, and nobody can play it\n"
+            f"task {task.id} has only videos and no world, so nobody can play it\n"
             "Add videos of an agent, to be judged:  interplay judge add-agent NAME DIR"
         )

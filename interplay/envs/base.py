@@ -37,7 +37,7 @@ def require_actions(task: Task, action: Any, seats: Collection[str]) -> None:
     """Refuse a joint action in which one of these seats is missing (EnvError)."""
     missing = [seat for seat in seats if not isinstance(action, Mapping) or seat not in action]
     if missing:
-        raise EnvError(f"task {task.id}: an action is a mapping from every seat, got none for {', '.join(missing)}")
+        raise EnvError(f"task {task.id}: every seat needs an action; there is no action for {', '.join(missing)}")
 
 
 def reward_of(value: Any) -> float:
@@ -76,7 +76,7 @@ def picture_of(given: Any, env_id: str, before: np.ndarray | None) -> np.ndarray
         )
     if before is not None and before.shape != picture.shape:
         raise EnvError(
-            f"{env_id} drew a picture of shape {before.shape} and then one of {picture.shape}; an episode has one size\n"
+            f"{env_id} drew a picture of shape {before.shape} and then one of {picture.shape}; their size must not change\n"
             "Fill or scale them to one size in its render method or in a wrapper."
         )
     return picture
@@ -269,7 +269,9 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
 
     def __init__(self, env: PlayableEnv) -> None:
         if len(env.task.seats) > 1:
-            raise EnvError(f"task {env.task.id} has the seats {', '.join(env.task.seats)}; expected one\nStep it by seat.")
+            raise EnvError(
+                f"task {env.task.id} has the seats {', '.join(env.task.seats)}; expected one\nStep it with actions by seat."
+            )
         self.env = env
         (self._seat,) = env.task.seats
         self.action_space = env.action_space[self._seat]

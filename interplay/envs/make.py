@@ -35,7 +35,7 @@ def make(task: Task | str, *, frames: FramePolicy | None = None) -> PlayableEnv:
         env.close()
         if len(task.seats) == 1:
             raise EnvError(
-                f"task {task.id}: the actions of {task.env.id} are no mapping by seat, but lie in {env.action_space}\n"
+                f"task {task.id}: the action space of {task.env.id} is not a mapping by seat, but {env.action_space}\n"
                 "Its backend must take and give mappings by seat; docs/backends.md has one to copy."
             )
         raise EnvError(

@@ -76,7 +76,7 @@ def read(action: Mapping[str, Any]) -> Pressed:
     180.0
     """
     if not isinstance(action, Mapping):
-        raise EnvError(f"an action names keys, such as {{'forward': 1, 'camera': [0, 5]}}, got {action!r}")
+        raise EnvError(f"an action must be a mapping such as {{'forward': 1, 'camera': [0, 5]}}, got {action!r}")
     keys = dict.fromkeys(KEYS, 0)
     pitch = yaw = 0.0
     for name, value in action.items():
@@ -108,5 +108,5 @@ def _turn(value: Any) -> tuple[float, float]:
     except (TypeError, ValueError, OverflowError):
         raise EnvError(f"camera is a pair (pitch, yaw) of degrees, got {value!r}") from None
     if not (math.isfinite(pitch) and math.isfinite(yaw)):
-        raise EnvError(f"camera turns by finite degrees, got {pitch} and {yaw}")
+        raise EnvError(f"camera must turn by finite degrees, got {pitch} and {yaw}")
     return min(MAX_TURN, max(-MAX_TURN, pitch)), min(MAX_TURN, max(-MAX_TURN, yaw))

@@ -73,7 +73,7 @@ def _spec(task: Task) -> Any:
         except PettingZooRegistryError:
             raise unknown_name("PettingZoo environment", name, pettingzoo.parallel_registry) from None
         raise EnvError(
-            f"task {task.id}: {turns.id!r} is played in turns, which no backend can do; write the id of a parallel one"
+            f"task {task.id}: {turns.id!r} is played in turns, which no backend supports; use the id of a parallel environment"
         ) from None
 
 

@@ -266,7 +266,7 @@ class Side(Collector):
         name = setting.env.partition(":")[2]
         if name not in _PLAYERS or len(setting.seats) > len(_PLAYERS[name].bytes):
             raise StatisticError(
-                f"which side of the screen a player is on is known in {', '.join(_PLAYERS)}, not in {setting.env}"
+                f"the player's side of the screen is known only in {', '.join(_PLAYERS)}, not in {setting.env}"
             )
         player = _PLAYERS[name]
         self._places = tuple(zip(setting.seats, player.bytes, strict=False))

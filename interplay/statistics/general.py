@@ -179,10 +179,12 @@ def _place(info: Mapping[str, Any], names: tuple[str, str]) -> list[float] | Non
 
 def _require_clock(setting: Setting) -> None:
     if setting.takes_turns:
-        raise StatisticError("it says nothing in a task of turns, where each step is an action and takes no time")
+        raise StatisticError("it is undefined if players take turns, because then each step is an action and takes no time")
 
 
 def _require_number(name: str, value: Any, *, above: float | None = None, low: float | None = None) -> None:
     is_number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
     if not is_number or (above is not None and value <= above) or (low is not None and value < low):
-        raise StatisticError(f"{name} must be a number {f'above {above}' if low is None else f'from {low} on'}, got {value!r}")
+        raise StatisticError(
+            f"{name} must be a number {f'above {above}' if low is None else f'of at least {low}'}, got {value!r}"
+        )

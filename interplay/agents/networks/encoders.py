@@ -73,7 +73,7 @@ def _check(where: str, value: Any, hint: Any, bounds: tuple[int, int], fewest: i
 def require_pictures(shape: Sequence[int]) -> None:
     """Raise `ArchitectureError` if observations of this shape are not pictures."""
     if len(shape) != 3:
-        raise ArchitectureError(f"'shape' is {list(shape)}, expected that of pictures: three numbers")
+        raise ArchitectureError(f"'shape' is {list(shape)}, expected the shape of a picture: three numbers")
 
 
 NATURE = ((32, 8, 4), (64, 4, 2), (64, 3, 1))

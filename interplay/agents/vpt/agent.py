@@ -197,7 +197,7 @@ def with_network(policy: Policy, models: Path) -> ClonedAgent:
     found = read_description(folder)["weights_sha256"]
     if found != embedding["weights_sha256"]:
         raise PolicyError(
-            f"policy {policy.name!r} learned from embeddings of other weights than {folder} has: SHA-256 is {found[:12]}..., "
+            f"policy {policy.name!r} learned from embeddings of another network than {folder}: SHA-256 is {found[:12]}..., "
             f"expected {embedding['weights_sha256'][:12]}...\nBring the network that made the embeddings, or train again."
         )
     return ClonedAgent(policy, load_network(folder, device="cuda" if torch.cuda.is_available() else "cpu"))

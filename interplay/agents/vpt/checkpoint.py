@@ -58,8 +58,8 @@ def read_model(path: Path) -> Architecture:
     except (KeyError, TypeError, ValueError) as error:
         problem = f"there is no {error}" if isinstance(error, KeyError) else str(error)[:200]
         raise CheckpointError(
-            f"{path} holds plain values, but not those of a .model file: {problem}\n"
-            "Expected are the sizes at model, args, net, args and the temperature at model, args, pi_head_opts. "
+            f"{path} does not hold the values of a .model file: {problem}\n"
+            "Expected are the sizes in model/args/net/args and the temperature in model/args/pi_head_opts. "
             "The inverse dynamics model (4x_idm.model) is another network and cannot be used here."
         ) from None
     for name, expected in _MUST_BE.items():
@@ -114,12 +114,12 @@ def read_weights(path: Path) -> dict[str, torch.Tensor]:
     if not isinstance(found, Mapping) or not all(
         isinstance(name, str) and isinstance(one, torch.Tensor) for name, one in found.items()
     ):
-        raise CheckpointError(f"{path} is not a file of weights: it holds no names with tensors")
+        raise CheckpointError(f"{path} is not a file of weights: expected a mapping from names to tensors")
     for name, tensor in found.items():
         if not _is_plain(tensor):
             raise CheckpointError(
                 f"{path} is not a file of weights: {name[:80]} is of {tensor.dtype}, {tensor.layout}, on {tensor.device}; "
-                "expected numbers with a fraction, all of which are in the file"
+                "expected floating-point numbers that are all in the file"
             )
     return dict(found)
 
@@ -133,7 +133,7 @@ def build(architecture: Architecture, weights: Mapping[str, torch.Tensor], *, wh
     wrong = [name for name in expected if name in found and found[name] != expected[name]]
     if wrong:
         width = found.get("net.final_ln.weight", (0,))[0]
-        hint = f"\nThese weights are of hidsize {width} and the sizes of {architecture.hidsize}. Take two files of one network."
+        hint = f"\nThe weights have hidsize {width}, the .model file has {architecture.hidsize}. Take two files of one network."
         raise CheckpointError(
             f"{where}: {wrong[0]} has shape {found[wrong[0]]}, expected {expected[wrong[0]]}; "
             f"{len(wrong)} of {len(expected)} tensors do not fit{hint if width not in (0, architecture.hidsize) else ''}"
@@ -150,8 +150,8 @@ def build(architecture: Architecture, weights: Mapping[str, torch.Tensor], *, wh
     broken = [name for name in expected if not numbers[name].isfinite().all()]
     if broken:
         raise CheckpointError(
-            f"{where}: {broken[0]} has numbers that are NaN or infinite, as {len(broken)} of {len(expected)} tensors have\n"
-            "The network was not trained to its end, or the file is damaged. Fetch it again."
+            f"{where}: {broken[0]} contains NaN or infinity; {len(broken)} of {len(expected)} tensors contain such numbers\n"
+            "The training of the network failed, or the file is damaged. Fetch it again."
         )
     network.load_state_dict(numbers, assign=True)
     return network.requires_grad_(False).eval().to(memory_format=torch.channels_last)  # type: ignore[call-overload]

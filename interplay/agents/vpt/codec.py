@@ -113,7 +113,7 @@ def decode(joint: Joint) -> Pushed:
     if buttons.size and not (
         buttons.min() >= 0 and buttons.max() < NUM_BUTTONS and camera.min() >= 0 and camera.max() < NUM_CAMERA
     ):
-        raise ValueError(f"buttons lie below {NUM_BUTTONS} and turns below {NUM_CAMERA}")
+        raise ValueError(f"buttons must be below {NUM_BUTTONS} and turns below {NUM_CAMERA}")
     bins = np.stack(np.divmod(np.where(_TURNS_CAMERA[buttons], camera, STILL), NUM_BINS), axis=-1)
     return Pushed(_PUSHED[buttons], TURNS[bins])
 

@@ -49,5 +49,5 @@ def read_description(folder: Path) -> dict[str, Any]:
         raise VPTError(f"VPT network {folder.name!r}: {path} is not of format {FORMAT!r}, version {VERSION}\n{remedy}")
     for key, kind in _REQUIRED.items():
         if not isinstance(document.get(key), kind):
-            raise VPTError(f"VPT network {folder.name!r}: {path}: {key!r} is missing or no {kind.__name__}\n{remedy}")
+            raise VPTError(f"VPT network {folder.name!r}: {path}: {key!r} is missing or is not a {kind.__name__}\n{remedy}")
     return document

@@ -113,7 +113,7 @@ class MinecraftEnv(PlayableEnv):
             what = str(error) if isinstance(error, EnvError) else f"{type(error).__name__}: {error}"
             raise EnvError(
                 f"task {self.task.id}: Minecraft failed {when}: {what}\n"
-                "The episode has ended there. The next reset starts the game anew; what the game printed says more."
+                "This ended the episode. The next reset starts the game again. See what the game printed."
             ) from error
         self._picture = picture
         return answer

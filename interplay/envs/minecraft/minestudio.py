@@ -70,7 +70,7 @@ class MinestudioEnv(MinecraftEnv):
             # terminal, SystemExit where the answer is no.
             raise EnvError(
                 f"task {self.task.id}: MineStudio's simulator cannot be built: {type(error).__name__}: {error}\n"
-                "If its engine (Minecraft) is not there yet, fetch it with:  python -m minestudio.simulator.entry -y"
+                "If its engine (Minecraft) is not installed yet, fetch it with:  python -m minestudio.simulator.entry -y"
             ) from error
 
     def _begin(self, seed: int) -> Answer:

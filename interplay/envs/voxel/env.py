@@ -331,7 +331,7 @@ class VoxelEnv(PlayableEnv):
     def draw_for(self, view: Mapping[str, Any] | None, height: int | None = None) -> None:
         """Choose how pictures are drawn (`PlayableEnv.draw_for`); bars and screens always have the same share of a picture."""
         if view is not None and (set(view) != {"gui_scale"} or not is_whole(view["gui_scale"]) or view["gui_scale"] < 1):
-            raise EnvError(f'a view of the block world is {{"gui_scale": 1 or more}}, got {dict(view)!r}')
+            raise EnvError(f'a view of the block world must be {{"gui_scale": 1 or more}}, got {dict(view)!r}')
         if height is not None and (height not in self.heights or view is None):
             raise EnvError(f"task {self.task.id} draws people's pictures {self.heights} rows high, got {height}")
         if (view, height) != (self.drawn_for, self.drawn_height):
@@ -398,7 +398,7 @@ class VoxelEnv(PlayableEnv):
             end = 4 + int.from_bytes(snapshot[:4], "little")
             head = json.loads(snapshot[4:end])
             if head["task"] != self.task.id:
-                raise EnvError(f"the snapshot is of {head['task']!r}, and this is {self.task.id}")
+                raise EnvError(f"the snapshot is of task {head['task']}, and this environment plays {self.task.id}")
             world = World.restore(snapshot[end:])
             if len(world.players) != len(self.task.seats):
                 raise EnvError(f"the snapshot has {len(world.players)} players, and {self.task.id} has {len(self.task.seats)}")

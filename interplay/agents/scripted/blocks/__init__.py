@@ -91,7 +91,7 @@ class BlockPlayer:
         if self._task is None:
             raise AgentError("call reset(task, rng=...) before act()")
         if self._env is None:
-            raise AgentError("the scripted player of the block world looks into the world: call attach(env, seat) before act()")
+            raise AgentError("the scripted player of the block world reads its state: call attach(env, seat) before act()")
         world: World = self._env.world  # type: ignore[attr-defined]
         with world.acting(self._seat):
             if self._play is None:

@@ -163,7 +163,7 @@ class Partner:
         """Begin an episode; `AgentError` if there is no player for this environment."""
         if task.env.id not in PARTNERS:
             raise AgentError(
-                f"there is no scripted player for {task.env.id} (task {task.id}); of several seats only for "
+                f"there is no scripted player for {task.env.id} (task {task.id}); with several seats, there is one only for "
                 f"{', '.join(sorted(PARTNERS))}\n"
                 "Write your own agent and name it module:factory; docs/agents.md has one to copy."
             )
@@ -174,7 +174,7 @@ class Partner:
 
     def act(self, observation: np.ndarray) -> Any:
         if self._play is None:
-            raise AgentError("a scripted partner looks at its game: call attach(env, seat) before act()")
+            raise AgentError("a scripted partner reads the state of its game: call attach(env, seat) before act()")
         buttons = next(self._play)
         keys = self._task.keys
         return keys.noop if self._rng.random() < _SLIP else keys.resolve(keys.mask(buttons))
