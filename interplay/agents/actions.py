@@ -4,7 +4,7 @@
 | --- | --- | --- |
 | Discrete | one for each action | drawn with the probabilities softmax(numbers / temperature) |
 | MultiDiscrete, MultiBinary | the numbers of each part, in the order of the parts; two for each bit | each as in Discrete |
-| Box | all means, then all logarithms of standard deviations | normal noise times temperature around the mean |
+| Box | all means, then all logarithms of standard deviations | drawn from N(mean, (temperature * standard deviation)^2) |
 | Dict, Tuple | the numbers of each part, in the order of the parts | each part by its own space |
 
 Temperature 0 takes the most probable action. A policy's `model.json` holds the space of its actions as a Gymnasium space.
@@ -43,7 +43,7 @@ def num_outputs(space: spaces.Space[Any]) -> int:
 
 
 def draw(space: spaces.Space[Any], outputs: np.ndarray, temperature: float, rng: np.random.Generator) -> Any:
-    """Draw an action of a space from the network's outputs for one observation: float32, shape (num_outputs(space),)."""
+    """Draw an action of a space; `outputs` are the network's for one observation, float32, shape (num_outputs(space),)."""
     match space:
         case spaces.Discrete():
             return action_at(space, _choice(outputs, temperature, rng))

@@ -232,7 +232,7 @@ def _compare(agent: Agent | SimpleAgent, first: Sequence[Decision], second: Sequ
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Whether two actions are equal in all entries; floats up to rounding, because networks round by the size of a batch."""
+    """Whether two actions are equal in all entries; floats up to rounding, which depends on a network's batch size."""
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         return one.keys() == other.keys() and all(_same(value, other[name]) for name, value in one.items())
     first, second = np.asarray(one), np.asarray(other)

@@ -64,9 +64,9 @@ def evaluate(
 ) -> list[Episode]:
     """Let an agent play each seed; admit the agent to judging in this task if it played held-out seeds with video.
 
-    Complete episodes that this agent has already recorded on a seed count, so the same call finishes an interrupted run. Each
-    rollout has its own random generator, so the result does not depend on the number of processes. Games with different
-    agents in the seats are recorded and filmed, but admit no agent to judging.
+    Complete episodes that this agent has recorded on a seed are reused, so the same call finishes an interrupted run. Each
+    rollout has its own random generator, so the result does not depend on the number of processes. Games with different agents
+    in the seats are recorded and filmed, but admit no agent to judging.
 
     Args:
         agent: A name that `agents.find` takes, used for every seat of the task; or a mapping seat -> name.
@@ -148,7 +148,8 @@ def plan(
 
 
 def worthwhile_processes(task: Task, num_rollouts: int, max_steps: int | None = None) -> int:
-    """Return how many rollouts to play at once: one for each core, or one if all end before a second process could start.
+    """Return how many rollouts to play at once: one for each core, or one if all rollouts would end before a second process
+    could start.
 
     `max_steps` is the limit of each rollout, if it is below the task's limit.
     """

@@ -46,7 +46,7 @@ def names(archive: Archive | None = None) -> list[AgentName]:
 
 
 def find(name: str, archive: Archive | None = None) -> Agent | SimpleAgent:
-    """Build an agent.
+    """Build the agent that a name stands for.
 
     Args:
         name: `random`, `noop`, `scripted`; a trained policy or a VPT network by its name in the archive's `models/` or by the

@@ -1,6 +1,6 @@
 """Encode an action in a block world (keys and camera) as three choices, the outputs of networks in first person.
 
-| choice | how many | meaning |
+| choice | number of values | meaning |
 | --- | --- | --- |
 | buttons | 8641 | a combination of VPT's 20 buttons, and whether the camera turns |
 | camera | 121 | the turn, 11 bins on each axis |

@@ -15,8 +15,8 @@ from interplay.record import RecordedEpisode
 class ParallelTask(pettingzoo.ParallelEnv):
     """A world of several seats as PettingZoo's parallel environment; its agents are the seats.
 
-    Rewards and the step limit are those of recorded play: `Task.reward`, `Task.max_steps`. A seat that finishes before the
-    others leaves `agents`, terminated or truncated; the others end with the game. Every agent gets the world's info.
+    Rewards and the step limit are the same as in recorded play: `Task.reward`, `Task.max_steps`. A seat that finishes before
+    the others leaves `agents`, terminated or truncated; the others end with the game. Every agent gets the world's info.
     """
 
     def __init__(self, env: PlayableEnv) -> None:

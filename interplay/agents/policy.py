@@ -60,7 +60,7 @@ class Policy:
         return Game(rng, None if memory_size is None else np.zeros(memory_size, np.float32))
 
     def decide(self, observations: Sequence[Mapping[str, Any]], states: Sequence[Game]) -> list[Decision]:
-        """Draw an action for each game; the observations of all games pass the network together."""
+        """Draw an action for each game; the network gets the observations of all games in one batch."""
         outputs = self.outputs(np.stack([observation[self._part] for observation in observations]), states)
         return [Decision(self.drawn(row, game.rng)) for row, game in zip(outputs, states, strict=True)]
 

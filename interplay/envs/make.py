@@ -58,7 +58,7 @@ def prepare(task: Task, report: backends.Report | None = None, *, load: bool = F
     """Do the work for which the first `make` of a task would wait: compile the block world; most other worlds need nothing.
 
     Args:
-        report: Called with the share that is done, 0 to 1, while there is something to wait for.
+        report: Called with the share of the work that is done, 0 to 1, while there is something to wait for.
         load: Whether to load compiled code into this process, too, so that the first steps need not wait: 3 s for the block
             world.
     """

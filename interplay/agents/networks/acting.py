@@ -116,7 +116,7 @@ class ConstrainedValues(nn.Module):
         self.flexibility = flexibility
 
     def heads(self, observations: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return (values, log-probabilities of imitation), each float32, shape (B, actions)."""
+        """Return (values, log-probabilities that the demonstrators choose the actions), each float32, shape (B, actions)."""
         features = self.encoder(observations)
         return self.values(features), self.imitation(features).log_softmax(1)
 

@@ -323,7 +323,7 @@ class Body:
         """Yaw and pitch at which the crosshair meets one of these faces of a block in reach; None if all are hidden.
 
         Args:
-            into: A cell with plants that may be met instead, because the placed block replaces them.
+            into: A cell whose plants the crosshair may meet instead, because a placed block replaces the plants.
             eye: Position to look from; the player's eye by default.
         """
         me, blocks = self.world.player, self.world.grid.blocks

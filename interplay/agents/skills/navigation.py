@@ -224,7 +224,7 @@ class Routes:
         return float(self._far[flat]) if self._far[flat] > 0 or flat == self._start else math.inf
 
     def reached(self) -> np.ndarray:
-        """Return x, y, z of all reached cells, in the order of the array: int64, shape (N, 3)."""
+        """Return x, y, z of all reached cells, sorted by x, then z, then y: int64, shape (N, 3)."""
         _, sz, sy = self._shape
         flat = np.flatnonzero(self._far > 0)
         flat = np.insert(flat, np.searchsorted(flat, self._start), self._start)

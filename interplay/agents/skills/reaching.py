@@ -47,8 +47,8 @@ def spots(
 ) -> list[Position]:
     """Return cells to stand in for which `fits(eye)` is true; cells that are reached sooner come first.
 
-    The cells are within `reach` of the middle of the cell `near`, and not in `avoid`. With `costs` from `digging`, ways may be
-    dug; with None, they are walked only.
+    The cells are within `reach` of the middle of the cell `near`, and not in `avoid`. With `costs` from `digging`, the player
+    may dig on the way; with None, only walk.
     """
     routes = Routes(body.world.grid, body.footing, None, costs=costs, most=2000.0, around=AROUND, shut=body.shut)
     cells = routes.reached()

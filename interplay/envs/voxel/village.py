@@ -75,7 +75,7 @@ def _holds(box: tuple[int, int, int, int, int, int], x: int, y: int, z: int) -> 
 
 
 def _fewer_penned(world: World) -> bool:
-    """Return whether a village pen has lost animals and its fence or gate was changed, or an animal was hit.
+    """Return whether a village pen has lost animals, and the player changed its fence or gate or hit an animal.
 
     Some animals die without the player, so a loss alone says nothing.
     """

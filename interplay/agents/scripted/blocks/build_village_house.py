@@ -17,7 +17,7 @@ from interplay.agents.skills.navigation import Routes
 
 @dataclass(frozen=True)
 class Stuff:
-    """The blocks of a house: the log for its planks, if any, lowest course, walls, roof, smaller upper roof, and corners."""
+    """The blocks of a house: log for planks (if any), lowest course, walls, roof, smaller upper roof, and corners."""
 
     log: str
     base: str

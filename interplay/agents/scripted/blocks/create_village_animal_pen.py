@@ -26,7 +26,7 @@ _YARDS = tuple(one.name for one in (*FARMS, *PENS))
 
 @dataclass(frozen=True)
 class Site:
-    """The place of a pen: the corners of its ring of fences, and the height `y` of feet inside.
+    """The place of a pen: the corners of its ring of fences, and the height `y` of an animal's feet.
 
     The first gate is at `gate`; `out` is the direction (dx, dz) that leads out through the gate. A second gate beside the first
     makes the opening wide enough for two animals at once.
@@ -47,7 +47,7 @@ class Site:
 
     @property
     def ring(self) -> list[Position]:
-        """Cells of the fence without the gates, in order around from the gates."""
+        """Cells of the fence without the gates, in order around the pen, beginning beside the gates."""
         top = [(x, self.y, self.z0) for x in range(self.x0, self.x1)]
         right = [(self.x1, self.y, z) for z in range(self.z0, self.z1)]
         bottom = [(x, self.y, self.z1) for x in range(self.x1, self.x0, -1)]

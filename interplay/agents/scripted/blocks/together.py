@@ -1,4 +1,4 @@
-"""Partners in the block world: they do their share of a task for two, and all of it if the other player does nothing.
+"""Partners in the block world: they do their share of a task for two, and the whole task if the other player does nothing.
 
 A partner who takes over in the middle of a game continues from the present state of the work.
 """
@@ -222,7 +222,7 @@ def pen_of(world: World) -> Site | None:
 
 
 def _preference(world: World, seat: int, one: int) -> float:
-    """Additional cost of a sheep: infinite if the partner leads it, higher for the partner's share of the sheep (by id)."""
+    """Additional cost of a sheep: infinite if the partner leads it, higher if its id is in the partner's share of the sheep."""
     row = world.row_of(one)
     if row is None:
         return math.inf
