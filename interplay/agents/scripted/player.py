@@ -17,7 +17,7 @@ from interplay.agents.scripted.space_invaders import SpaceInvaders
 from interplay.tasks import Task
 
 DECISION_FRAMES = 4
-"""Number of frames for which a decision is held, as a DQN does, so that a network that decides as often can imitate it."""
+"""Number of frames for which a decision is held: as many as for a DQN, so that a network can imitate the player."""
 _SLIP = 0.03
 """Probability, at each decision, that the hand misses the next one to five decisions."""
 

@@ -20,7 +20,7 @@ FENCE, GATE = "oak_fence", "oak_fence_gate"
 SIZES = ((7, 6), (6, 7), (6, 6), (7, 5), (5, 7), (6, 5), (5, 6), (5, 5))
 """Outer sizes (width, depth) of a pen, from best to worst."""
 MOST_WAIT = 120
-"""Largest number of ticks to wait for led animals that are behind."""
+"""Largest number of ticks for which the player waits for led animals that fall behind."""
 _YARDS = tuple(one.name for one in (*FARMS, *PENS))
 
 

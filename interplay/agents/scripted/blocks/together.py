@@ -43,7 +43,7 @@ WAITS = 60
 LED_BLOCKS = 7.0
 """Distance in blocks: nearer animals follow a partner who holds food, if they are nearer to the partner than to the player."""
 IDLE = 400
-"""Ticks in which the others must have placed no block before the player builds their side, too."""
+"""Ticks: if the others place no block for this long, the player also builds the others' side."""
 LATEST = 5200
 """After this tick of the 6,000 of `keep_pen`, no more sheep are fetched, because open gates could spoil the result."""
 PATIENCE = 400

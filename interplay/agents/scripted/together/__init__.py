@@ -41,7 +41,7 @@ LEFT, RIGHT = slice(0, 10), slice(420, 480)
 """Columns of the two paddles; the right paddle has the shape of a cake with tiers."""
 BETWEEN = slice(LEFT.stop, RIGHT.start)
 NEAR = 8
-"""The paddle stays if its middle is within this many rows of the ball; one step moves it by 12 rows."""
+"""The paddle stays if its middle is within this many rows of the ball; a step moves the paddle by 12 rows."""
 
 
 def follow(env: PlayableEnv, seat: str, rng: np.random.Generator) -> Iterator[set[str]]:
