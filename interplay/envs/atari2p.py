@@ -45,8 +45,8 @@ class TwoPlayerAtariEnv(PlayableEnv):
     An observation is the native screen: uint8, shape (210, 160), palette indices. `reset` plays 0 to `noop_max` no-ops; the
     seed decides how many. `info["lives"]` is the number of lives left after the present life.
 
-    Task options: those of `ale:` (`mode`: the first mode for two players by default), and `bonus`: whether a player is paid
-    when the other is hit (default true). In Space Invaders it is 200 points; a byte of RAM shows when they are paid.
+    Task options: the same as for `ale:` (`mode`: the first mode for two players by default), and `bonus`: whether a player is
+    paid when the other is hit (default true). In Space Invaders it is 200 points; a byte of RAM shows when they are paid.
 
     Raises:
         NotFoundError: If the game or an option is unknown.

@@ -66,7 +66,7 @@ class Backend:
 
 
 def _made_by(module: str, environment: str) -> Callable[[Task], PlayableEnv]:
-    """Return a function that builds an environment of this room and imports its module only when it is called."""
+    """Return a function that builds an environment of this package and imports its module only when it is called."""
 
     def make(task: Task) -> PlayableEnv:
         return getattr(importlib.import_module(f"interplay.envs.{module}"), environment)(task)
@@ -201,7 +201,7 @@ def names() -> list[str]:
 
 @cache
 def find(name: str) -> Backend:
-    """Return the backend with a name (EnvError if it is unknown or cannot be used)."""
+    """Return the backend with this name (EnvError if it is unknown or cannot be used)."""
     if name in BUILT_IN:
         return BUILT_IN[name]
     point = backend_names.installed().get(name)

@@ -185,8 +185,8 @@ class PlayableEnv(gymnasium.Env[Mapping[str, Any], Mapping[str, Any]]):
         return None
 
     def replayed_scene_of(self, seat: str) -> Scene | None:
-        """Return the same as `scene_of` for a browser that replays this seat's game and has `land`.
-        It sends everything in the world, not only the part in sight, until the next `reset` or `restore`."""
+        """Return the same as `scene_of` for a browser that replays this seat's game and has `land`. The scene sends everything
+        in the world, not only the part in sight, until the next `reset` or `restore`."""
         return None
 
     def land(self) -> Iterable[bytes]:
@@ -246,9 +246,8 @@ class PlayableEnv(gymnasium.Env[Mapping[str, Any], Mapping[str, Any]]):
         return {}
 
     def outcome_check(self) -> dict[str, bool | int | float | str]:
-        """Return the results of a rule that reads the world at the end of an episode; by default empty.
-        `success` says whether the task was done, if the rule can tell. The results stand beside judges' answers; agents never
-        get them."""
+        """Return the results of a rule that reads the world at the end of an episode; by default empty. `success` says whether
+        the task was done, if the rule can tell. The results are shown beside judges' answers; agents never get them."""
         return {}
 
     def draws_as(self, versions: Mapping[str, str]) -> bool:

@@ -89,12 +89,12 @@ class CogridEnv(ParallelGame):
         return super().reset(seed=seed, options=options)
 
     def action_of_person(self, action: Any, seat: str, gui_size: tuple[int, int] | None = None) -> Any:
-        """Let a held key pick up or put down only once; otherwise people would put back what they just took."""
+        """Let a held key pick up or put down a thing only once; otherwise people would put back a thing that they just took."""
         before, self._asked[seat] = self._asked.get(seat), action
         return self._noop if action == before == self._pick_up else action
 
     def render(self) -> np.ndarray:  # type: ignore[override]
-        """Return the grid from above, uint8, shape (H, W, 3), 64 pixels a cell."""
+        """Return the grid from above, uint8, shape (H, W, 3); each cell is 64 pixels wide and high."""
         return super().render().repeat(SCALE, axis=0).repeat(SCALE, axis=1)
 
     def state(self) -> dict[str, Any]:

@@ -28,8 +28,8 @@ class GymEnv(PlayableEnv):
     """A Gymnasium environment as a world; people see its `rgb_array` rendering.
 
     Args:
-        env: A ready environment to record. Without a render mode it does not draw; people then see a grey picture if it is not
-            deterministic.
+        env: A ready environment to record. Without a render mode it does not draw; if it also is not deterministic, people see
+            a grey picture.
 
     Task options: `kwargs` (a table passed to `gymnasium.make`) and `deterministic` (default true: seed and actions decide
     everything, which `interplay episodes verify` checks; set it to false for other environments).

@@ -22,12 +22,12 @@ _NOTHING = object()
 
 
 def recordable(info: Any) -> dict[str, Any]:
-    """Return the part of an info that is recorded, as JSON values in the order of the info; it shares nothing with the info.
+    """Return the part of an info that is recorded, as JSON values in the order of the info; all values are copies.
 
     Numbers, texts of at most `MAX_TEXT` characters, and lists, tuples and arrays of at most `MAX_VALUES` such values are kept.
     NaN and infinities become None. A NUL or half of a surrogate pair in a text becomes U+FFFD. A key that is a number becomes a
-    text. Everything else is left out (tables, bytes, sets, objects, whole numbers beyond 64 bits, None). An info that is not a
-    mapping gives an empty one.
+    text. Everything else is left out (tables, bytes, sets, objects, whole numbers beyond 64 bits, None). If the info is not a
+    mapping, the result is empty.
 
     >>> recordable({"mask": np.array([0, 1], np.int8), "prob": np.float32(0.5), "nested": {"a": 1}})
     {'mask': [0, 1], 'prob': 0.5}

@@ -10,7 +10,7 @@ from interplay.tasks import Task, find
 
 
 def make(task: Task | str, *, frames: FramePolicy | None = None) -> PlayableEnv:
-    """Build the environment of a task, or of the id of a task (`"atari/space_invaders"`).
+    """Build the environment of a task; the task is given as an object or by its id (`"atari/space_invaders"`).
 
     Args:
         frames: How episodes recorded from this environment keep their frames, instead of the world's own way.
@@ -59,8 +59,8 @@ def prepare(task: Task, report: backends.Report | None = None, *, load: bool = F
 
     Args:
         report: Called with the share of the work that is done, 0 to 1, while there is something to wait for.
-        load: Whether to load compiled code into this process, too, so that the first steps need not wait: 3 s for the block
-            world.
+        load: Whether to load compiled code into this process, too, so that the first steps do not wait for it (3 s in the block
+            world).
     """
     backend = backends.of(task)
     if backend.prepare is not None:

@@ -63,9 +63,9 @@ class Pipeline(Protocol):
 class DQN:
     """DQN's input: maximum of two frames, every fourth frame, grey 84x84, last four stacked (Mnih et al. 2015, Methods).
 
-    Equals `gymnasium.wrappers.AtariPreprocessing(noop_max=0)` in `FrameStackObservation(4)`, with two peculiarities. The first
-    stack repeats the first picture. An episode that ends within the four frames of a decision shows the picture of earlier
-    frames (the last maximum with the present content of the second buffer), not the last frame.
+    Equals `gymnasium.wrappers.AtariPreprocessing(noop_max=0)` wrapped in `FrameStackObservation(4)`, with two peculiarities.
+    The first stack repeats the first picture. An episode that ends within the four frames of a decision shows the picture of
+    earlier frames (the last maximum with the present content of the second buffer), not the last frame.
 
     Observations: uint8, shape (4, 84, 84), oldest first.
     """
@@ -265,7 +265,8 @@ def observe(view: Pipeline, frames: Iterable[Frame], *, ended: bool = True) -> I
         frames: T + 1 frames; frame t is what the player saw before action t.
         ended: Whether the last frame ended the episode (terminated or truncated).
     Yields:
-        `(t, observation)` for each decision: the observation before action t; with `ended` the last one is (T, ...).
+        `(t, observation)` for each decision: the observation before action t; with `ended`, the last pair is `(T, observation
+        after the last action)`.
     """
     iterator = iter(frames)
     current = next(iterator, None)

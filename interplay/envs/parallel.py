@@ -134,7 +134,7 @@ class ParallelGame(PlayableEnv):
 
 
 def _zeros(space: gymnasium.Space) -> Any:
-    """Return the observation in a seat before its agent joins."""
+    """Return the observation of a seat whose agent has not joined yet."""
     if isinstance(space, gymnasium.spaces.Dict):
         return {name: _zeros(part) for name, part in space.spaces.items()}
     if isinstance(space, gymnasium.spaces.Tuple):

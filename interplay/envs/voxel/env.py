@@ -293,7 +293,7 @@ class VoxelEnv(PlayableEnv):
         return blockworld.box(self.world, low, high, cells=cells)
 
     def view(self) -> Frame:
-        """Return the players' pictures side by side, uint8, shape (H, W, 3); each is drawn once in each step."""
+        """Return the players' pictures side by side, uint8, shape (H, W, 3); each picture is drawn once in each step."""
         seats = self.task.seats
         if self._is_single:
             return self.view_of(seats[0])

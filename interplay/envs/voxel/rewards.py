@@ -1,4 +1,4 @@
-"""Rewards of the block world: a player gets a reward for an item that they have for the first time."""
+"""Rewards of the block world: a player gets a reward for having an item for the first time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from interplay.envs.voxel.checks.obtain_diamond_shovel import MILESTONES, milest
 
 
 class FirstItems(NamedTuple):
-    """Rewards for items that the player has for the first time in an episode, by name; the last item ends the episode."""
+    """Item -> reward when the player has it for the first time in an episode; the item `last` ends the episode."""
 
     worth: Mapping[str, float]
     name_of: Callable[[str], str]

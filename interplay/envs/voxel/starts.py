@@ -119,9 +119,9 @@ def _is_free(world: World, x: int, z: int) -> bool:
 def _is_level(
     world: World, start: tuple[int, int], goal: tuple[int, int], *, until: tuple[int, int, int, int] | None = None
 ) -> bool:
-    """Return whether a player can walk straight from one column towards another over level ground.
-    Level: no step higher than a block, no water, and no obstacle before the last two blocks, or before a rectangle (x0, z0, x1,
-    z1)."""
+    """Return whether a player can walk straight from one column towards another over level ground. Level ground has no step
+    higher than a block, no water, and no obstacle. The last two blocks of the way, or the way from two blocks before the
+    rectangle `until` (x0, z0, x1, z1), are not checked."""
     num = 2 * max(abs(goal[0] - start[0]), abs(goal[1] - start[1]))
     before = _feet(world, *start)
     for share in np.linspace(0, 1, num + 1)[1:]:

@@ -68,7 +68,7 @@ def rays_in_view(world: World, cells: np.ndarray) -> int:
 
 @njit(cache=True)
 def _rays(blocks, marks, stops, x, y, z, yaw, pitch, fov, across, down, reach):  # type: ignore[no-untyped-def]
-    """Count the rays of a picture that meet a marked cell before one that stops them."""
+    """Count the rays of a picture that meet a marked cell before a cell that stops them."""
     sx, sz, sy = blocks.shape
     high = math.tan(math.radians(fov) / 2)
     wide = high * 640.0 / 360.0
