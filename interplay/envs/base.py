@@ -83,7 +83,7 @@ def picture_of(given: Any, env_id: str, before: np.ndarray | None) -> np.ndarray
 
 
 BLANK = np.full((64, 64, 3), 128, np.uint8)
-"""Shown where there is no picture."""
+"""Grey picture for people, where there is no other picture."""
 
 
 class NoNumbersError(EnvError):

@@ -282,7 +282,7 @@ class Collection:
 
 def _begin(collector: Collector, setting: Setting, info: Mapping[str, Any], readings: Mapping[str, Callable[[], Any]]) -> None:
     if missing := [need for need in collector.needs if need not in readings]:
-        raise StatisticError(f"{setting.env} does not offer {', '.join(missing)}, which it reads")
+        raise StatisticError(f"{setting.env} does not offer {', '.join(missing)}, which this statistic needs")
     if collector.watches is not None and collector.watches[0] not in collector.needs:
         raise StatisticError(f"it watches {collector.watches[0]!r}, which is not among its needs\nRemedy: add it to `needs`.")
     collector.begin(setting, info)

@@ -185,6 +185,4 @@ def _require_clock(setting: Setting) -> None:
 def _require_number(name: str, value: Any, *, above: float | None = None, low: float | None = None) -> None:
     is_number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
     if not is_number or (above is not None and value <= above) or (low is not None and value < low):
-        raise StatisticError(
-            f"{name} must be a number {f'above {above}' if low is None else f'of at least {low}'}, got {value!r}"
-        )
+        raise StatisticError(f"{name} must be a number {f'above {above}' if low is None else f'>= {low}'}, got {value!r}")

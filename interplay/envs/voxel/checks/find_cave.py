@@ -14,7 +14,7 @@ from interplay.envs.voxel.village import houses_of, within
 compiling.register(__file__)
 
 DARK = 8
-"""Sky light in a cave is below this."""
+"""In a cave, the level of sky light (0 to 15) is below this."""
 CAVE_CELLS = 120
 """Least number of air cells under natural roofs that make a cave."""
 BESIDE = 4
