@@ -148,7 +148,7 @@ def test_pictures_and_rewards_that_would_be_changed_are_refused():
         ({"picture": "huge"}, r"draws pictures of float64 with shape \(16, 16, 3\), from 450 to 450; expected"),
         (
             {"picture": "growing"},
-            r"drew a picture of shape \(16, 16, 3\) and then one of \(17, 16, 3\); an episode has one size",
+            r"drew a picture of shape \(16, 16, 3\) and then one of \(17, 16, 3\); their size must not change",
         ),
         ({"reward": "two"}, r"the reward is array\(\[1., 1.\]\), expected one number"),
         ({"reward": "text"}, "the reward is 'much', expected one number"),

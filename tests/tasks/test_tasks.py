@@ -353,7 +353,7 @@ def test_a_task_of_videos_cannot_be_played(tmp_path, capsys):
     with pytest.raises(SystemExit, match="1"):
         main(["play", f"{file}:pour", "--agent", "random", "--data", str(tmp_path / "data")])
     error = capsys.readouterr().err
-    assert "robots/pour has no world: there are videos only, and nobody can play it\nAdd videos of an agent" in error
+    assert "robots/pour has only videos and no world, so nobody can play it\nAdd videos of an agent" in error
 
 
 @pytest.mark.parametrize(
