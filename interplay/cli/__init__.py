@@ -33,8 +33,8 @@ _VERBS = {
     "explore": ("interplay.cli.explore", "Scenes with milestones: check and import them, let language models play them."),
     "bench": ("interplay.cli.bench", "Measure against a baseline in the same run."),
 }
-"""Verb -> module with `app`, a `typer.Typer` (one command, or a group), and the line of help. A module is loaded when it is
-used."""
+"""Map each verb to its module and its line of help. The module has `app`, a `typer.Typer` (one command, or a group), and is
+loaded when it is used."""
 
 
 _HELP = """Usage: interplay VERB [OPTIONS] ...
@@ -110,9 +110,9 @@ def command_of(verb: str) -> Any:
 
 
 def _without_idle_options(command: Any, arguments: list[str]) -> list[str]:
-    """Return the arguments without those of `--data`, `--seed` and `--json` that this command does not use.
-    Scripts may pass these three to every verb; here they are dropped, instead of being declared and ignored in twenty places.
-    """
+    """Return the arguments without the options `--data`, `--seed` and `--json` that this command does not have.
+
+    Scripts may pass these three options to every verb."""
     for part in arguments:
         command = getattr(command, "commands", {}).get(part, command)
     declared = {name for parameter in command.params for name in parameter.opts}

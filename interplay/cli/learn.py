@@ -1,4 +1,4 @@
-"""`interplay learn ALGORITHM`: train an agent; each algorithm is a command, and each setting an option."""
+"""`interplay learn ALGORITHM`: train an agent; each algorithm is a command, and each of its settings is an option."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def _option(help: str, kind: Any) -> Any:
 
 
 def _kind(hint: Any) -> Any:
-    """Return the type as which Typer reads the option of a setting; a list of numbers is one text."""
+    """Return the type that Typer uses for the option of a setting; a list of numbers is read as text."""
     if get_origin(hint) is tuple:
         return list[str] if get_args(hint)[0] is str else str
     return next(one for one in (*get_args(hint), hint) if one is not type(None))

@@ -194,8 +194,8 @@ def serve(
 
 
 def _statistics(names: Sequence[str], suites: Sequence[Suite]) -> tuple[StatisticSpec, ...]:
-    """Return the statistics of every game.
-    A statistic that cannot be used, here or in a task, is an error now: during a game it would only be left out."""
+    """Return the statistics to compute in every game.
+    Raise an error now for any that cannot be used, here or in a task: during a game it would be left out silently."""
     from interplay.statistics import StatisticSpec
 
     specs = tuple(map(StatisticSpec, names))

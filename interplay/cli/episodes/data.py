@@ -85,9 +85,9 @@ def export(
     database: DatabaseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Write episodes in another format: a video of each, or recordings as VPT and BEDD publish them (existing files are kept,
-    so a stopped export continues), or data sets. Episodes of people who did not agree to a release are left out, whatever you
-    ask for; people get pseudonyms.
+    """Write episodes as videos, as recordings in the format of VPT and BEDD, or as data sets. Existing videos and recordings
+    are kept, so a stopped export continues. Episodes of people who did not agree to a release are always left out; people
+    get pseudonyms.
 
     Try:  interplay episodes export --all --out videos
     interplay episodes export --task atari/breakout --format lerobot --out ./lerobot
@@ -234,10 +234,10 @@ def import_episodes(
     place: PlaceArgument, format_name: FormatOption = _MINARI, data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None, as_json: JsonOption = False,
 ) -> None:  # fmt: skip
-    """Make episodes of data sets that are on this computer. Each is played again: if that gives the same, the episode is proved
-    and stored as its actions; if not, it is kept with the observations of the data set. Importing again adds nothing.
+    """Make episodes from data sets on this computer. Each episode is played again. If the replay equals the data, only its
+    actions are stored; if not, the observations of the data set are stored, too. Importing again adds nothing.
 
-    CrowdPlay's files are pickles: nothing that they name is run, and one that names anything but arrays is refused.
+    CrowdPlay's files are pickles: nothing in them is run, and a file that asks for anything but arrays is refused.
 
     Exit 1 when something was refused.  Try:  interplay episodes import ./minari
     """
@@ -287,7 +287,8 @@ def pull(
     database: DatabaseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Fetch episodes of another server into this data folder: those whose people agreed to a release, under pseudonyms.
+    """Fetch episodes of another server into this data folder: only those whose players agreed to a release. People have
+    pseudonyms.
 
     Files that are here already are not fetched again, and a file that was cut off continues at the same byte. Each file is
     checked by its hash.

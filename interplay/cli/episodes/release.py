@@ -30,10 +30,10 @@ def release(
     database: DatabaseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show how many episodes may be released, and what was decided; or write a decision down.
+    """Show how many episodes may be released, and all decisions; or store a new decision.
 
-    A choice of a person goes before everything, also before what they ticked in a study. Games in no study stay unless
-    `open-play` is allowed; do that only if your players knew.
+    A decision about a person overrides everything else, also the person's answer in a study. Games outside studies are not
+    released unless `open-play` is allowed; allow it only if your players knew that.
 
     Try:  interplay episodes release participant-7 --withhold --note 'e-mail of 3 May'
     """
@@ -72,8 +72,8 @@ def save(
     database: DatabaseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Save which episodes fit now and may be released, with the hash of each file. Saving other episodes under the same name
-    makes a new version; a version never changes.
+    """Save the list of episodes that meet the conditions now and may be released, with the hash of each file. Saving other
+    episodes under the same name makes a new version; a version never changes.
 
     Try:  interplay episodes query save good_games --task atari/breakout --where 'score >= 20'
     """
@@ -110,7 +110,7 @@ def list_queries(data: DataOption = DEFAULT_DATA, database: DatabaseOption = Non
 def show(
     label: LabelArgument, data: DataOption = DEFAULT_DATA, database: DatabaseOption = None, as_json: JsonOption = False
 ) -> None:
-    """Show the episodes of a saved query, and what has changed since; exit 1 when something has."""
+    """Show the episodes of a saved query, and what has changed since it was saved; exit 1 if anything has."""
     from interplay.record.exchange.queries import Queries
 
     queries = Queries(open_archive(data, database, must_exist=True))

@@ -40,7 +40,7 @@ def bank(
     out: Annotated[Path | None, typer.Option("--out", help="Write the bank to this file.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Draw atomic tasks from the tables of the world, each with what it needs, and say what of the world they cover.
+    """Make atomic tasks from the tables of the world, each with what it needs, and show how much of each table they cover.
 
     Try:  interplay explore bank --out bank.json
     """
@@ -106,8 +106,8 @@ def filter_tasks(
     data: DataOption = DEFAULT_DATA,
     as_json: JsonOption = False,
 ) -> None:
-    """Ask models which atomic tasks need knowledge of the game, and what they need of a player. Run again after an
-    interruption, it continues, and pays for no answer twice.
+    """Ask models which atomic tasks need knowledge of the game, and what a task needs of a player. After an interruption, run
+    it again: it continues, and pays for no answer twice.
 
     Try:  interplay explore filter --tasks bank.json --model openai/ONE --model openai/OTHER
     """

@@ -83,7 +83,7 @@ def run(
     database: DatabaseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Let a language model play instances. Run again after an interruption, it continues, and pays for no answer twice.
+    """Let a language model play instances. After an interruption, run it again: it continues, and pays for no answer twice.
 
     Try:  interplay explore run first_log.json --model scripted/ahead --steps 100
     """

@@ -1,4 +1,4 @@
-"""`interplay judge add-agent|add-episodes|list-agents|approve|decline|withdraw|restore`: the agents that judges are shown."""
+"""`interplay judge add-agent|add-episodes|list-agents|approve|decline|withdraw|restore`: agents that are shown to judges."""
 
 from __future__ import annotations
 
@@ -103,8 +103,8 @@ def add_episodes(
 ) -> None:
     """Let recorded episodes be judged, under one name of the leaderboard.
 
-    Only episodes on held-out seeds are added, and those of people only where they agreed. In a game of several seats every
-    seat counts that the chosen player held. Adding again adds what is new.
+    Only episodes on held-out seeds are added, and games of people only if the people agreed. In a game of several seats, each
+    seat that the chosen player held is added. Adding again adds only new episodes.
 
     Try:  interplay judge add-episodes --actor human --where 'score >= 200' --as experts
     """
@@ -173,7 +173,7 @@ def approve(
     database: DatabaseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Let an agent that waits, or was declined, into matchmaking.
+    """Approve an agent that waits or was declined: it will be shown to judges.
 
     Try:  interplay judge approve team-red-v2
     """
@@ -189,7 +189,7 @@ def decline(
     database: DatabaseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Refuse an agent that waits; what it brought is kept.
+    """Decline an agent that waits; its videos are kept.
 
     Try:  interplay judge decline team-red-v2 --reason "The videos show another task."
     """

@@ -69,7 +69,7 @@ def export(
     database: DatabaseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Write answers, imported and given here, for others to use.
+    """Write the answers that were imported or given here, for others to use.
 
     Try:  interplay judge export answers.json --anonymise
     """

@@ -37,9 +37,9 @@ def calibrate(
     seed: SeedOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Train a preference model on people's answers and measure its accuracy and calibration, on seeds it has not seen.
+    """Train a preference model on people's answers and measure its accuracy and calibration on seeds that it has not seen.
 
-    A judge that answers by looking is not trained: what it has answered is compared with what people said.
+    A vision-language model is not trained: its answers so far are compared with people's answers.
 
     Try:  interplay judge calibrate --task atari/space_invaders
     """

@@ -25,7 +25,7 @@ _Unit = Literal["answers", "judges"]
 
 
 class NoAnswersError(InterplayError):
-    """The place where the command looked has nothing to rank."""
+    """The data folder or file has no answers to rank."""
 
 
 MethodName = StrEnum("MethodName", [(name, name) for name in METHODS])  # type: ignore[invalid-argument]
@@ -62,7 +62,7 @@ def rank(
     as_csv: Annotated[bool, typer.Option("--csv", help="Print the leaderboards as CSV on standard output.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Compute the leaderboard from answers: TrueSkill's mu and sigma, sorted by mu - 3 sigma, or another method's.
+    """Compute the leaderboard from answers: TrueSkill's mu and sigma, sorted by mu - 3 sigma, or ratings by another method.
 
     Try:  interplay rank --answers answers.csv --method bradley-terry --bootstrap 1000
     """

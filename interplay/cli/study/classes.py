@@ -169,7 +169,7 @@ def close(
 def forget(
     code: CodeArgument, data: DataOption = DEFAULT_DATA, database: DatabaseOption = None, as_json: JsonOption = False
 ) -> None:
-    """Erase the nicknames of a class that has ended, now. Its games stay, under numbers.
+    """Erase now the nicknames of a class that has ended. Its games stay, with numbers instead of names.
 
     Try:  interplay study class forget RT3-9CH
     """

@@ -65,9 +65,9 @@ def check(
     ethics: EthicsOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Check a study file for all that `study open` would refuse: texts, quiz, channels, pay, rules, tasks, agents, examples.
+    """Check a study file for everything that `study open` would refuse: texts, quiz, pay, rules, tasks, agents, examples.
 
-    Agents, examples and games are looked for in the data folder. Before there is one, segments are not drawn.
+    Agents, examples and games are looked for in the data folder. If there is no data folder yet, segments are not checked.
 
     Try:  interplay study check my_study.toml
     """
@@ -160,7 +160,7 @@ def open_study(
 def close(
     study: IdArgument, data: DataOption = DEFAULT_DATA, database: DatabaseOption = None, as_json: JsonOption = False
 ) -> None:
-    """Close the study to new participants; current participants finish early.
+    """Close the study to new participants; current participants finish what they have begun, and then end early.
 
     Try:  interplay study close atari
     """
@@ -347,7 +347,7 @@ def _checked(name: str, suite: list[Path] | None, contact: str | None, ethics: s
 
 
 def _segments(archive: Archive, study: Study, suite: list[Path] | None) -> list[NewSegment]:
-    """Return the segments that a study would compare; errors as `SegmentStudies.draw`."""
+    """Return the segments that a study would compare; raises the errors of `SegmentStudies.draw`."""
     from interplay.judge import Rules
     from interplay.judge.segments.studies import SegmentStudies
     from interplay.tasks import index
