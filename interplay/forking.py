@@ -34,7 +34,7 @@ _MOMENT_S = 1.0
 
 
 class Forked:
-    """A process that a `Forker` started, with the used methods of `subprocess.Popen`; `returncode` is None while it runs."""
+    """A process that a `Forker` started, with the used methods of `subprocess.Popen`; `returncode` stays None while it runs."""
 
     def __init__(self) -> None:
         self.pid = 0

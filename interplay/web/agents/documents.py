@@ -62,7 +62,7 @@ class Video(BaseModel):
 
 
 class AgentInTask(BaseModel):
-    """Where an agent stands in one task."""
+    """An agent's state and videos in one task."""
 
     task: str = Field(examples=["basalt/find_cave"])
     title: str
@@ -76,7 +76,7 @@ class AgentInTask(BaseModel):
 
 
 class AgentDocument(BaseModel):
-    """An agent, in every task it is in."""
+    """An agent, with its state and videos in each of its tasks."""
 
     name: str
     kind: str = Field(description="What it is, in a word or two.", examples=["behaviour cloning"])
@@ -102,7 +102,7 @@ class Proposal(BaseModel):
 
 
 class Change(BaseModel):
-    """Where to change an agent's state."""
+    """A change of an agent's state, in one task or in all its tasks."""
 
     task: str | None = Field(
         default=None, description="Change it only in this task. If not given: in all of the agent's tasks."
@@ -110,7 +110,7 @@ class Change(BaseModel):
 
 
 class Decline(Change):
-    """Where to refuse an agent, and why."""
+    """A refusal of an agent, in one task or in all its tasks, with its reason."""
 
     reason: Reason = Field(description="The proposer of the agent sees it.")
 

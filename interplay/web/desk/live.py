@@ -32,8 +32,8 @@ def who(name: str, kind: str) -> str:
 
 @router.get("/api/live", dependencies=[Depends(require_operator)])
 def live(request: Request) -> dict[str, Any]:
-    """List the games that are played now or wait for players: task, seats with who sits there and since when, score, rate and
-    lateness. For operators. `paused` is the operator's note while no new game may begin, else null."""
+    """List the games that are played now or wait for players, with task, seats, players, scores, steps per second and delays
+    in milliseconds. For operators. `paused` is the operator's note while no new game may begin, else null."""
     pause = services(request).pauses.of(None)
     return {"games": [asdict(game) for game in _games(request)], "paused": None if pause is None else pause.note}
 

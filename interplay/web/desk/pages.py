@@ -178,11 +178,11 @@ MAX_PARTS = 10
 
 
 def by_day(hours: Iterable[Hours], name: str, say: Callable[[Hours], str]) -> dict[str, Any] | None:
-    """Plot the hours of each day in parts, the largest part first; None without hours.
+    """Plot the hours of each day, divided into parts such as tasks, the largest part first; None without hours.
 
     Args:
-        name: Title of the parts.
-        say: Returns the name of the part to which some hours belong.
+        name: Title of the legend, such as "task".
+        say: Returns the name of the part to which an entry of `hours` belongs.
     """
     hours = list(hours)
     totals: defaultdict[str, float] = defaultdict(float)

@@ -366,7 +366,7 @@ def preview(request: Request, task: str | None = None, study: str | None = None)
 def preview_video(
     request: Request, side: Literal["left", "right"], task: str | None = None, study: str | None = None
 ) -> Response:
-    """Get the video of one side of that pair."""
+    """Get the video of one side of the pair that `/api/judge/preview` shows."""
     shown = _preview(request, task, study)
     path = shown.left if side == "left" else shown.right
     # Another pair is shown when agents come or go, and no part of one video may be put behind a part of another.
