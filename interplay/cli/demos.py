@@ -54,9 +54,9 @@ def embed(
     if out is None:
         raise typer.BadParameter("say where the embeddings go:  --out DIR")
     if folder is not None and (task is not None or where):
-        raise typer.BadParameter("--task and --where choose episodes; leave out the folder, or them")
+        raise typer.BadParameter("--task and --where choose recorded episodes; leave out the folder, or both of them")
     if threads and processes > 1:
-        raise typer.BadParameter("several --processes have one thread each; leave out --threads, or --processes")
+        raise typer.BadParameter("with several --processes, each has one thread; leave out --threads, or --processes")
     # PyTorch's threads wait by spinning otherwise, which takes the cores from those that work; read when it is first imported.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     from interplay.agents.find import vpt_folder
@@ -70,7 +70,7 @@ def embed(
         found = archive.episodes(task=known_task(archive, task), where=where or ())
         sources = [Source(episode.id, episode.path) for episode in found]
         if not sources:
-            raise EmbedError("no episode fits\nLook what there is:  interplay episodes list")
+            raise EmbedError("no episode meets these conditions\nList all:  interplay episodes list")
     with progress_bar("embedding") as bar:
         result = embed_all(
             sources, network, out, chunk=chunk, device=device, processes=processes, threads=threads, on_shard=bar
@@ -87,7 +87,7 @@ def embed(
 
 
 app = typer.Typer(
-    help="Recordings of people that BEDD and VPT publish.  Try:  interplay demos index find-cave-Jul-28.json",
+    help="Recordings that BEDD and VPT publish of people in Minecraft.  Try:  interplay demos index find-cave-Jul-28.json",
     add_completion=False,
     no_args_is_help=True,
 )
@@ -123,7 +123,7 @@ WithBadOption = Annotated[bool, typer.Option("--with-bad", help="Include recordi
 def index(
     source: SourceArgument,
     episodes: Annotated[
-        Path | None, typer.Option(help="Join the files of a folder to episodes, and write a list for each task to this folder.")
+        Path | None, typer.Option(help="Join recording files to episodes, and write a list for each task to this folder.")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:

@@ -62,7 +62,7 @@ def open_archive(data: Path, database: str | None = None, *, must_exist: bool = 
     is_new = not is_data_folder(data)
     if must_exist and is_new:
         found = f"{data} is not a data folder" if data.is_dir() else f"there is no folder {data}"
-        raise InterplayError(f"{found}\nCheck --data: `interplay serve`, `play` and `demo` make data folders, this reads one.")
+        raise InterplayError(f"{found}\nCheck --data: `interplay serve`, `play` and `demo` make data folders; this reads one.")
     archive = interplay.record.open(data, database=database)
     if is_new:  # perhaps a mistyped --data
         print(f"Made a new data folder: {data}", file=sys.stderr)
@@ -145,9 +145,9 @@ def seeds_of(text: str, task: Task) -> list[int]:
     try:
         chosen = [int(part) for part in text.split(",")]
     except ValueError:
-        raise typer.BadParameter(f"--seeds takes 'heldout' or numbers with commas such as 1,2,3; got {text!r}") from None
+        raise typer.BadParameter(f"--seeds takes 'heldout' or a list of numbers such as 1,2,3; got {text!r}") from None
     if any(not 0 <= one < 2**31 for one in chosen):
-        raise typer.BadParameter(f"a seed lies between 0 and 2**31 - 1; got {text!r}")
+        raise typer.BadParameter(f"seeds must lie between 0 and 2**31 - 1; got {text!r}")
     return list(dict.fromkeys(chosen))
 
 

@@ -51,7 +51,7 @@ def _not_here(task: Task) -> str:
 
 @app.command()
 def show(
-    task_id: Annotated[str, typer.Argument(metavar="TASK", help="Id, or my.toml:name.")], as_json: JsonOption = False
+    task_id: Annotated[str, typer.Argument(metavar="TASK", help="Id of a task, or my.toml:name.")], as_json: JsonOption = False
 ) -> None:
     """Show all about one task: texts, limits, seeds, keys and questions."""
     task = find(task_id)

@@ -112,7 +112,7 @@ def test_partners_need_a_second_seat_and_agents_that_are_there(run, tmp_path):
     (tmp_path / "alone.toml").write_text(STUDY.replace("[[variants]]", '[[variants]]\npartner = "scripted"'))
     status, _, err = run("check alone.toml")
     assert status == 1
-    assert "variants[0] of alone.toml: atari/space_invaders has one seat, and none for 'scripted'" in err
+    assert "variants[0] of alone.toml: atari/space_invaders has only one seat, and no seat for 'scripted'" in err
     assert "Remedy: leave partner and fallback out." in err
     two = STUDY.partition("[bonus]")[0] + "[[variants]]" + STUDY.partition("[[variants]]")[2]
     two = two.replace("atari/space_invaders", "together/cooperative_pong").replace(

@@ -259,7 +259,7 @@ def repair(data: DataOption = DEFAULT_DATA, database: DatabaseOption = None, as_
     lines += ["FAILED " + f"{name}: {reason}".replace("\n", "\n  ") for name, reason in result.failed.items()]
     lines += [f"MISSING {name}: its file is gone; restore it from a backup" for name in result.missing]
     lines += [] if lines else ["Nothing to repair."]
-    lines.append(f"Prove what is there:  interplay episodes verify --all{place_options(data, database)}")
+    lines.append(f"Check all episodes:  interplay episodes verify --all{place_options(data, database)}")
     emit(document, as_json=as_json, text="\n".join(lines))
     if result.failed or result.missing:
         raise typer.Exit(1)

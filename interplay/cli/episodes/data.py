@@ -62,7 +62,7 @@ def export(
         list[str] | None, typer.Option(help="Every episode that meets this condition, e.g. 'score >= 200'; may be repeated.")
     ] = None,
     query: Annotated[
-        str | None, typer.Option(metavar="NAME@VERSION", help="The episodes of a saved query; default: of its newest version.")
+        str | None, typer.Option(metavar="NAME@VERSION", help="Episodes of a saved query; default: its newest version.")
     ] = None,
     out: Annotated[
         str, typer.Option(help="Folder for the files; for minari also the name of one data set, NAME-v0.")
@@ -105,9 +105,9 @@ def export(
     if format_name not in (formats := [_MP4, _VPT, *_DATA_SETS]):
         raise typer.BadParameter(str(unknown_name("export format", format_name, formats)))
     if format_name != _MINARI and (seat is not None or observations is not None):
-        raise typer.BadParameter("--seat and --observations are of data sets of Minari: add --format minari")
+        raise typer.BadParameter("--seat and --observations are only for data sets of Minari; add --format minari")
     if format_name in (_MP4, _VPT, _MINARI) and (pictures is not None or license_name is not None):
-        raise typer.BadParameter("--pictures and --license are of other data sets; add --format lerobot or hugging-face")
+        raise typer.BadParameter("--pictures and --license are for other data sets; add --format lerobot or hugging-face")
     archive = open_archive(data, database, must_exist=True)
     saved = None if query is None else Queries(archive).find(query)
     released = archive.released(
@@ -121,7 +121,7 @@ def export(
     if count := released.num_withheld:
         left_out = [
             f"{amount(count, 'episode was', 'episodes were')} left out: somebody in them did not agree to a release.",
-            f"How it stands:  interplay episodes release{place_options(data, database)}",
+            f"All decisions:  interplay episodes release{place_options(data, database)}",
         ]
     if format_name == _MP4:
         episodes = released.episodes
@@ -223,7 +223,7 @@ def _reader(format_name: str, place: str) -> tuple[int, Callable[..., Imported]]
 
 
 PlaceArgument = Annotated[
-    str, typer.Argument(metavar="FOLDER_OR_ID", help="A data set's folder, a folder of several, or an id of Minari.")
+    str, typer.Argument(metavar="FOLDER_OR_ID", help="Folder of a data set, folder of several data sets, or id of Minari.")
 ]
 FormatOption = Annotated[
     str, typer.Option("--format", help="Format of the data sets: minari, lerobot, hugging-face or crowdplay.")
@@ -298,7 +298,7 @@ def pull(
     from interplay.record.exchange.pull import Asked, pull_episodes
 
     if query is not None and (task is not None or where):
-        raise typer.BadParameter("--query says which episodes; leave out --task and --where")
+        raise typer.BadParameter("--query already chooses the episodes; leave out --task and --where")
     if token is None:
         raise typer.BadParameter("give the token of that server's operator, with --token TOKEN or in INTERPLAY_TOKEN")
     archive = open_archive(data, database)

@@ -188,7 +188,7 @@ def planned(hops: int | None, count: int, out: Path, seed: int, *, as_json: bool
     made, written = [load(file) for name in numbers if (file := out / f"{name}.json").exists()], []
     if other := next((one for one in made if one.num_hops != numbers.get(one.name)), None):
         raise InterplayError(
-            f"{out}: the instance {other.name}, with {other.num_hops} hops, is there already, and is not what is asked for\n"
+            f"{out}: the instance {other.name}, with {other.num_hops} hops, exists already, and differs from the one to make\n"
             "Remedy: name another folder with --out, or the seed and numbers that the folder was begun with."
         )
     num_there = len(made)
@@ -209,7 +209,7 @@ def planned(hops: int | None, count: int, out: Path, seed: int, *, as_json: bool
         "written": [str(place) for place in written],
     }
     rows = [(one.name, one.num_hops, one.task_text, ", ".join(one.nodes)) for one in made]
-    there = f" {num_there} of them were there already; others go to another folder with --out." if num_there else ""
+    there = f" {num_there} of them were there already; to make others, name another folder with --out." if num_there else ""
     said = f"Made with seed {seed}.{there}  Next:  interplay explore prove {out} --hops" if made else None
     emit(document, as_json=as_json, text=[table(["instance", "#hops", "goal", "tasks"], rows), said])
     if len(made) < len(numbers):

@@ -95,7 +95,7 @@ def prove(
     files, made = list(good), list(good.values())
     places, there = _places(made, out) if out is not None else ([], [])
     if there:
-        raise InterplayError(f"{there[0]} is there already\nRemedy: name an empty folder with --out; names differ.")
+        raise InterplayError(f"{there[0]} exists already, or two instances share it\nRemedy: name an empty folder with --out.")
     archive = open_archive(data, database)
     with progress() as bar:
         line: Any = bar.add_task("proving", total=len(files))
@@ -143,7 +143,7 @@ def _hop_lines(name: str, hops: Hops) -> list[str]:
         lines.append(f"  {text}{f', {one.why}' if one.why else ''}{seen}")
     lines += [f"  {one} is reached at the start" for one in hops.reached_at_start]
     lines += [f"  {one} is reached at step {tick} by a player who does nothing" for one, tick in hops.reached_by_noop.items()]
-    return lines + ([f"  the text names {', '.join(hops.named)}, which others need"] if hops.leaks else [])
+    return lines + ([f"  the text names {', '.join(hops.named)}, which other tasks need"] if hops.leaks else [])
 
 
 @app.command("import")

@@ -170,7 +170,7 @@ def _first(reasons: list[str]) -> str:
 def _role(text: str, known: Any) -> tuple[str, str]:
     name, _, model = text.partition("=")
     if name not in known or not model:
-        raise typer.BadParameter(f"--role takes ROLE=MODEL, ROLE one of {', '.join(known)}; got {text!r}")
+        raise typer.BadParameter(f"--role takes ROLE=MODEL, where ROLE is one of {', '.join(known)}; got {text!r}")
     return name, model
 
 
@@ -189,7 +189,7 @@ def tasks_of(file: Path | None, model: str) -> tuple[str, ...]:
         else:
             names = list(bank.load(file))
     except (OSError, ValueError, RecursionError, AttributeError, KeyError, TypeError) as error:
-        raise InterplayError(f"{file} cannot be read as a list of tasks: {error}\nWrite one name a line.") from None
+        raise InterplayError(f"{file} cannot be read as a list of tasks: {error}\nWrite one name in each line.") from None
     if not names:
-        raise InterplayError(f"{file} names no task\nWrite one name a line, such as: mine oak_log")
+        raise InterplayError(f"{file} names no task\nWrite one name in each line, such as: mine oak_log")
     return tuple(dict.fromkeys(names))

@@ -209,7 +209,7 @@ def results(
     if answers is not None:
         if len(made) > 1:
             names = ", ".join(one["name"] for one in made)
-            raise InterplayError(f"--answers takes runs of one table, and there are {names}\nName one with --protocol.")
+            raise InterplayError(f"--answers takes runs of one table, but there are {names}\nChoose one with --protocol.")
         with writing(answers, "name another file."):
             written = boards.write_answers(found, answers)
     at_start = [{"task": one.task, "milestones": list(one.at_start)} for one in found if one.at_start]

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 app = typer.Typer(add_completion=False)
 
 
-SuiteOption = Annotated[list[Path] | None, typer.Option("--suite", help="Another task file (TOML), beside the built-in ones.")]
+SuiteOption = Annotated[list[Path] | None, typer.Option("--suite", help="Another task file (TOML), besides the built-in ones.")]
 
 
 @app.command("add-agent")
@@ -121,8 +121,8 @@ def add_episodes(
         entered = add(archive.database, choice, datetime.now(UTC))
     lines = [line for one in entered.tasks for line in _lines(one)]
     total = sum(len(one.entered) for one in entered.tasks)
-    lines += ["", f"{entered.name} has {amount(total, 'episode')} more to be judged by."]
-    lines.append(f"Next:  interplay serve{place_options(data, database)}   (films what has no video, and shows it to judges)")
+    lines += ["", f"{entered.name} has {amount(total, 'episode')} more to be judged."]
+    lines.append(f"Next:  interplay serve{place_options(data, database)}   (makes missing videos and shows them to judges)")
     emit(asdict(entered), as_json=as_json, text="\n".join(lines))
 
 

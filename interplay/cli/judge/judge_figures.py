@@ -74,8 +74,8 @@ def agreement_report(measured: Sequence[MeasuredJudge], skipped: Mapping[str, st
             )
         if found.num_certain:
             remarks.append(
-                f"{judge.task}: it gave {'no' if found.num_certain == found.num_answers else 'not always'} probabilities; "
-                "for the Brier score its answer counts as certain"
+                f"{judge.task}: {'all' if found.num_certain == found.num_answers else 'some'} of its answers have no "
+                "probability; for the Brier score they count as certain"
             )
     measures = ["#same (most common)", "#side the same", "#Brier (shares)", "#people agree", "#answers saved"]
     parts: list[Any] = [

@@ -76,7 +76,7 @@ def _change(
 
     if not judges and file is None:
         hint = f"Name judges, or a file with --file; all judges:  interplay judge judges{place_options(data, database)}"
-        raise typer.BadParameter(f"nobody is named\n{hint}")
+        raise typer.BadParameter(f"no judge is named\n{hint}")
     listed = [] if file is None else read_banned(file)
     with closing(open_archive(data, database, must_exist=True)) as archive:
         bans = Bans(archive.database)
@@ -185,7 +185,7 @@ token_app = typer.Typer(no_args_is_help=True, add_completion=False, help="Tokens
 
 @token_app.command("create")
 def create(
-    name: Annotated[str, typer.Argument(help="Name of its holder, such as a team.")],
+    name: Annotated[str, typer.Argument(help="Name of the token's holder, such as a team.")],
     scope: Annotated[
         str, typer.Option(help="agents: propose agents and upload their videos; judge: judge under this name; read: read only.")
     ],

@@ -156,7 +156,7 @@ def text(document: dict[str, Any], result: Boards, task: str | None) -> Any:
         what = f"{draws['num_resamples']:,} resamples of {draws['unit']} (seed {draws['seed']})"
         boards = [document, *document.get("tasks", {}).values()]
         empty = any("score_low" not in row for board in boards for row in board["leaderboard"])
-        why = f" None where one of the {draws['unit']}, or {draws['unit']} that all say the same, is all there is."
+        why = f" There is no interval from only one of the {draws['unit']}, or if all {draws['unit']} say the same."
         parts.append(f"Intervals hold {draws['level']:.0%} of {what}.{why if empty else ''}")
     parts += [f"Note: {note}." for note in document.get("notes", ())]
     return Group(*parts)

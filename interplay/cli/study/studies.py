@@ -333,7 +333,7 @@ def _checked(name: str, suite: list[Path] | None, contact: str | None, ethics: s
             _check_statistics(f"variants[{place}] of {name}", names, tasks[variant.task])
             if variant.agents and len(tasks[variant.task].seats) == 1:
                 raise StudyError(
-                    f"variants[{place}] of {name}: {variant.task} has one seat, and none for {variant.agents[0]!r}\n"
+                    f"variants[{place}] of {name}: {variant.task} has only one seat, and no seat for {variant.agents[0]!r}\n"
                     "Remedy: leave partner and fallback out."
                 )
     if study.contact in ("", _NOBODY):
@@ -361,7 +361,7 @@ def _judges_lines(study: Study, number: int | None) -> list[str]:
 
     if number is None:
         return []
-    lines = [f"judges     {number} at once: a pair of games is before one person at a time"]
+    lines = [f"judges     {number} at the same time: each pair of games is shown to one person at a time"]
     places = settings_of(study).num_assignments if "mturk" in study.channels else 1
     if number < places:
         come = f"the HIT has {places} assignments, and the others are turned away" if number else "nobody can judge yet"
