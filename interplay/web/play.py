@@ -107,7 +107,7 @@ def open_session(request: Request, wanted: SessionRequest) -> SessionGrant:
     except TokenError as error:
         raise HTTPException(403, str(error)) from None
     if wanted.again is not None and company is None:
-        raise HTTPException(409, "nothing was recorded of that game, so it cannot be told who played it; press Start instead")
+        raise HTTPException(409, "that game was not recorded, so the server does not know who played it; press Start instead")
     grant = play.create_session(
         task,
         participant_id=person,
@@ -198,7 +198,7 @@ def scene_tables(request: Request, name: str) -> FileResponse:
     """Get the tables with which a browser draws a world; a seat's `welcome` names them. A file of one name never changes."""
     path = tables.find(services(request).archive.root, name)
     if path is None:
-        raise HTTPException(404, "there are no tables of this name; load the page again: the server may have newer ones")
+        raise HTTPException(404, "there are no tables of this name; load the page again: the server may have newer tables")
     headers = {"Cache-Control": "public, max-age=31536000, immutable", "ETag": f'"{name}"'}
     return FileResponse(path, media_type="application/octet-stream", headers=headers)
 

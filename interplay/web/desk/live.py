@@ -65,7 +65,7 @@ def pause_games(request: Request, form: FormFields) -> Response:
 def watch_page(request: Request, number: int, seat: str) -> Response:
     game = next((one for one in _games(request) if one.number == number), None)
     if game is None or all(one.seat != seat for one in game.seats):
-        raise HTTPException(404, "This game is over, or it has no such seat. The page of live games has those that are played.")
+        raise HTTPException(404, "This game is over, or it has no such seat. The page of live games lists games in progress.")
     title = titles(request).get(game.task, game.task)
     return desk(request, "desk_watch.html", "/desk", game=game, seat=seat, title=title, who=who)
 

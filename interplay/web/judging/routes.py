@@ -213,7 +213,7 @@ def serve(request: Request, body: Body) -> JSONResponse:
         message = "open the link of the study to take part; you read there what the study is about"
         raise refusal(403, message, code="enrolment_needed")
     if judge.enrolment is not None and services(request).studies.version(judge.enrolment.study_hash).kind != "comparisons":
-        raise refusal(409, "people compare nothing in this study", code="no_comparisons")
+        raise refusal(409, "in this study people do not compare videos", code="no_comparisons")
     with _refusals():
         served = services(request).judging.serve(
             judge.name, body.get("task"), study=study, judge_kind=judge.kind, address=network_of(request)
