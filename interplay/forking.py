@@ -147,7 +147,7 @@ class Forker:
             self._answered.wait()
             self._asked = None
         if not started.pid:
-            raise ConnectionError("the process that starts others died over it")
+            raise ConnectionError("the process that starts others ended before it answered")
         return started
 
     def _hear(self, pid: int) -> None:
@@ -286,7 +286,7 @@ def _load(name: str) -> None:
     while (started := _threads()) and time.monotonic() < deadline:  # one that was joined is seen for a moment longer
         time.sleep(_POLL_S)
     if started:
-        print(f"{name} has started threads that processes of this one lack: {', '.join(started)}", file=sys.stderr, flush=True)
+        print(f"{name} has started threads, which forked processes lack: {', '.join(started)}", file=sys.stderr, flush=True)
     gc.freeze()  # what is loaded is neither searched for garbage nor copied for it in each fork
 
 

@@ -81,7 +81,7 @@ def parse_toml(text: str, source: str, refuse: type[InterplayError]) -> dict[str
     except tomllib.TOMLDecodeError as error:
         raise refuse(f"{source}: not valid TOML: {error}\nCheck quotes and brackets near that line.") from None
     except RecursionError:
-        raise refuse(f"{source}: lists or tables stand in each other too many times\nRemedy: write it flatter.") from None
+        raise refuse(f"{source}: lists or tables are nested too deeply\nRemedy: use fewer levels.") from None
 
 
 class Table:

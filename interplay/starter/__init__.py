@@ -80,7 +80,7 @@ class Shipped:
             if not path.exists():
                 found.append(f"{path} is missing")
             elif hashlib.sha256(path.read_bytes()).hexdigest() != sha256:
-                found.append(f"{path} is not the file that was made")
+                found.append(f"{path} has changed since it was made")
         return found
 
 

@@ -77,7 +77,7 @@ def check_shown(request: Request, episode: Episode) -> None:
             raise refusal(
                 403,
                 "this is the game of somebody who has not agreed that others may see it: only its players, in the browser in "
-                "which they played, and the operator of this server may. Operators sign in at /operator",
+                "which they played, and the operator of this server may see it. Operators sign in at /operator",
                 code="not_released",
             )
 

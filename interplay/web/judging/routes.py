@@ -299,7 +299,7 @@ def release(request: Request, match: MatchId, body: Body) -> dict[str, Any]:
     dependencies=_ORDERLY,
     responses=judging_refusals(*_BODY, 425, 429),
     openapi_extra=_object(
-        outcome={"enum": ["left", "right", "draw", "na"], "description": "`na` (cannot tell) about segments only."},
+        outcome={"enum": ["left", "right", "draw", "na"], "description": "`na` (cannot tell) is only for segments."},
         responses={"type": "object", "description": "Question id -> {left, right} (direct) or left|draw|right|na."},
         reason={"type": "string", "minLength": MIN_REASON_CHARS},
         viewing={"type": "object", "description": "Times at which the judge watched each video. At most 64 KiB."},

@@ -120,7 +120,7 @@ def may_play(request: HTTPConnection, task: str) -> tuple[Enrolment, ForStudy] |
     enrolment = part[0]
     play = services(request).studies.version(enrolment.study_hash).play
     if play is None:
-        _refuse(request, enrolment, 409, "no_play", "nothing is played in this study")
+        _refuse(request, enrolment, 409, "no_play", "in this study people do not play games")
     visit = services(request).visits.get(enrolment)
     if visit.variant is None or visit.variant.task != task:
         _refuse(request, enrolment, 409, "another_task", "this study asks you to play something else; load the page again")
