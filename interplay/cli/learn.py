@@ -211,7 +211,7 @@ def _learn_dagger(config_class: type[DaggerConfig], given: dict[str, Any], optio
 
 
 def _settings(config_class: type[Config], given: dict[str, Any], folder: Path, options: _Options, last: str) -> Config:
-    """Return the settings of a run: those of the run that it continues or repeats, changed by its options."""
+    """Return the settings of a run: those of the run that it continues or repeats, changed by the given options."""
     config, preset, fast, resume = options.config, options.preset, options.fast, options.resume
     if fast and preset is not None:
         raise typer.BadParameter("--fast is a preset; choose it or --preset, not both")
