@@ -64,7 +64,7 @@ def bedd(
         given = {"--out": out, "--agents": agents, "--recordings": recordings}
         idle = [name for name, value in given.items() if value is not None]
         if idle:
-            raise typer.BadParameter(f"{', '.join(idle)} does not go with --counts, which reads nothing but its file")
+            raise typer.BadParameter(f"{', '.join(idle)} cannot be used with --counts, which reads only its own file")
         from interplay.report.bedd.reasons import counts_report
 
         tested = counts_report(counts)

@@ -189,7 +189,7 @@ def planned(hops: int | None, count: int, out: Path, seed: int, *, as_json: bool
     if other := next((one for one in made if one.num_hops != numbers.get(one.name)), None):
         raise InterplayError(
             f"{out}: the instance {other.name}, with {other.num_hops} hops, exists already, and differs from the one to make\n"
-            "Remedy: name another folder with --out, or the seed and numbers that the folder was begun with."
+            "Remedy: name another folder with --out, or give the seed and the numbers of hops that the folder was made with."
         )
     num_there = len(made)
     with progress() as bar, writing(out, "name another folder with --out."):
