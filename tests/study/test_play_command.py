@@ -41,7 +41,7 @@ def test_statistics_that_a_task_does_not_measure_and_shares_are_refused(run, tmp
     (tmp_path / "share.toml").write_text(STUDY.replace('"inside_out.good"', '"inside_out"'))
     status, _, err = run("check share.toml")
     assert status == 1
-    assert "inside_out is a share, and shares cannot be added up over games" in err
+    assert "inside_out is a share, which cannot be added up over games" in err
     assert "Remedy: name inside_out.good and inside_out.all instead." in err
     turns = STUDY.replace("atari/space_invaders", "gymnasium/taxi").replace('"time"', '"active_time"')
     (tmp_path / "turns.toml").write_text(turns.partition("[bonus]")[0] + "[[variants]]" + turns.partition("[[variants]]")[2])
@@ -78,7 +78,7 @@ def test_a_simulation_says_how_near_accepted_time_comes_to_its_targets(run):
 def test_only_studies_of_play_can_be_simulated(run):
     status, _, err = run("simulate atari")
     assert status == 1
-    assert 'atari is a study of comparisons; it has no variants to assign\nRemedy: name a study with kind = "play".' in err
+    assert 'atari is a study of comparisons, so it has no variants\nRemedy: name a study with kind = "play".' in err
 
 
 def test_every_cent_of_a_visit_is_explained(run, world):

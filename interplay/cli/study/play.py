@@ -40,9 +40,7 @@ def simulate(
 
     study = find_study(name)
     if study.play is None:
-        raise StudyError(
-            f'{name} is a study of comparisons; it has no variants to assign\nRemedy: name a study with kind = "play".'
-        )
+        raise StudyError(f'{name} is a study of comparisons, so it has no variants\nRemedy: name a study with kind = "play".')
     outcomes: list[Outcome] = []
     with progress() as bar:
         running = bar.add_task("Simulating", total=2 * seeds)

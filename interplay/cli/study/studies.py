@@ -407,9 +407,7 @@ def _check_statistics(where: str, names: Iterable[str], task: Task) -> None:
     for one in names:
         if one in shares:
             parts = " and ".join(shares[one])
-            raise StudyError(
-                f"{where}: {one} is a share, and shares cannot be added up over games\nRemedy: name {parts} instead."
-            )
+            raise StudyError(f"{where}: {one} is a share, which cannot be added up over games\nRemedy: name {parts} instead.")
         if one not in known:
             hint = f"It stands in {where}; {task.id} does not measure it."
             raise StudyError(str(unknown_name("statistic", one, known, hint=hint)))
