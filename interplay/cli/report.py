@@ -135,7 +135,7 @@ def crossplay(
     database: DatabaseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Scores of every agent with every other as partners in a task of several seats: a matrix for each seat, and means.
+    """Scores of every agent with every other as partners in a task: a matrix for each seat, and means with intervals.
 
     Plays missing games, in all orders of the seats, and records them. After an interruption, run it again: it continues.
 

@@ -133,7 +133,7 @@ def verify(
     database: DatabaseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Check that replays repeat the recordings, and files are whole; exit 1 if not.  Try:  interplay episodes verify --all"""
+    """Check that files are unchanged and replays match; exit 1 if not.  Try:  interplay episodes verify --all"""
     from interplay.record.summary import Summary
 
     if bool(episode_ids) == every:

@@ -140,7 +140,7 @@ def score(
     answers: Annotated[Path, typer.Argument(help="JSON: {question: [ticked options]}, or a list of {worker, answers}.")],
     as_json: JsonOption = False,
 ) -> None:
-    """Show what share of the boxes is right in each set of answers, and whether it passes. Name options by id or text.
+    """Print the share of right boxes of each person, and who passes. Answers name options by id or by text.
 
     Try:  interplay judge quiz score minecraft answers.json
     """

@@ -53,7 +53,7 @@ def viewer_of(request: Request) -> Viewer:
 
 
 def visible_episodes(request: Request) -> EpisodeQuery:
-    """Return a query for the episodes that the visitor may see, and those of `hidden_tasks`, hidden only for some time."""
+    """Return a query for the episodes that the visitor may see now or later (those of `hidden_tasks` are included)."""
     return EpisodeQuery(
         with_waiting=viewer_of(request).sees_all,
         own=_here(request),

@@ -98,7 +98,7 @@ def known_participant(request: HTTPConnection) -> int | None:
 
 
 def current_participant(request: HTTPConnection) -> int:
-    """Return the number of the request's participant, and make one if necessary. It writes: call it from `def` handlers."""
+    """Return the number of the request's participant, and make one if necessary. It may write: call it from `def` handlers."""
     found = known_participant(request)
     if found is not None:
         return found
