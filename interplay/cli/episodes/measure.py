@@ -133,7 +133,7 @@ def quality(
         for name, spreads in found.measures.items()
         for task, one in spreads.items()
     ]
-    parts: list[Any] = [f"verified: {found.equal} equal, {found.different} different, {found.unverified} never"]
+    parts: list[Any] = [f"verified: {found.equal} equal, {found.different} different, {found.unverified} not verified yet"]
     if rows:
         parts += ["", table(["task", "measure", "#games", "#5 %", "#25 %", "#median", "#75 %", "#95 %"], rows)]
     else:

@@ -190,5 +190,5 @@ def _cost_lines(document: dict[str, Any], study: Study) -> list[str]:
         f"wage       {dollars['hourly_cents']} USD an hour at {study.minutes:g} min" + (f" (target {target})" if target else "")
     )
     if cost["hourly_target_cents"] is not None and cost["hourly_cents"] < cost["hourly_target_cents"]:
-        lines.append("           that is under the target; `interplay study pay` tops people up")
+        lines.append("           that is under the target; `interplay study pay` pays the difference")
     return lines

@@ -30,7 +30,7 @@ def pause(
     archive, hint = opened_place(data, database)
     Pauses(archive.database).pause(study, note=note, hint=hint)
     place = place_options(data, database)
-    text = f"{study} is paused. Pause it on your recruiting platform, too. Go on:  interplay study resume {study}{place}"
+    text = f"{study} is paused. Pause it on your recruiting platform, too. To continue:  interplay study resume {study}{place}"
     emit({"study": study, "paused": True, "note": note}, as_json=as_json, text=text)
 
 

@@ -148,7 +148,7 @@ def _text(document: dict[str, Any], again: str) -> Any:
 
     parts: list[Any] = []
     for one in document["estimates"]:
-        said = f"what measured times say at {one['reward_cents'] / 100:.2f} {one['currency']}"
+        said = f"measured times at a reward of {one['reward_cents'] / 100:.2f} {one['currency']}"
         parts += [table([said, ""], one["rows"]), ""]
     rows = [
         (one["kind"], one["worker"], one["assignment"], f"{one['amount_cents'] / 100:.2f} {one['currency']}", one["state"],

@@ -498,7 +498,7 @@ def _summary(study: Study) -> list[str]:
         target = "" if wage.hourly_target_cents is None else f" (target {wage.hourly_target_cents / 100:.2f})"
         lines.append(f"pay        {wage.reward_cents / 100:.2f} {wage.currency}, {hourly:.2f} an hour at that pace{target}")
         if wage.hourly_target_cents is not None and wage.hourly_cents(study.minutes) < wage.hourly_target_cents:
-            lines.append("           that is under the target; `interplay study pay` tops people up")
+            lines.append("           that is under the target; `interplay study pay` pays the difference")
     consent = study.consent
     text = "none" if consent is None else "a box to tick" if consent.is_required else "shown, no box"
     return [*lines, f"consent    {text}"]
