@@ -194,8 +194,8 @@ def serve(
 
 
 def _statistics(names: Sequence[str], suites: Sequence[Suite]) -> tuple[StatisticSpec, ...]:
-    """Return the statistics of every game.
-    A statistic that cannot be used, here or in a task, is an error now: during a game it would only be left out."""
+    """Return the statistics to compute in every game.
+    Raise an error now for any that cannot be used, here or in a task: during a game it would be left out silently."""
     from interplay.statistics import StatisticSpec
 
     specs = tuple(map(StatisticSpec, names))
@@ -274,7 +274,7 @@ def _say_who_gets_in(port: int, hosts: Hosts, token: Path) -> None:
         f"""
 *** THIS SERVER IS OPEN TO OTHER MACHINES ***
 Anybody who reaches port {port} of this machine may play, judge and take part in studies.
-Nothing is encrypted (no https): others on the way can read and change it. For people outside your own network put a proxy
+Nothing is encrypted (no https): others on the network can read and change it. For people outside your own network put a proxy
 with a certificate before it, let this server listen on 127.0.0.1 alone, and name the proxy:  --host 127.0.0.1 --allow-host NAME
 Anybody who has the token in {token} is the operator and may do everything: keep that file to yourself.
 It answers to these names only: {shown}. More of them: --allow-host NAME
@@ -313,7 +313,7 @@ def _run(application: FastAPI, play: PlayServer, listener: socket.socket, *, hos
         async def shutdown(self, sockets=None) -> None:
             for server in self.servers:
                 server.close()
-            print("Stopping: closing what is being played ...", file=sys.stderr, flush=True)
+            print("Stopping: ending the games in progress ...", file=sys.stderr, flush=True)
             await play.stop()
             await super().shutdown(sockets)
 

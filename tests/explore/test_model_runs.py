@@ -454,10 +454,10 @@ def test_a_run_that_lacks_something_is_named_and_left_out(tmp_path, changes):
         (["--model", "openai/m"], 1, "OpenAI client No OPENAI_API_KEY, "),
         (["--model", "scripted/ahead", "--protocol", "papr"], 2, "did you mean 'paper'"),
         (["--model", "scripted/ahead", "--goal", "hiden"], 2, "did you mean 'hidden'"),
-        (["--model", "m", "--address", ""], 2, "--address is that of a server"),
-        (["--model", "m", "--address", "127.0.0.1:8080/v1"], 2, "--address is that of a server"),
+        (["--model", "m", "--address", ""], 2, "--address takes the address of a server"),
+        (["--model", "m", "--address", "127.0.0.1:8080/v1"], 2, "--address takes the address of a server"),
         (["--model", " ", "--address", "http://127.0.0.1:9/v1"], 2, "--model is empty"),
-        (["--model", "m", "--key-env", "A_KEY"], 2, "--key-env goes with --address"),
+        (["--model", "m", "--key-env", "A_KEY"], 2, "--key-env needs --address"),
         (["--model", "m", "--address", "http://127.0.0.1:9", "--key-env", "NOT_SET_ANYWHERE"], 1, "is not set"),
     ],
 )

@@ -245,8 +245,8 @@ def test_a_mistyped_judge_is_answered_with_the_nearest_and_nobody_is_banned(data
     ("arguments", "text"),
     [
         (["ban", "robot"], "a ban needs its reason"),
-        (["ban", "--reason", "x"], "nobody is named"),
-        (["unban"], "nobody is named"),
+        (["ban", "--reason", "x"], "no judge is named"),
+        (["unban"], "no judge is named"),
     ],
 )
 def test_a_command_that_says_too_little_is_refused(data, capsys, arguments, text):

@@ -660,7 +660,7 @@ def test_the_command_line_imports_exports_and_ranks(write, tmp_path, capsys):
     assert {one["agent"] for one in json.loads(capsys.readouterr().out)["leaderboard"]} == {"GoUp", "Random"}
     with pytest.raises(SystemExit, match="2"):
         main(["judge", "export", str(tmp_path / "out.xls"), "--data", str(data)])
-    assert "OUT ends in .json, .parquet or .csv" in capsys.readouterr().err
+    assert "OUT must end in .json, .parquet or .csv" in capsys.readouterr().err
 
 
 def test_postgresql_keeps_a_set_as_well(postgres_url, write, tmp_path):

@@ -135,7 +135,7 @@ def test_episodes_are_added_once_and_the_others_are_counted_by_reason(archive, j
     assert f"{TASK}: 2 episodes added\n" in text
     for reason in ("not on a held-out seed", "the player did not agree", "the player left before the end"):
         assert f"1 episode left out: {reason}" in text
-    assert "experts has 2 episodes more to be judged by." in text
+    assert "experts has 2 episodes more to be judged." in text
     document = json.loads(judge(*arguments, "--json")[1])
     assert (document["name"], document["origin"]) == ("experts", "people")
     assert (document["tasks"][0]["entered"], document["tasks"][0]["num_there"]) == ([], 2)

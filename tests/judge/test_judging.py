@@ -963,7 +963,7 @@ def test_study_check_and_open_say_how_many_people_can_judge_at_once(archive, tmp
     for verb in ("check", "open"):
         assert cli(["study", verb, str(tmp_path / "caves.toml"), "--data", str(archive.root)]) == 0
         said = capsys.readouterr().out
-        assert "judges     2 at once: a pair of games is before one person at a time" in said
+        assert "judges     2 at the same time: each pair of games is shown to one person at a time" in said
         assert "Warning: the HIT has 3 assignments, and the others are turned away. Add agents" in said
     fill(archive, agents=("cyd",), num_seeds=1)  # beside each of the other two on one seed
     assert cli(["study", "check", str(tmp_path / "caves.toml"), "--data", str(archive.root), "--json"]) == 0

@@ -408,7 +408,7 @@ def test_the_command_ends_with_how_often_the_model_says_what_people_say(judged, 
     text = capsys.readouterr().out
     assert f"{TASK}: 20 new answers as model:vision" in text  # not the name of the judge that learns
     assert "people's answers" in text
-    assert "its answer counts as certain" in text
+    assert "they count as certain" in text
     with pytest.raises(SystemExit, match="0"):
         main([*look, "--seed", "1", "--data", str(judged.root), "--json"])
     document = json.loads(capsys.readouterr().out)
@@ -422,9 +422,9 @@ def test_the_command_ends_with_how_often_the_model_says_what_people_say(judged, 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--limit", "3"], "--limit goes with --vision"),
-        (["--model", "tiny"], "--model goes with --vision"),
-        (["--key-env", "NO_SUCH_KEY"], "--key-env goes with --vision"),
+        (["--limit", "3"], "--limit needs --vision"),
+        (["--model", "tiny"], "--model needs --vision"),
+        (["--key-env", "NO_SUCH_KEY"], "--key-env needs --vision"),
         (["--vision", "http://127.0.0.1:9"], "--vision ADDRESS --model NAME"),
         (
             ["--vision", "http://127.0.0.1:9", "--model", "tiny", "--key-env", "NO_SUCH_KEY"],

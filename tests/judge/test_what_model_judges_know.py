@@ -228,14 +228,14 @@ def test_no_task_that_can_be_answered_is_an_error(trained, capsys):
     save(replace(judge, name="lost", task="atari/beam_rider"), archive.root)
     status, _, errors = run(capsys, archive.root, "by-model", "--name", "lost")
     assert status == 1
-    assert "no task could be answered:\nthere are no two agents with videos of the same seed in atari/beam_rider" in errors
+    assert "could not answer in any task:\nthere are no two agents with videos of the same seed in atari/beam_rider" in errors
 
 
 def test_what_is_left_out_for_being_alike_is_told(trained, capsys):
     archive, judge = trained
     save(weighing(judge, "blind", "steps"), archive.root)
     assert (
-        "0 new answers as model:blind; 110 left out, which it cannot tell apart"
+        "0 new answers as model:blind; 110 pairs left out, because it cannot tell their videos apart"
         in run(capsys, archive.root, "by-model", "--name", "blind")[1]
     )
 

@@ -123,7 +123,7 @@ def test_an_offline_learner_becomes_an_agent_that_plays(archive, capsys):
 @pytest.mark.parametrize(
     ("options", "status", "text"),
     [
-        (["dqn", "--offsets", "0,x"], 2, "--offsets must be whole numbers with commas between, such as 0,1,2,3; got '0,x'"),
+        (["dqn", "--offsets", "0,x"], 2, "--offsets must be whole numbers separated by commas, such as 0,1,2,3; got '0,x'"),
         (["cql", "--preset", "papr"], 2, "unknown preset of cql 'papr'; did you mean 'paper'"),
         (["bc", "--fast", "--preset", "paper"], 2, "choose it or --preset, not both"),
         (["cql", "--preset", "paper", "--config", "x.json"], 2, "--config gives all settings; choose it or a preset"),

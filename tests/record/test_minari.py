@@ -410,7 +410,7 @@ def test_what_is_asked_wrongly_is_said_in_words(command, archive, invaders, reco
     for words, status, expected in [
         ((*minari_out,), 2, "give episode ids, or --all for every episode, or choose some by --task and --where"),
         (("export", "--all", "--format", "minarj"), 2, "did you mean 'minari'?"),
-        (("export", "--all", "--seat", "left"), 2, "--seat and --observations are of data sets of Minari: add --format minari"),
+        (("export", "--all", "--seat", "left"), 2, "--seat and --observations are only for data sets of Minari; add --format"),
         ((*minari_out, "--all", "--seat", "playr"), 2, "unknown seat 'playr'; did you mean 'player'?"),
         ((*minari_out, "--all", "--observations", "pixel"), 2, "unknown observations 'pixel'; did you mean 'pixels'?"),
         ((*minari_out, "--where", "num_steps > 9000"), 2, "there is no episode with a step to export See what there is: "),

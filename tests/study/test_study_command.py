@@ -430,7 +430,7 @@ def test_everybody_is_paid_by_the_version_they_agreed_to(run, opened, mturk, tmp
         ("bonus", "A1ADA", 125),
     ]
     assert [(one["reward_cents"], one["hourly_target_cents"]) for one in document["estimates"]] == [(375, 1500), (100, 1000)]
-    assert "what measured times say at 3.75 USD" in run("pay caves --channel mturk")[1]
+    assert "measured times at a reward of 3.75 USD" in run("pay caves --channel mturk")[1]
 
 
 def test_who_was_promised_pay_gets_it_though_the_study_pays_nobody_now(run, opened, tmp_path):

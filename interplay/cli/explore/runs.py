@@ -83,7 +83,7 @@ def run(
     database: DatabaseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Let a language model play instances. Run again after an interruption, it continues, and pays for no answer twice.
+    """Let a language model play instances. After an interruption, run it again: it continues, and pays for no answer twice.
 
     Try:  interplay explore run first_log.json --model scripted/ahead --steps 100
     """
@@ -209,7 +209,7 @@ def results(
     if answers is not None:
         if len(made) > 1:
             names = ", ".join(one["name"] for one in made)
-            raise InterplayError(f"--answers takes runs of one table, and there are {names}\nName one with --protocol.")
+            raise InterplayError(f"--answers takes runs of one table, but there are {names}\nChoose one with --protocol.")
         with writing(answers, "name another file."):
             written = boards.write_answers(found, answers)
     at_start = [{"task": one.task, "milestones": list(one.at_start)} for one in found if one.at_start]
