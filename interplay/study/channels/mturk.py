@@ -47,8 +47,8 @@ _TEXTS: dict[Outcome, str] = {
     "withdrawn": f"You have withdrawn from the study. {_RETURN}",
 }
 _HANDED_IN: frozenset[Outcome] = frozenset({"done", "failed_check", "no_partner"})
-"""Outcomes that are handed in, to be approved or rejected; Amazon approves them if nobody has looked for some days. After other
-outcomes the worker returns the HIT and is not paid for it."""
+"""Outcomes after which the assignment is submitted; after some days without a decision Amazon approves it. After other outcomes
+the worker returns the HIT and is not paid for it."""
 
 
 class MTurkChannel:
@@ -58,7 +58,7 @@ class MTurkChannel:
     holds that assignment (`MTurkApi.assignment`).
 
     Args:
-        extra_hosts: Origins, besides Amazon's two, to which finished forms may be posted, such as a stand-in on this machine.
+        extra_hosts: Origins, in addition to Amazon's two, to which finished forms may be posted, such as a local test server.
         hit: Settings of the HIT in the study's file, as arguments of `HitSettings`.
     """
 
@@ -90,8 +90,8 @@ class MTurkChannel:
 
     def departure(self, arrival: Arrival, outcome: Outcome, results: Mapping[str, str] | None = None) -> Departure:
         """Return a form for Amazon with `assignmentId`, `outcome` and the results, which the worker's browser posts.
-        For outcomes that are not handed in, return a page that asks the worker to return the HIT. The host is checked again,
-        because the arrival may come from the database."""
+        For outcomes after which nothing is submitted, return a page that asks the worker to return the HIT. The host is checked
+        again, because the arrival may come from the database."""
         check_departure(arrival, outcome, self.name)
         if outcome not in _HANDED_IN:
             return Departure("page", _TEXTS[outcome])
@@ -103,7 +103,7 @@ class MTurkChannel:
         return Departure("post", _TEXTS[outcome], f"{self._submit_to(arrival.submit_to)}/mturk/externalSubmit", fields)
 
     def _submit_to(self, value: str) -> str:
-        """Return the origin that receives the form, if it is allowed: a forged link must not send answers to another place."""
+        """Return the origin that receives the form (ArrivalError if not allowed: a forged link must not redirect answers)."""
         origin = value.strip().rstrip("/")
         if not origin:
             raise ArrivalError(f"the link has no turkSubmitTo\n{AGAIN}")

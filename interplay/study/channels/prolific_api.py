@@ -42,7 +42,7 @@ _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 @dataclass(frozen=True)
 class Submission:
-    """A submission; `status` is in Prolific's words (`AWAITING REVIEW`, `APPROVED`, `RETURNED`, ...)."""
+    """A submission; `status` is one of Prolific's names (`AWAITING REVIEW`, `APPROVED`, `RETURNED`, ...)."""
 
     submission: str
     participant: str
@@ -52,7 +52,7 @@ class Submission:
 
 @dataclass(frozen=True)
 class BonusBatch:
-    """Bonuses that were set up and are not yet paid.
+    """Bonuses that were set up on Prolific and are not paid yet.
     Money is in cents of the study's currency; `total_cents` includes fees and tax."""
 
     batch: str
@@ -63,7 +63,7 @@ class BonusBatch:
 
 
 class ProlificApi:
-    """A client of Prolific. Its token can do everything that the researcher's account can; it is kept in memory only."""
+    """A client of Prolific. Its token can do everything that the researcher's account can; the token is kept only in memory."""
 
     def __init__(self, token: str, *, endpoint: str = ENDPOINT, timeout_s: float = 30) -> None:
         self._token = token
@@ -87,7 +87,7 @@ class ProlificApi:
 
     def approve(self, submission: str) -> Submission:
         """Approve a submission, which pays the reward; Prolific ignores a second approval.
-        Raises PaymentError if the submission is not, or no longer, handed in."""
+        Raises PaymentError if the submission was never handed in, or is no longer handed in."""
         return self._transition(submission, {"action": "APPROVE"})
 
     def reject(self, submission: str, reason: str, category: RejectionCategory) -> Submission:
@@ -126,7 +126,7 @@ class ProlificApi:
 
         Raises:
             PaymentError: If it was refused; nobody was paid.
-            PaymentUnknownError: If no answer came; look at the study's bonuses on Prolific before anything else.
+            PaymentUnknownError: If no answer came; then first look at the study's bonuses on Prolific.
         """
         self._call("POST", f"/api/v1/bulk-bonus-payments/{_checked(batch)}/pay/", {}, is_payment=True)
 
@@ -167,7 +167,7 @@ class ProlificApi:
 
 
 def _submission(document: Mapping[str, Any]) -> Submission:
-    """Return a submission from the API's document, in which the participant has one of two names."""
+    """Return a submission from the API's document, where the participant is under one of two keys."""
     participant = document.get("participant") or document.get("participant_id") or ""
     return Submission(
         str(document.get("id", "")), str(participant), str(document.get("study_id", "")), str(document.get("status", ""))

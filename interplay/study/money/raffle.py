@@ -1,7 +1,7 @@
-"""`RaffleEntries`: the raffle of a study whose link goes out by e-mail.
+"""`RaffleEntries`: the raffle of a study whose link is sent by e-mail.
 
-Addresses are stored apart from all games: nothing links an address to a visit. A visit only has the note that it has entered,
-so that each enters once. After the draw a command erases the addresses; the drawn ids stay, so that anybody can repeat the
+Addresses are stored apart from all games: nothing links an address to a visit. The visit only notes that it has entered, so
+that it enters once. After the draw a command erases the addresses; the ids of the entries stay, so that anybody can repeat the
 draw.
 """
 
@@ -31,7 +31,7 @@ class AddressError(StudyError):
 @dataclass(frozen=True)
 class DrawnAddresses:
     """The result of a raffle among addresses; with the ids of all entries and the seed, anybody can repeat the draw.
-    Winners are pairs (id, address), best number first; None stands for an erased address."""
+    Winners are pairs (id, address), smallest number first; an erased address has become None."""
 
     seed: int
     entries: tuple[str, ...]
@@ -51,15 +51,16 @@ class RaffleEntries:
         self._studies = studies
 
     def may_enter(self, enrolment: Enrolment) -> bool:
-        """Return whether somebody may enter: they came by e-mail, are done, have left no address, and nothing was drawn yet."""
+        """Return whether a person may enter: came by e-mail, has finished, has not entered before, and nothing was drawn
+        yet."""
         with self._database.look() as session:
             return (
                 _has_finished(enrolment) and not enrolment.has_entered_raffle and not store.is_drawn(session, enrolment.study)
             )
 
     def enter(self, enrolment: Enrolment, typed: str) -> None:
-        """Store an address and, apart from it, the note that this visit has entered (AddressError if it may not).
-        A known address is stored once, so that people who took part twice have no better chance."""
+        """Store an address and, separately, the note that this visit has entered (AddressError if it may not).
+        An address that is already stored is not stored again, so that taking part twice does not increase the chance."""
         address = read_address(typed)
         with self._database.write() as session:
             lock(session)  # nobody enters while it is drawn
@@ -140,13 +141,13 @@ class Ticket(NamedTuple):
 
 
 def draw(entries: Iterable[str], winners: int, seed: int) -> tuple[list[Ticket], list[Ticket]]:
-    """Draw winners; if there are fewer entries, all of them win. Return winners and all others, best number first in each list.
+    """Draw winners; if there are fewer entries, all win. Return the winners and the other entries, smallest numbers first.
 
     To repeat a draw by hand, run `printf 'SEED:ENTRY' | sha256sum` for each entry and sort. An entry that is added or removed
     does not change the numbers of other entries, so that a draw can be explained entry by entry.
 
     Raises:
-        ValueError: If an entry comes twice, or there is fewer than one winner.
+        ValueError: If an entry occurs twice, or `winners` is below 1.
 
     >>> [ticket.entry for ticket in draw(["ada", "bo", "cy"], 1, 7)[0]]
     ['cy']

@@ -1,7 +1,7 @@
-"""Variants of a study of play, read from the study's file: each is a task with its own instructions and incentives.
+"""Variants of a study of play, read from the study's file: each variant is a task with its own instructions and incentives.
 
-A variant plays its task in the unchanged world of that task. Space Invaders from the inside out and from the outside in are one
-task with one content hash, so that their episodes are replayed and compared alike.
+A variant plays its task in the unchanged world of that task. For example, "shoot from the inside out" and "from the outside in"
+are variants of one Space Invaders task with one content hash, so that their episodes are replayed and compared in the same way.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from interplay.tables import Table
 Choice = Literal["assigned", "chosen"]
 AtTarget = Literal["continue", "stop"]
 BUILT_IN = ("games", "time", "score")
-"""Statistics that every game has: 1 for `games`, its seconds of play, and the sum of its rewards."""
+"""Statistics that every game has: `games` is 1, `time` is the seconds of play, and `score` is the sum of rewards."""
 _UNITS = {"active_time": "Active time", "time": "Time played", "games": "Games", "score": "Score"}
 
 
@@ -30,14 +30,14 @@ class Variant:
     Attributes:
         name: The name in the study and in addresses.
         task: Id of the task.
-        title: The title in words; empty: that of the task.
-        instructions: Paragraphs, shown above those of the task.
-        target_min: Accepted minutes that the study wants for this variant; None where people choose, so that nothing is
-            balanced.
-        max_visits: Number of visits in which one person may play it; None: no limit.
-        opens, closes: Start and end of the time when it may be given; None: no limit.
-        partners: Agents for the other seats: one of them acts for every other seat from the start. If there are several, each
-            visit meets them in turn, in its own order. Empty: other people of the study.
+        title: The title in words; empty: the task's title.
+        instructions: Paragraphs, shown above the task's instructions.
+        target_min: Accepted minutes that the study wants for this variant; None: no target, for example if people choose the
+            variant.
+        max_visits: Number of visits in which one person may play the variant; None: no limit.
+        opens, closes: Start and end of the time when the variant may be given; None: no limit.
+        partners: Agents for the other seats: in each game one of these agents acts for all other seats. The games of a visit
+            use the agents in turn, in an order that differs between visits. Empty: other people have the other seats.
         quiz: Quiz that replaces the quiz of the study.
         fallback: Agent that a person may choose if no partner comes, and that acts for people who left; empty: no agent.
     """
@@ -60,7 +60,7 @@ class Variant:
         return (*self.partners, *([self.fallback] if self.fallback else []))
 
     def partner(self, enrolment_id: str, num_games: int) -> str | None:
-        """Return the agent that a visit meets in its next game; None if it meets people.
+        """Return the agent that plays with this person in the next game; None if the partners are people.
 
         >>> pair = Variant("pong", "together/cooperative_pong", "", (), Treatment(), partners=("scripted", "random"))
         >>> [pair.partner("visit-2", number) for number in range(3)]
@@ -75,8 +75,8 @@ class Variant:
 @dataclass(frozen=True)
 class Waiting:
     """The promise to people who wait for a partner.
-    After `after_s` seconds they may leave with the outcome `no_partner` and this pay, in hundredths of the study's currency, or
-    play with the fallback, if there is one."""
+    After `after_s` seconds they may leave with the outcome `no_partner` and `pay_cents`, in hundredths of the study's currency,
+    or play with the fallback agent, if there is one."""
 
     after_s: float = 60.0
     pay_cents: int = 0
@@ -98,10 +98,10 @@ class PlayPart:
         variants: Variants in the order of the file; at least one.
         choice: `assigned`: each visit is given a variant. `chosen`: people choose one from a page of cards.
         by_link: Whether a link may name the variant, as `?task=NAME`.
-        accepted: Statistic that counts towards `target_min`, a time in seconds; only visits that met their requirements count.
+        accepted: Statistic in seconds that counts towards `target_min`; only visits that met their requirements count.
         max_games: Number of games after which a visit ends; None: people decide, once the requirements are met.
-        at_target: Rule once every target is reached. `continue`: give the variant that is least ahead. `stop`: give no variant.
-        is_blind: Whether people are not told if they play with an agent.
+        at_target: When every target is reached, `continue` gives the variant least above its target, `stop` gives no variant.
+        is_blind: Whether people are not told which players are agents.
         reveals: Whether people are told at the end of their visit who their partners were.
     """
 
@@ -127,12 +127,12 @@ class PlayPart:
 
     @property
     def rewards(self) -> list[int]:
-        """Promised rewards in hundredths, each amount once, smallest first."""
+        """Promised rewards in hundredths of the currency, each amount once, smallest first."""
         return sorted({one.treatment.reward_cents for one in self.variants})
 
     @property
     def bonus_rules(self) -> list[str]:
-        """Rules of the bonuses in words, each once."""
+        """Rules of the bonuses in words, each rule once."""
         return list(dict.fromkeys(one.treatment.bonus.in_words() for one in self.variants if one.treatment.bonus is not None))
 
     @property

@@ -1,6 +1,6 @@
-"""Read quizzes from TOML files; `QuizPart` is the quiz before the work, of a whole study or of one variant.
+"""Read quizzes from TOML files; `QuizPart` is the quiz that a study or one variant requires before the work.
 
-Errors name file, question and remedy.
+Errors name the file, the question and a remedy.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def find_quiz(name: str) -> Quiz:
 
 
 def parse_quiz(text: str, *, source: str = "<text>", folder: Path | None = None) -> Quiz:
-    """Build a quiz from TOML text; errors as `load_quiz`. `source` names it in errors, `folder` holds its pictures."""
+    """Build a quiz from TOML text; errors as `load_quiz`. `source` names the text in errors; `folder` contains the pictures."""
     root = Table(parse_toml(text, source, QuizError), source, refuse=QuizError)
     head = root.table("quiz")
     quiz_id, title, intro = head.name("id"), head.text("title"), " ".join(head.text("intro").split())
@@ -102,7 +102,7 @@ def _question(table: Table, quiz_id: str, folder: Path | None) -> QuizQuestion:
 
 
 def _option_id(quiz_id: str, question_id: str, text: str) -> str:
-    """Return four hex digits of a hash; an answer key for Mechanical Turk repeats them up to 128 times."""
+    """Return the id of an option: only four hex digits of a hash, because Amazon's answer key repeats it up to 128 times."""
     return hashlib.sha256(f"{quiz_id}\0{question_id}\0{text}".encode()).hexdigest()[:4]
 
 
@@ -125,8 +125,8 @@ def _picture(table: Table, folder: Path | None) -> Picture | None:
 
 
 def _blind_passes(quiz: Quiz) -> Iterator[tuple[str, float, str]]:
-    """Yield ways to pass without reading, which no quiz should allow.
-    Each is (what is done, the share of right boxes, the boxes to add)."""
+    """Yield ways to pass the quiz without reading it; a quiz should allow none of them.
+    Each way is (what the person does, share of right boxes, kind of boxes to add)."""
     for deed, ticks, remedy in (("leaves every box empty", False, "more right"), ("ticks every box", True, "more wrong")):
         score = quiz.score({q.id: [o.id for o in q.options if ticks] for q in quiz.questions})
         if score.is_passed:
@@ -134,7 +134,7 @@ def _blind_passes(quiz: Quiz) -> Iterator[tuple[str, float, str]]:
 
 
 MAX_PICTURES_BYTES = 1024 * 1024
-"""Most bytes of all pictures of a quiz together, because they are stored in the study's document."""
+"""Largest number of bytes in all pictures of a quiz, which are stored in the study's document."""
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ class QuizPart:
 
 
 def read_quiz(table: Table | None) -> QuizPart | None:
-    """Read the table `[quiz]`, which includes the quiz itself (StudyError if it is invalid)."""
+    """Read the table `[quiz]`, which contains the whole quiz (StudyError if it is invalid)."""
     if table is None:
         return None
     table.text("quiz")
