@@ -65,7 +65,7 @@ def _selected(read: Reader, what: str = "who: @s, @p, @a or @e", **kind: bool) -
 
 
 def _the_player(read: Reader, who: Selector, world: WorldState, source: Source) -> bool:
-    """Whether a selector for players finds the player; CommandError if it means a mob."""
+    """Return whether a selector for players finds the player; CommandError if it finds a mob."""
     found = who.find(world, source)
     if any(one != PLAYER for one in found):
         raise read.error(f"only the player can be meant here, and {who.text} is a {called(world, found)}", who.column)
@@ -111,7 +111,7 @@ def give(read: Reader) -> Prepared:
 
 
 def clear(read: Reader) -> Prepared:
-    """Read `clear [player] [item] [most]`, which removes all items, or up to `most` of one item; 0 only counts them."""
+    """Read `clear [player] [item] [most]`, which removes all items, or up to `most` of one item (0: only counts them)."""
     who = None if read.done else _selected(read, players=True)
     wanted: frozenset[str] | None = None
     tag: dict[str, Any] | None = None
@@ -233,7 +233,7 @@ def summon(read: Reader) -> Prepared:
 
 
 def _make_room(read: Reader, world: WorldState, source: Source, column: int) -> None:
-    """Count one more mob to be summoned; CommandError if the world would have too many."""
+    """Count one more mob to be summoned; CommandError if the world would then have too many mobs."""
     source.plan.mobs += 1
     there = int(np.count_nonzero(world.entities["kind"] >= NUM_THINGS))
     if there + source.plan.mobs > MAX_MOBS:
@@ -442,7 +442,7 @@ def teleport(read: Reader) -> Prepared:
 
 
 def _facing(read: Reader) -> Any:
-    """Read the part after `facing`, a place or `entity <whom> [eyes|feet]`; return a function that returns the point."""
+    """Read a place or `entity <whom> [eyes|feet]` after `facing`; return a function that returns the point to look at."""
     read.space("a place, or entity")
     if read.text.startswith("entity", read.at):
         read.at += len("entity")
@@ -497,7 +497,7 @@ def _wrapped(yaw: float) -> float:
 
 
 def _move(world: WorldState, one: int, point: tuple[float, float, float], angles: Any) -> None:
-    """Move an entity to a point, where the distance of its fall starts again from 0."""
+    """Move an entity to a point and set the distance of its fall to 0."""
     if one == PLAYER:
         me = world.player
         me.x, me.y, me.z = point
@@ -519,7 +519,7 @@ def _move(world: WorldState, one: int, point: tuple[float, float, float], angles
 
 
 def kill(read: Reader) -> Prepared:
-    """Read `kill [whom]`: mobs drop their loot, things vanish, the player dies."""
+    """Read `kill [whom]`, which kills mobs (they drop loot), removes things, or kills the player."""
     who = None if read.done else _selected(read)
     read.end()
 

@@ -1,4 +1,4 @@
-"""Reading the data of Minecraft's commands (SNBT), such as `{id:"minecraft:chest",Count:1b,tag:{Damage:3}}`.
+"""Read the data in Minecraft's commands (SNBT), such as `{id:"minecraft:chest",Count:1b,tag:{Damage:3}}`.
 
 A compound becomes a dict, a list a list, a string a str. Numbers keep their type as `Byte`, `Short`, `Long`, `Float` (`1b`,
 `2s`, `3L`, `1.5f`); a plain int is an Int, a plain float a Double. Arrays become `Array`. `plain` converts all to JSON values.
@@ -19,7 +19,7 @@ from typing import Any
 from blockworld.errors import WorldError
 
 MAX_LENGTH = 32_500
-"""Largest number of characters, as in a command of Minecraft."""
+"""Largest number of characters that are read, as in a command of Minecraft."""
 MAX_DEPTH = 64
 
 

@@ -18,7 +18,7 @@ GAME_MODES = ("survival", "creative", "adventure", "spectator")
 OPTIONS = ("type", "distance", "limit", "sort", "name", "gamemode", "tag", "x", "y", "z", "dx", "dy", "dz")
 SORTS = ("nearest", "furthest", "random", "arbitrary")
 ENTITY_TYPES = frozenset(row["name"] for row in table("entities")) - {"fishing_bobber"}
-"""All entity types of Minecraft; selectors never find types that this world does not have."""
+"""Minecraft's entity types that a selector may name; it finds nothing for a type that does not exist in this world."""
 
 _TYPE_OF = {name: "experience_orb" if name == "xp_orb" else name for name in KINDS}
 _RANGE = re.compile(r"(?:(?P<least>[0-9]*\.?[0-9]+))?(?P<dots>\.\.)?(?P<most>[0-9]*\.?[0-9]+)?")
@@ -26,15 +26,15 @@ _RANGE = re.compile(r"(?:(?P<least>[0-9]*\.?[0-9]+))?(?P<dots>\.\.)?(?P<most>[0-
 
 @dataclass
 class Selector:
-    """A selector as written.
+    """A selector as written in a command.
 
     Attributes:
         letter: `s`, `p`, `a`, `r` or `e`.
-        wanted, unwanted: Required and excluded values, by option.
+        wanted, unwanted: Option -> values that an entity must have, or must not have.
         least, most: Range of the distance.
         limit: Largest number of entities; None for all.
         sort: One of `SORTS`.
-        origin, size: x, y, z and dx, dy, dz where written.
+        origin, size: The options x, y, z and dx, dy, dz that are written.
     """
 
     letter: str
@@ -91,7 +91,7 @@ class Selector:
     def _in_box(
         self, world: WorldState, one: int, place: tuple[float, float, float], origin: tuple[float, float, float]
     ) -> bool:
-        """Whether an entity's body touches the box from the origin to one block beyond dx, dy, dz, as in the game."""
+        """Return whether an entity's body touches the box from the origin to one block beyond dx, dy, dz, as in the game."""
         kind = -1 if one == PLAYER else int(world.entities["kind"][world.row_of(one)])
         half, tall = (HALF_WIDTH, world.player.height) if one == PLAYER else (float(WIDTHS[kind]) / 2, float(HEIGHTS[kind]))
         for axis, low, high, start in zip(
@@ -138,7 +138,7 @@ def type_of(world: WorldState, one: int) -> str:
 
 
 def called(world: WorldState, ids: list[int]) -> str:
-    """Return words for some entities in a sentence: `cow`, `the player`, `3 entities`."""
+    """Return words that stand for entities in a sentence: `cow`, `the player`, `3 entities`."""
     if len(ids) != 1:
         return f"{len(ids)} entities"
     return "the player" if ids[0] == PLAYER else type_of(world, ids[0])
