@@ -205,7 +205,7 @@ def parse_study(text: str, *, source: str = "<text>", folder: Path | None = None
     try:
         json.dumps(document)
     except TypeError:
-        raise StudyError(f"{source}: holds a date or time\nRemedy: write it in quotes, as a text.") from None
+        raise StudyError(f"{source}: contains a date or time\nRemedy: write it in quotes, as a text.") from None
     faults: list[InterplayError] = []
     root = Table(document, source, refuse=StudyError, faults=faults)
     try:
@@ -232,7 +232,7 @@ def _take_in(root: Table, document: dict[str, Any], folder: Path | None) -> None
         judging = root.raw("judging", dict, {})
         if "examples" in judging:
             raise root.error(
-                "judging.examples", "stands beside [[examples]]", "keep one of them; [[examples]] may name episodes"
+                "judging.examples", "and [[examples]] are both given", "keep one of them; [[examples]] may name episodes"
             )
         shown = [{"task": one.task, "video": one.video, "caption": one.caption} for one in examples]
         document["judging"] = {**judging, "examples": shown}
@@ -311,11 +311,11 @@ def _study(document: Mapping[str, Any], source: str, faults: list[InterplayError
         raise root.error("channels.email", problem, "add [raffle] with winners and prize, and [pay] with the currency")
     beside = [name for name in study.channels if name != "email"]
     if "email" in study.channels and beside:
-        problem = f"stands beside {beside[0]}, and the raffle is drawn among e-mail addresses, which {beside[0]} does not give"
-        raise root.error("channels.email", problem, "make two studies of it")
+        problem = f"does not work with {beside[0]}: the raffle needs e-mail addresses, which {beside[0]} does not give"
+        raise root.error("channels.email", problem, "write one study for each channel")
     if "mturk" in study.channels and play is not None and play.waiting.pay_cents:
-        problem = "stands beside mturk, which pays the whole reward for a HIT that is handed in, also where nobody came"
-        raise root.error("waiting.pay", problem, "leave it out: people who waited get the reward; or make two studies of it")
+        problem = "does not work with mturk, which pays the whole reward for a finished HIT, also if nobody came"
+        raise root.error("waiting.pay", problem, "leave it out: people who waited get the reward; or write two studies")
     mturk = study.channels.get("mturk")
     longest = mturk.hit.get("longest_min") if isinstance(mturk, MTurkChannel) else None
     if longest is not None and longest < study.minutes:
@@ -333,7 +333,7 @@ def _consent(table: Table | None) -> Consent | None:
     table.nothing_else()
     if consent.release == "included" and not consent.is_required:
         raise table.error(
-            "release", "is 'included', and nobody has to agree to the text", 'write release = "ask", or leave out required'
+            "release", "is 'included', but people need not agree to the text", 'write release = "ask", or leave out required'
         )
     return consent
 
@@ -357,12 +357,12 @@ def _examples(root: Table, study_id: str) -> tuple[Example, ...]:
             raise table.error(
                 "video",
                 f"{homes['video']!r} is not an address on this server",
-                "begin it with /static/; people's pages load nothing else",
+                "begin it with /static/; the pages load files only from there",
             )
         path = Path(homes["file"])
         if homes["file"] and (path.is_absolute() or ".." in path.parts or path.suffix != ".mp4"):
             raise table.error(
-                "file", f"{homes['file']!r} is not an mp4 inside the data folder", "write its path from that folder on"
+                "file", f"{homes['file']!r} is not an mp4 inside the data folder", "write its path relative to that folder"
             )
         address = homes["video"] or f"/studies/{study_id}/examples/{index}.mp4"
         caption = " ".join(table.text("caption").split())
@@ -386,8 +386,8 @@ def _num_reviews(head: Table, review: ReviewPart) -> int:
     most = len(review.instances)
     number = head.count("answers", most)
     if number > most:
-        problem = f"is {number}, and nobody reviews more than the {most} instances there are"
-        raise head.error("answers", problem, f"write {most} or fewer, or leave it out: a visit has all of them then")
+        problem = f"is {number}, and there are only {most} instances to review"
+        raise head.error("answers", problem, f"write {most} or fewer, or leave it out: a visit then has all instances")
     return number
 
 
@@ -426,7 +426,7 @@ def check_texts(name: str, value: Any, place: str = "") -> None:
     for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
         check_texts(name, inner, f"{place}[{key}]" if isinstance(key, int) else f"{place}.{key}".lstrip("."))
     if isinstance(value, str) and value and not num_visible_chars(value):
-        raise StudyError(f"{name}: {place} holds only characters that nobody can see\nRemedy: write words, or leave it out.")
+        raise StudyError(f"{name}: {place} has only invisible characters\nRemedy: write words, or leave it out.")
     if isinstance(value, str) and place.rpartition(".")[2] in _SHORT and len(value) > _MAX_SHORT_CHARS:
         problem = f"has {len(value):,} characters, and at most {_MAX_SHORT_CHARS:,} fit where people read it"
         raise StudyError(f"{name}: {place} {problem}\nRemedy: shorten it; instructions and consent may be long.")

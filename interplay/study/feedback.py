@@ -74,11 +74,11 @@ class FeedbackBox:
         """Check and store one piece of feedback (FeedbackError if it is invalid, TooMuchFeedbackError after too many today)."""
         text = _HIDDEN.sub("", words.replace("\r\n", "\n")).strip()
         if kind not in KINDS:
-            raise FeedbackError(f"choose what it is: {', '.join(KINDS.values())}")
+            raise FeedbackError(f"choose the kind of feedback: {', '.join(KINDS.values())}")
         if not text:
             raise FeedbackError("please write a few words")
         if len(text) > MAX_CHARS:
-            raise FeedbackError(f"please keep it under {MAX_CHARS:,} characters; there are {len(text):,}")
+            raise FeedbackError(f"please write at most {MAX_CHARS:,} characters; you wrote {len(text):,}")
         context = {"page": page.partition("?")[0].partition("#")[0], "episode": episode, "study": study, "browser": browser}
         context = {name: _HIDDEN.sub("", value)[: _LENGTHS[name]] for name, value in context.items()}
         now = self._clock()

@@ -100,7 +100,7 @@ def _read(table: Table, kind: str, options: Mapping[str, str] | None) -> tuple[Q
             is_text = entry.choice("kind", ("scale", "text"), "scale") == "text"
             labels = () if is_text else entry.texts("options", list(AGREEMENT))
             if not is_text and len(set(labels)) < max(2, len(labels)):
-                raise entry.error("options", "are fewer than two different answers", 'write kind = "text", or more options')
+                raise entry.error("options", "must be at least two different answers", 'write kind = "text", or more options')
             answers = {str(place + 1): label for place, label in enumerate(labels)}
         found[name] = Question(name, entry.line("text"), answers)
         entry.nothing_else()
@@ -146,7 +146,7 @@ class Form:
             raise FormError(f"Please answer every question{more}: {missing[0]}")
         for one in self.questions:
             if not one.accepts(found[one.id]):
-                raise FormError(f"This answer cannot be kept; choose one of those offered, or write less: {one.text}")
+                raise FormError(f"This answer cannot be stored; choose an offered one, or write less: {one.text}")
         return found
 
 

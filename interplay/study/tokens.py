@@ -42,7 +42,7 @@ def read(secret: bytes, token: str) -> str:
         enrolment = None
     if not isinstance(enrolment, str) or not _ENROLMENT.fullmatch(enrolment):
         raise EnrolmentTokenError(
-            "this link was not signed by this server, or lost a part on its way\n"
+            "this link was not signed by this server, or a part of it is missing\n"
             "Open the study again from the place where you found it."
         )
     return enrolment

@@ -127,7 +127,7 @@ def parameters(query: Query, own: Iterable[str] = ()) -> dict[str, str]:
     for written, value in pairs:
         name = known.get(folded(written), written)
         if name in found and found[name] != value:
-            raise ArrivalError(f"the link names {quoted(name)} twice, with different values\n{AGAIN}")
+            raise ArrivalError(f"the link has two different values for {quoted(name)}\n{AGAIN}")
         found[name] = value
     return found
 
@@ -143,8 +143,8 @@ def refuse_strangers(channel: str, found: Mapping[str, str], own: Iterable[str] 
         carried = [name for name in found if is_of(other, name, names) and name not in taken]
         if other != channel and carried:
             raise ArrivalError(
-                f"this link carries {TITLES[other]}'s {' and '.join(carried)}, "
-                f"and the study recruits through {TITLES[channel]}\n"
+                f"this link has {TITLES[other]}'s {' and '.join(carried)}, "
+                f"but the study recruits through {TITLES[channel]}\n"
                 "Tell the people who run the study: they pasted the address of another study."
             )
 
@@ -160,7 +160,7 @@ def identifier(found: Mapping[str, str], name: str, pattern: re.Pattern[str] = _
             "Tell the people who run the study: the platform fills it in when participants are recorded by URL parameters."
         )
     if len(value) > MAX_VALUE_CHARS or not pattern.fullmatch(value):
-        raise ArrivalError(f"the link's {name} is not an id: {quoted(value)} (one looks like {example})\n{AGAIN}")
+        raise ArrivalError(f"the link's {name} is not an id: {quoted(value)} (an id looks like {example})\n{AGAIN}")
     return value
 
 
@@ -172,8 +172,8 @@ def quoted(value: str) -> str:
 
 def check_departure(arrival: Arrival, outcome: str, channel: str) -> None:
     if outcome not in OUTCOMES:
-        raise StudyError(f"{outcome!r} is not a way to end a part in a study; choose one of {', '.join(OUTCOMES)}")
+        raise StudyError(f"{outcome!r} is not an outcome of a visit; choose one of {', '.join(OUTCOMES)}")
     if arrival.is_preview:
-        raise ArrivalError("a preview has nothing to hand in\nAccept the task first, then do it.")
+        raise ArrivalError("nothing can be handed in from a preview\nAccept the task first, then do it.")
     if arrival.channel != channel:
         raise ArrivalError(f"somebody who came through {arrival.channel!r} cannot leave through {channel!r}")

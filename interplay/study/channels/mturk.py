@@ -98,7 +98,7 @@ class MTurkChannel:
         fields = {"assignmentId": arrival.assignment, "outcome": outcome}
         for name, value in (results or {}).items():
             if not _FIELD.fullmatch(name) or name in fields:
-                raise StudyError(f"a result cannot be called {name!r}; use letters, digits, '_', and not {' or '.join(fields)}")
+                raise StudyError(f"a result cannot be named {name!r}; use letters, digits, '_', but not {' or '.join(fields)}")
             fields[name] = value
         return Departure("post", _TEXTS[outcome], f"{self._submit_to(arrival.submit_to)}/mturk/externalSubmit", fields)
 
@@ -109,7 +109,7 @@ class MTurkChannel:
             raise ArrivalError(f"the link has no turkSubmitTo\n{AGAIN}")
         if origin not in self.submit_hosts:
             allowed = ", ".join(self.submit_hosts)
-            raise ArrivalError(f"the link would hand the work in at {quoted(value)}, which is not one of {allowed}\n{AGAIN}")
+            raise ArrivalError(f"the link would send the work to {quoted(value)}, which is not one of {allowed}\n{AGAIN}")
         return origin
 
 

@@ -66,7 +66,7 @@ class ProlificChannel:
         if "done" not in codes:
             raise StudyError("codes.done is missing: paste the completion code of Prolific's study there")
         if len(set(codes.values())) < len(codes):
-            raise StudyError("two outcomes have the same completion code\nMake one code an outcome in Prolific's study.")
+            raise StudyError("two outcomes have the same completion code\nGive each outcome its own code in Prolific's study.")
         self.codes = dict(codes)
         self.names = {**_PLACEHOLDERS, **(names or {})}
         for role, parameter in self.names.items():

@@ -77,7 +77,7 @@ class ProlificApi:
         if not token:
             raise PaymentError(
                 f"the environment variable {variable} holds no token\n"
-                "Make one in Prolific under Settings, API tokens, and set the variable for this command only."
+                "Make a token in Prolific under Settings, API tokens, and set the variable for this command only."
             )
         return cls(token, endpoint=endpoint)
 
@@ -96,11 +96,11 @@ class ProlificApi:
         if len(reason.strip()) < MIN_REASON_CHARS:
             found = len(reason.strip())
             raise PaymentError(
-                f"Prolific wants at least {MIN_REASON_CHARS} characters of reason for a rejection; there are {found}"
+                f"Prolific wants a reason of at least {MIN_REASON_CHARS} characters for a rejection; got {found}"
             )
         if category not in get_args(RejectionCategory):
             raise PaymentError(
-                f"{category!r} is not a category of Prolific's; choose one of {', '.join(get_args(RejectionCategory))}"
+                f"{category!r} is not a rejection category of Prolific; choose one of {', '.join(get_args(RejectionCategory))}"
             )
         return self._transition(submission, {"action": "REJECT", "message": reason.strip(), "rejection_category": category})
 
@@ -113,7 +113,7 @@ class ProlificApi:
             raise PaymentError(f"a batch holds 1 to {MAX_BONUSES} bonuses, got {len(amounts)}; send several batches")
         for name, amount in amounts.items():
             if amount <= 0 or amount != amount.quantize(Decimal("0.01")):
-                raise PaymentError(f"the bonus for {name} must be whole cents and more than nothing, got {amount}")
+                raise PaymentError(f"the bonus for {name} must be whole cents and above 0, got {amount}")
         lines = "".join(f"{_checked(name)},{amount:.2f}\n" for name, amount in amounts.items())
         made = self._call("POST", "/api/v1/submissions/bonus-payments/", {"study_id": _checked(study), "csv_bonuses": lines})
         cents = {key: round(float(made.get(key) or 0)) for key in ("amount", "fees", "vat", "total_amount")}
@@ -188,5 +188,5 @@ def _refusal(path: str, reply: httpx.Response) -> str:
 
 def _checked(name: str) -> str:
     if not _ID.fullmatch(name):
-        raise PaymentError(f"{name[:60]!r} is not an id of Prolific's")
+        raise PaymentError(f"{name[:60]!r} is not an id from Prolific")
     return name

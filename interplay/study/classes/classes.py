@@ -119,7 +119,7 @@ class Classes:
         if not 1 <= len(title) <= 80:
             raise ClassError(f"a class has a title of 1 to 80 characters; this one has {len(title)}")
         if not tasks or len(tasks) > 12:
-            raise ClassError(f"a class plays 1 to 12 tasks; got {len(tasks)}")
+            raise ClassError(f"a class has 1 to 12 tasks; got {len(tasks)}")
         if not 0.1 <= hours <= MAX_HOURS:
             raise ClassError(f"a code works for 0.1 to {MAX_HOURS} hours; got {hours:g}")
         if not 0 <= keep_days <= MAX_KEEP_DAYS:
@@ -275,7 +275,7 @@ class Classes:
         code = read_code(typed)
         row = None if code is None else store.class_row(session, code)
         if row is None:
-            raise NotFoundError("no class has this code; look at it again, letter by letter")
+            raise NotFoundError("no class has this code; check the code letter by letter")
         return row
 
     def _due(self, session: Session) -> list[ClassRow]:

@@ -176,7 +176,7 @@ def estimate(
     if not done:
         raise StudyError("nobody has finished anything yet, so there is no time to estimate pay from")
     if reward < 0 or reward != reward.quantize(CENT) or hourly <= 0:
-        raise StudyError(f"reward must be whole cents and hourly more than nothing, got {reward} and {hourly}")
+        raise StudyError(f"reward must be whole cents and hourly above 0, got {reward} and {hourly}")
     if not 0 < recommended_share <= 1:
         raise StudyError(f"recommended_share must lie above 0 and up to 1, got {recommended_share}")
     times = sorted(one.duration_s for one in done)
@@ -247,7 +247,7 @@ def _bill(
 
 def _checked(one: Finished, longest_s: float | None) -> Finished:
     if not math.isfinite(one.duration_s) or one.duration_s <= 0:
-        raise StudyError(f"assignment {one.assignment!r} took {one.duration_s} seconds; a time must be more than nothing")
+        raise StudyError(f"assignment {one.assignment!r} took {one.duration_s} seconds; a time must be above 0")
     return one if longest_s is None or one.duration_s <= longest_s else Finished(one.worker, one.assignment, longest_s)
 
 

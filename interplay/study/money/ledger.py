@@ -255,6 +255,6 @@ class ProlificPayer:
 def _check(platform: str, visit: Visit, holder: str) -> None:
     if holder != visit.worker:
         raise PaymentError(
-            f"{platform} says that {visit.assignment} belongs to {holder or 'nobody'}, and here {visit.worker} came with it\n"
+            f"{platform} says that {visit.assignment} belongs to {holder or 'nobody'}, but {visit.worker} came here with it\n"
             "Nothing was paid. Somebody may have typed another person's ids into the link."
         )

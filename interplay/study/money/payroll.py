@@ -194,11 +194,11 @@ class Payroll:
             if before:
                 said = json.loads(before[0].detail)
                 if seed not in (None, said["seed"]):
-                    raise StudyError(f"{study} was drawn before, with the seed {said['seed']}; a raffle is drawn once")
+                    raise StudyError(f"the raffle of {study} was drawn before, with the seed {said['seed']}")
                 tickets = draw(said["entries"], said["winners"], said["seed"])[0]
                 return Drawn(said["seed"], len(said["entries"]), _won(tickets, people), is_new=False)
             if not people:
-                raise StudyError(f"nobody has finished {study} yet, so there is nobody to win")
+                raise StudyError(f"nobody has finished {study} yet, so nobody can win")
             seed = secrets.randbelow(2**31) if seed is None else seed
             tickets = draw(people, prize.winners, seed)[0]
             detail = json.dumps({"seed": seed, "winners": prize.winners, "entries": sorted(people)})

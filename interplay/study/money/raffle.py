@@ -66,7 +66,7 @@ class RaffleEntries:
             lock(session)  # nobody enters while it is drawn
             may_enter = _has_finished(enrolment) and not store.is_drawn(session, enrolment.study)
             if not (may_enter and store.add_entry(session, secrets.token_hex(12), enrolment.study, address, enrolment.id)):
-                raise AddressError("this visit has entered the raffle already, or its draw is over")
+                raise AddressError("this visit has entered the raffle already, or the draw is over")
 
     def draw(self, study: str, *, seed: int | None = None) -> DrawnAddresses:
         """Draw the winners among the addresses of a study, once, and write seed and winners.
@@ -86,9 +86,9 @@ class RaffleEntries:
             known = store.entries(session, study)
             before = next((one.seed for one in known if one.seed is not None), None)
             if before is not None and seed not in (None, before):
-                raise StudyError(f"{study} was drawn before, with the seed {before}; a raffle is drawn once")
+                raise StudyError(f"the raffle of {study} was drawn before, with the seed {before}")
             if not known:
-                raise StudyError(f"nobody has left an address in {study}, so there is nobody to win")
+                raise StudyError(f"nobody has left an address in {study}, so nobody can win")
             chosen = before if before is not None else secrets.randbelow(2**31) if seed is None else seed
             # As many as were drawn before, whatever the study's file says by now.
             number = raffle.winners if before is None else sum(one.has_won for one in known)
@@ -154,8 +154,8 @@ def draw(entries: Iterable[str], winners: int, seed: int) -> tuple[list[Ticket],
     """
     names = list(entries)
     if len(set(names)) != len(names):
-        raise ValueError("an entry comes twice; each has one ticket")
+        raise ValueError("an entry occurs twice; it can have only one ticket")
     if winners < 1:
-        raise ValueError(f"at least one must win, got {winners}")
+        raise ValueError(f"the number of winners must be at least 1, got {winners}")
     tickets = sorted(Ticket(hashlib.sha256(f"{seed}:{name}".encode()).hexdigest(), name) for name in names)
     return tickets[:winners], tickets[winners:]

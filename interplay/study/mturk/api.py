@@ -88,7 +88,7 @@ class MTurkApi:
                 config=Config(connect_timeout=timeout_s, read_timeout=timeout_s, retries={"total_max_attempts": 1}),
             )
         except (BotoCoreError, ValueError) as error:
-            raise PaymentError(f"Mechanical Turk at {self.endpoint} cannot be asked: {error}") from error
+            raise PaymentError(f"Mechanical Turk at {self.endpoint} cannot be used: {error}") from error
 
     @classmethod
     def from_environment(cls, *, is_sandbox: bool = True, endpoint: str | None = None) -> MTurkApi:
@@ -137,7 +137,7 @@ class MTurkApi:
             PaymentUnknownError: If no answer came and it is unknown whether the bonus was paid.
         """
         if amount_usd <= 0 or amount_usd != amount_usd.quantize(Decimal("0.01")):
-            raise PaymentError(f"a bonus must be whole cents and more than nothing, got {amount_usd}")
+            raise PaymentError(f"a bonus must be whole cents and above 0, got {amount_usd}")
         if not reason.strip() or not request:
             raise PaymentError(
                 "a bonus needs a reason for the worker to read, and a request name that is the same when it is repeated"
@@ -242,7 +242,7 @@ class MTurkApi:
                 if Decimal(bonus["BonusAmount"]) != amount_usd:
                     raise PaymentError(
                         f"this payment was made before with {bonus['BonusAmount']} USD instead of {amount_usd}\n"
-                        "Give the difference a request name of its own."
+                        "Pay the difference under another request name."
                     )
                 return True
         return False

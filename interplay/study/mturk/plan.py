@@ -132,13 +132,13 @@ def quiz_request(study: Study, picture_base: str | None = None) -> dict[str, Any
 
     if study.quiz is None:
         raise StudyError(
-            f"{study.id} has no quiz to make a qualification of\nRemedy: add [quiz] to its file, or leave --qualification out."
+            f"{study.id} has no quiz for a qualification\nRemedy: add [quiz] to its file, or leave --qualification out."
         )
     quiz = study.quiz.quiz
     if Fraction(str(quiz.pass_share)) * 100 % 1:
         raise StudyError(
             f"{study.id}: quiz.pass_share is {quiz.pass_share}, and Mechanical Turk keeps whole percents\n"
-            "Remedy: write such as 0.65 there, and open it again."
+            "Remedy: write a value such as 0.65 there, and open it again."
         )
     return qualification_request(quiz, np.random.default_rng(int(quiz.content_hash, 16)), picture_base=picture_base)
 
@@ -159,7 +159,7 @@ def plan(
     """
     parts = urlsplit(address)
     if parts.query or parts.fragment:
-        raise OptionError(f"--address {address} has more than a server's name and path\nWrite such as https://lab.example")
+        raise OptionError(f"--address {address} has more than a server's name and path\nWrite for example https://lab.example")
     settings, orders, known = settings_of(study), [], list(events)
     if test is not None:
         assert study.quiz is not None  # the test is of its quiz

@@ -150,7 +150,7 @@ def read_hit(table: Table | None) -> dict[str, Any]:
     if "keywords" in table.values:
         said["keywords"] = " ".join(table.text("keywords").split())
         if len(said["keywords"]) > _TEXT_LIMITS["keywords"]:
-            raise table.error("keywords", f"has {len(said['keywords'])} characters; 1000 fit", "name fewer")
+            raise table.error("keywords", f"has {len(said['keywords'])} characters; at most 1000 are allowed", "name fewer")
     for field in _WRITTEN:
         key, (low, high) = field.removeprefix("num_"), _BOUNDS[field]
         value = table.count(key, None, low=int(low), high=high)

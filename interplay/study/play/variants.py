@@ -154,7 +154,7 @@ def read_play(root: Table, *, reward_cents: int, currency: str) -> PlayPart:
     entries = root.tables("variants", [])
     if not entries:
         raise root.error(
-            "variants", "are missing; a study of play has at least one", 'add [[variants]] with task = "atari/breakout"'
+            "variants", "are missing; a study of play needs at least one", 'add [[variants]] with task = "atari/breakout"'
         )
     for entry in entries:
         variant = _variant(entry, shared_requirements, shared_bonus, reward_cents, currency)
@@ -179,7 +179,7 @@ def read_play(root: Table, *, reward_cents: int, currency: str) -> PlayPart:
         without = entries[targets.index(False)]
         raise without.error("target_min", "is missing, and other variants have one", "give every variant a target, or none")
     if part.at_target == "stop" and not any(targets):
-        raise play.error("at_target", "'stop' needs targets to stop at", "add target_min to each variant")
+        raise play.error("at_target", "'stop' needs targets", "add target_min to each variant")
     play.nothing_else()
     return part
 
@@ -215,7 +215,7 @@ def _variant(
     )
     table.nothing_else()
     if variant.partners and variant.fallback:
-        problem = "has no use beside partner: an agent plays from the start, so nobody waits"
+        problem = "has no use with partner: an agent plays from the start, so nobody waits"
         raise table.error("fallback", problem, "keep one of the two")
     return variant
 
@@ -244,7 +244,7 @@ def _bonus(table: Table) -> Bonus:
     label = table.line("label") if "label" in table.values else ""
     correct, out_of = (_statistic(table, key, ... if kind == "sliding" else "") for key in ("correct", "out_of"))
     if bool(correct) != bool(out_of):
-        raise table.error("correct", "stands without out_of, or out_of without it", "name both, or neither")
+        raise table.error("correct", "is given without out_of, or out_of without correct", "name both, or neither")
     bonus: Bonus
     if kind == "sliding":
         full_at = float(table.number("full_at", 200, low=1, high=1e9))
@@ -270,7 +270,7 @@ def _partners(table: Table) -> tuple[str, ...]:
     agents = tuple(table.texts("partner", []))
     if len(set(agents)) < len(agents) or not all(agents):
         raise table.error(
-            "partner", "names an agent twice, or none", 'write partner = "scripted", or a list of different agents'
+            "partner", "names an agent twice, or an empty name", 'write partner = "scripted", or a list of different agents'
         )
     return agents
 
@@ -286,7 +286,7 @@ def _waiting(table: Table | None) -> Waiting:
 def _statistic(table: Table, key: str, default: Any = ...) -> str:
     value = table.text(key, default)
     if value and not value.replace("_", "a").replace(".", "a").isalnum():
-        raise table.error(key, f"{value!r} is not a name of a statistic", 'write one such as "score" or "active_time"')
+        raise table.error(key, f"{value!r} is not the name of a statistic", 'write a name such as "score" or "active_time"')
     return value
 
 

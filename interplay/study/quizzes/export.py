@@ -107,8 +107,8 @@ def answer_key(quiz: Quiz) -> str:
 def _picture(content: ElementTree.Element, picture: Picture, base: str | None) -> None:
     if not picture.is_remote and not (base or "").startswith("https://"):
         raise QuizError(
-            f"the picture {picture.name} needs an https address that Amazon's page can load it from\n"
-            "Remedy: put the pictures on a server and pass its folder: --picture-base https://lab.example/quiz"
+            f"the picture {picture.name} needs an https address from which Amazon's page can load it\n"
+            "Remedy: put the pictures on a server and pass their folder: --picture-base https://lab.example/quiz"
         )
     binary = _under(content, "Binary")
     kind = _under(binary, "MimeType")
@@ -129,7 +129,7 @@ def _document(root: ElementTree.Element, quiz: Quiz, what: str) -> str:
     size = len(text.encode())
     if size > MAX_XML_BYTES:
         raise QuizError(
-            f"quiz {quiz.id!r}: its {what} has {size:,} bytes, and Mechanical Turk takes {MAX_XML_BYTES:,}\n"
+            f"quiz {quiz.id!r}: its {what} has {size:,} bytes, but Mechanical Turk takes at most {MAX_XML_BYTES:,}\n"
             "Remedy: ask fewer questions, or give them fewer boxes (a question of n boxes needs up to 2^n lines)."
         )
     return text

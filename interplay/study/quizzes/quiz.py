@@ -170,7 +170,7 @@ class Quiz:
             given = answers.get(question.id)
             if not isinstance(given, list | tuple | set | frozenset) or not all(isinstance(one, str) for one in given):
                 problem = "is not answered" if given is None else "must be a list of option ids"
-                raise QuizAnswerError(f"question {question.id!r} {problem}\nSend a list; an empty one where nothing is ticked.")
+                raise QuizAnswerError(f"question {question.id!r} {problem}\nSend a list; if no box is ticked, an empty list.")
             strangers = sorted(set(given) - known[question.id])
             if strangers:
                 raise QuizAnswerError(f"question {question.id!r} has no option {strangers[0][:60]!r}")

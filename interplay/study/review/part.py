@@ -44,7 +44,7 @@ def read_review(root: Table) -> ReviewPart:
     for one in table.tables("instances"):
         name = one.name("name")
         if name in instances:
-            raise one.error("name", f"{name!r} is the name of another instance", "give each its own")
+            raise one.error("name", f"{name!r} is the name of another instance", "give each instance its own name")
         one.text("task_text")
         instances[name] = one.values
     if not 0 < len(instances) <= MOST_INSTANCES:

@@ -155,13 +155,13 @@ class Reviews:
             raise FormError(f"Please answer every question{more}: {open_ones[0]}")
         why = given.get("why", "").strip()
         if len(why) > MOST_CHARS:
-            raise FormError(f"Your reason has {len(why)} characters; {MOST_CHARS} can be kept")
+            raise FormError(f"Your reason has {len(why)} characters; at most {MOST_CHARS} can be stored")
         now = self._clock()
         with self._database.write() as session:
             lock(session)
             there = [row for row in store.reviews_of_visit(session, enrolment.id) if row.place == place]
             if not there:
-                raise FormError("You were not shown this one; load the page again")
+                raise FormError("This instance was not shown to you; load the page again")
             row = there[-1]
             if row.answered_at is not None:
                 row = ReviewRow(enrolment_id=enrolment.id, instance=row.instance, place=place, served_at=row.served_at)

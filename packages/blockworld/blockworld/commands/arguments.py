@@ -301,7 +301,7 @@ class Reader:
             self.space(what)
             parts.append(self._part(what))
         if len({part.kind == "^" for part in parts}) > 1:
-            raise self.error("^ stands before all three numbers of a place or none", parts[0].column)
+            raise self.error("^ must be before all three numbers of a place, or before none", parts[0].column)
         return Place(self, (parts[0], parts[1], parts[2]))
 
     def angle(self, what: str, most: float) -> _Part:
@@ -340,7 +340,7 @@ class Reader:
             except WorldError as error:
                 raise self.error(str(error), column) from None
             if name in said:
-                raise self.error(f"{name} is said twice", column)
+                raise self.error(f"{name} is written twice", column)
             said[name] = value
             self.at = found.end()
             if self.peek() != ",":
@@ -370,7 +370,7 @@ class Reader:
             return frozenset(state for name in members for state in _states(name))
         given = self.block()
         if given.data is not None:
-            raise self.error("blocks are told apart by name and properties, not by data", given.data_column)
+            raise self.error("blocks are selected by name and properties, not by data", given.data_column)
         wanted = given.said.items()
         return frozenset(state for state in _states(name_of(given.state)) if wanted <= properties_of(state).items())
 

@@ -141,7 +141,7 @@ def _mode(read: Reader, modes: tuple[str, ...]) -> str:
         return "replace"
     read.space("a mode")
     if read.peek().isdigit():
-        raise read.error(f"expected a mode ({', '.join(modes)}), got {read.rest}; since 1.13 a block has no number behind it")
+        raise read.error(f"expected a mode ({', '.join(modes)}), got {read.rest}; since 1.13 no number follows a block")
     return read.choice("mode", modes)
 
 
@@ -304,7 +304,7 @@ def replaceitem_block(read: Reader) -> Prepared:
         name = name_of(world.grid.get(x, y, z))
         kind = kind_of_block(name)
         if kind is None:
-            raise read.error(f"{name} at {x} {y} {z} holds nothing; only containers do", place.parts[0].column)
+            raise read.error(f"{name} at {x} {y} {z} cannot hold items; only containers can", place.parts[0].column)
         if int(number) >= NUM_SLOTS_OF[kind]:
             raise read.error(f"a {name} has container.0 to container.{NUM_SLOTS_OF[kind] - 1}, got {slot}", slot_column)
 

@@ -68,7 +68,7 @@ def _the_player(read: Reader, who: Selector, world: WorldState, source: Source) 
     """Return whether a selector for players finds the player; CommandError if it finds a mob."""
     found = who.find(world, source)
     if any(one != PLAYER for one in found):
-        raise read.error(f"only the player can be meant here, and {who.text} is a {called(world, found)}", who.column)
+        raise read.error(f"only the player can be selected here, but {who.text} is a {called(world, found)}", who.column)
     return bool(found)
 
 
@@ -172,7 +172,7 @@ def replaceitem_entity(read: Reader) -> Prepared:
     if slot.startswith("armor.") and sample is not None:
         worn = item_named(sample.item).armour_slot
         if worn != _SLOTS[slot] and not (worn is None and slot == "armor.head"):
-            raise read.error(f"{sample.item} is not worn at {slot}", column)
+            raise read.error(f"{sample.item} cannot be worn at {slot}", column)
 
     def do(world: WorldState) -> str:
         me = world.player
@@ -191,9 +191,7 @@ def summon(read: Reader) -> Prepared:
     column = read.column
     name = read.known("entity type", ENTITY_TYPES)
     if name not in MOBS and name not in ("item", "experience_orb"):
-        raise read.error(
-            f"{name} is not simulated; this world has {', '.join(MOBS)}, and besides them item and experience_orb", column
-        )
+        raise read.error(f"{name} is not simulated; this world has {', '.join(MOBS)}, and also item and experience_orb", column)
     place = None
     if not read.done:
         read.space("a place: three numbers, such as ~ ~1 ~")
@@ -237,7 +235,7 @@ def _make_room(read: Reader, world: WorldState, source: Source, column: int) -> 
     source.plan.mobs += 1
     there = int(np.count_nonzero(world.entities["kind"] >= NUM_THINGS))
     if there + source.plan.mobs > MAX_MOBS:
-        raise read.error(f"there are {there} mobs, and at most {MAX_MOBS} can be; /kill some first", column)
+        raise read.error(f"there are {there} mobs, and at most {MAX_MOBS} can exist; /kill some first", column)
 
 
 def _of_mob(name: str, data: dict[str, Any]) -> dict[str, Any]:
@@ -392,7 +390,7 @@ def teleport(read: Reader) -> Prepared:
         first = selector(read)
         if read.done:
             if not first.at_most_one:
-                raise read.error(f"only one can be the goal, got {first.text}; add limit=1", first.column)
+                raise read.error(f"the goal must be one entity, got {first.text}; add limit=1", first.column)
             return _to_entity(None, first)
         who = first
         read.space("where to")
@@ -576,7 +574,7 @@ def experience(read: Reader) -> Prepared:
         found = _the_player(read, who, world, source)
         most = items_and_projectiles.points_needed(world.player.level) - 1
         if what == "set" and unit == "points" and amount > most:
-            raise read.error(f"level {world.player.level} has points 0 to {most}, got {amount}", column)
+            raise read.error(f"level {world.player.level} has 0 to {most} points, got {amount}", column)
 
         def do() -> str:
             if not found:

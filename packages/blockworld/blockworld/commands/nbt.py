@@ -113,7 +113,7 @@ def _skip(text: str, at: int) -> int:
 def _value(text: str, at: int, depth: int) -> tuple[Any, int]:
     at = _skip(text, at)
     if depth > MAX_DEPTH:
-        raise NbtError(text, at + 1, f"lists and compounds lie more than {MAX_DEPTH} deep")
+        raise NbtError(text, at + 1, f"lists and compounds are nested more than {MAX_DEPTH} deep")
     first = text[at : at + 1]
     if not first:
         raise NbtError(text, at + 1, "expected a value, got the end")

@@ -167,9 +167,9 @@ def selector(read: Reader, *, players: bool = False, single: bool = False) -> Se
         raise read.error(f"expected a space after the selector, got {read.rest}")
     made.text = read.text[start : read.at]
     if players and not made.only_players and letter != "s":
-        raise read.error(f"only the player can be meant here, got {made.text}; write @p or @a", column)
+        raise read.error(f"only the player can be selected here, got {made.text}; write @p or @a", column)
     if single and not made.at_most_one:
-        raise read.error(f"only one can be meant here, got {made.text}; add limit=1", column)
+        raise read.error(f"only one entity can be selected here, got {made.text}; add limit=1", column)
     return made
 
 
@@ -191,7 +191,7 @@ def _options(read: Reader, made: Selector) -> None:
         read.at += 1
         read.skip_spaces()
         if name in said and name not in ("type", "name", "tag", "gamemode"):
-            raise read.error(f"{name} is said twice", column)
+            raise read.error(f"{name} is written twice", column)
         said.add(name)
         _option(read, made, name)
         read.skip_spaces()
@@ -206,11 +206,11 @@ def _option(read: Reader, made: Selector, name: str) -> None:
     column = read.column
     if name == "limit":
         if made.letter == "s":
-            raise read.error("@s is only one; leave limit out", column)
+            raise read.error("@s is only one entity; leave limit out", column)
         made.limit = read.integer("limit", 1, 2**31 - 1)
     elif name == "sort":
         if made.letter == "s":
-            raise read.error("@s is only one; leave sort out", column)
+            raise read.error("@s is only one entity; leave sort out", column)
         made.sort = read.choice("sort", SORTS)
     elif name == "distance":
         made.least, made.most = _range(read)
@@ -232,7 +232,7 @@ def _value(read: Reader, made: Selector, name: str, column: int) -> str:
         if made.letter in "par":
             raise read.error(f"@{made.letter} is always a player; leave type out, or write @e", column)
         if read.peek() == "#":
-            raise read.error(f"tags of entities are not known here, got {read.rest}; name a type", column)
+            raise read.error(f"tags of entities do not exist here, got {read.rest}; name a type", column)
         return read.known("entity type", ENTITY_TYPES)
     if name == "gamemode":
         return read.choice("game mode", GAME_MODES)

@@ -67,7 +67,7 @@ def find(screen: Screen, owner: str, index: int = 0) -> int:
 def pointer(screen: Screen, x: float, y: float) -> None:
     """Put the cursor at a point in GUI pixels from the panel's upper left, kept within the frame."""
     if not (math.isfinite(x) and math.isfinite(y)):
-        raise WorldError(f"the cursor cannot be at {x}, {y}; give GUI pixels")
+        raise WorldError(f"the cursor cannot be at {x}, {y}; give finite GUI pixels")
     left, top = screen.corner
     screen.x = min(max(float(x), -left), FRAME[0] - 1 - left)
     screen.y = min(max(float(y), -top), FRAME[1] - 1 - top)

@@ -130,5 +130,5 @@ def inflate(data: bytes) -> bytes:
     except zlib.error as error:
         raise WorldError(f"a scene's message cannot be inflated: {error}") from None
     if not stream.eof or stream.unused_data:
-        raise WorldError(f"a scene's message is cut off, has bytes behind its end, or is larger than {MOST_BYTES} bytes")
+        raise WorldError(f"a scene's message is cut off, has bytes after its end, or is larger than {MOST_BYTES} bytes")
     return found
