@@ -90,7 +90,7 @@ def assign(
     """Return a variant for a new visit; None if no variant is suitable.
 
     Variants with open seats come first, so that nobody waits longer than needed. Then comes the least filled variant
-    (`Stand.filled`); ties are broken at random.
+    (`Stand.filled`); equally filled variants are chosen at random.
 
     Args:
         stands: All variants of the study in their present state.
@@ -149,8 +149,8 @@ def simulate(play: PlayPart, *, minutes: float, arrivals: int, dropout: float, s
     """Simulate a study with both methods, `balanced` first, once for each seed 0, 1, ...
 
     People arrive at random times, so that on average `AT_ONCE` of them are present. Each seed draws how long each variant
-    really takes (0.7 to 1.4 times the estimate, with a spread of 30 % between people) and how many of those who stay meet its
-    requirements (60 to 100 %). Both methods get the same people.
+    really takes (0.7 to 1.4 times the estimate, with a spread of 30 % between people) and which share of the people who stay
+    meets its requirements (60 to 100 %). Both methods get the same people.
 
     Args:
         play: The variants of the study with their targets; without targets, all variants count equally.

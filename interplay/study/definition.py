@@ -200,7 +200,7 @@ def load_study(path: str | Path) -> Study:
 
 def parse_study(text: str, *, source: str = "<text>", folder: Path | None = None) -> Study:
     """Build a study from TOML text; errors as `load_study`.
-    `source` names the text in errors; `folder` holds the quiz that the text may name."""
+    `source` names the text in errors; `folder` contains the quiz that the text may name."""
     document = parse_toml(text, source, StudyError)
     try:
         json.dumps(document)

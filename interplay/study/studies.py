@@ -392,7 +392,7 @@ class Studies:
         )
 
     def _attempts(self, session: Session, enrolment: Enrolment) -> list[QuizAttempt]:
-        """Return the attempts at the quiz of this enrolment; if variants have their own quizzes, at the variant's quiz."""
+        """Return the attempts at the enrolment's quiz; if variants have their own quizzes, attempts at the variant's quiz."""
         found = store.quiz_attempts(session, enrolment.study, enrolment.participant_id)
         study = self._version_in(session, enrolment.study_hash)
         if study.play is None or not study.play.has_quizzes:

@@ -42,7 +42,7 @@ class Arrival:
 
     Attributes:
         channel: `open`, `email`, `mturk` or `prolific`.
-        worker: The platform's id of the person; empty where the platform gives none (open links, previews).
+        worker: The platform's id of the person; empty if the platform gives no id (open links, previews).
         assignment: The platform's id of this visit: an assignment of MTurk, a submission of Prolific; empty where there is no
             id.
         hit: The platform's id of the task that people take: a HIT of MTurk, a study of Prolific.
@@ -114,7 +114,7 @@ def is_of(platform: str, parameter: str, names: Iterable[str]) -> bool:
 
 
 def parameters(query: Query, own: Iterable[str] = ()) -> dict[str, str]:
-    """Return parameters as one mapping, with names as their platform or `own`, the channel's names, spells them.
+    """Return parameters as one mapping, with names in the spelling of their platform or of `own`, the channel's names.
     Raises ArrivalError if a name has two values."""
     # Starlette's QueryParams is a mapping that hides repeated names.
     every: Callable[[], Iterable[tuple[str, str]]] | None = getattr(query, "multi_items", None)

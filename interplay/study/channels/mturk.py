@@ -54,8 +54,8 @@ the worker returns the HIT and is not paid for it."""
 class MTurkChannel:
     """A HIT with an external question.
 
-    Anybody can type ids into an address. The ids say who is to be paid, so before paying we ask Amazon whether that worker
-    holds that assignment (`MTurkApi.assignment`).
+    Anybody can type ids into an address. The ids say who is to be paid, so before paying we ask Amazon whether the worker has
+    the assignment (`MTurkApi.assignment`).
 
     Args:
         extra_hosts: Origins, in addition to Amazon's two, to which finished forms may be posted, such as a local test server.

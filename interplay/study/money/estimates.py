@@ -28,7 +28,7 @@ class PlatformFee:
         share: Fee as a share of each reward and each bonus.
         many_share, many_from: Added to the share of a reward if one HIT has at least `many_from` assignments.
         minimum: Smallest fee of one reward or bonus.
-        min_hourly: Wage per hour below which the platform intervenes; 0 if it has none.
+        min_hourly: Wage per hour below which the platform intervenes; 0 if there is no such wage.
         source, read_on: Where the platform says this, and when we read it.
     """
 

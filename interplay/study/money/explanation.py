@@ -15,7 +15,7 @@ from interplay.study.play.games import PlayedGame, PlayedVisit, evidence, read_e
 
 @dataclass(frozen=True)
 class Explanation:
-    """The games, rules and payments behind one person's pay.
+    """The games, rules and payments that explain one person's pay.
 
     Attributes:
         treatment: The rules; None in a study of comparisons, or if no variant was given yet.

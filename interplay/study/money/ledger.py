@@ -95,7 +95,7 @@ class Payer(Protocol):
 def plan(visits: Sequence[Visit], events: Iterable[Event], *, with_bonuses: bool = True) -> list[Payment]:
     """Return the payments due now: rewards in the order of visits, then bonuses for lines `due`, then top-ups, largest first.
 
-    `visits` are all finished visits of one channel, or all of one person; `events` are their ledger, in order.
+    `visits` are all finished visits of one channel, or of one person; `events` are the ledger of these visits, in order.
     """
     last: dict[str, Event] = {event.request: event for event in events}
     payments: list[Payment] = []

@@ -31,7 +31,7 @@ class AddressError(StudyError):
 @dataclass(frozen=True)
 class DrawnAddresses:
     """The result of a raffle among addresses; with the ids of all entries and the seed, anybody can repeat the draw.
-    Winners are pairs (id, address), smallest number first; an erased address has become None."""
+    Winners are pairs (id, address), smallest number first; an erased address is replaced by None."""
 
     seed: int
     entries: tuple[str, ...]

@@ -59,7 +59,7 @@ class HitSettings:
         num_assignments: Number of workers who may do the HIT; from 10 on the fee is higher (`money.estimates.FEES`).
         min_percent_approved: Least percentage of a worker's submitted assignments that were approved.
         min_num_approved: Least number of a worker's HITs that were approved.
-        quiz_qualification: Id of the qualification type of the quiz; None requires no quiz.
+        quiz_qualification: Id of the qualification type of the quiz; None: no quiz is required.
         frame_height_px: Height of the frame on Amazon's page; 0 fills the window.
     """
 

@@ -31,7 +31,7 @@ class PlayedGame:
     Attributes:
         seat: The seat of this person.
         at: Time when the seat was given.
-        statistics: Statistics of this person in this game, by name: `BUILT_IN`, and those that the task measures.
+        statistics: Statistics of this person in this game, by name: `BUILT_IN`, and the statistics that the task measures.
         partner: Names of the actors in the other seats, as in the recording; empty in a game for one person.
         met: Kinds of these actors in words: a person, an agent, or several after one another in one seat.
     """

@@ -93,8 +93,8 @@ class Visits:
 
     def give(self, enrolment: Enrolment, *, chosen: str = "", open_seats: Mapping[str, int] | None = None) -> Variant | None:
         """Give this visit a variant once; a later call returns the same variant.
-        Returns None if there is no variant for this person now, or if they must choose. If two people come at the same time,
-        the second is given a variant after the first is counted.
+        Returns None if there is no variant for this person now, or if the person must first choose. If two people come at the
+        same time, the second is given a variant after the first is counted.
 
         Args:
             chosen: The variant that the person chose; empty: the study or the link decides.

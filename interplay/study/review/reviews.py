@@ -44,7 +44,7 @@ def next_instance(
     third: bool,
     rng: np.random.Generator,
 ) -> str | None:
-    """Return the next instance for a reviewer; None if no instance lacks their verdict.
+    """Return the next instance for a reviewer; None if no instance needs a verdict of this person.
     Instances that lack the fewest verdicts come first; `rng` chooses among equal ones.
 
     Args:
@@ -113,7 +113,7 @@ class Reviews:
 
     def serve(self, enrolment: Enrolment) -> Served | None:
         """Return the instance that this person reviews now: an unanswered one, or the next, which is then reserved.
-        Returns None if no instance lacks their verdict."""
+        Returns None if no instance needs a verdict of this person."""
         part = self._part(enrolment)
         with self._database.write() as session:
             lock(session)  # two who come at once are counted one after the other

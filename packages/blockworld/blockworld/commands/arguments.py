@@ -243,7 +243,7 @@ class Reader:
         return self.error(str(unknown_name(kind, name[:100], known)), column)
 
     def name(self, kind: str) -> str:
-        """Read a name such as `minecraft:stone` or `#minecraft:logs`; return it without `minecraft:`."""
+        """Read a name such as `minecraft:stone` or `#minecraft:logs`; return the name without `minecraft:`."""
         found = _NAME.match(self.text, self.at)
         if not found or not found[0]:
             raise self.error(f"expected {kind}, got {self.rest}")

@@ -87,7 +87,7 @@ _SPACE = re.compile(r"\s*")
 
 
 def parse_at(text: str, start: int) -> tuple[Any, int]:
-    """Read the value at an index of a text; return it and the index after it. NbtError has the column in the whole text."""
+    """Return the value at an index of a text and the index after the value. NbtError has the column in the whole text."""
     if len(text) > MAX_LENGTH:
         raise NbtError(text, MAX_LENGTH + 1, f"the text has {len(text)} characters; at most {MAX_LENGTH} are read")
     return _value(text, start, 0)

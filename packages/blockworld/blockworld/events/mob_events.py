@@ -37,7 +37,7 @@ _SLIME, _VILLAGER, _SNOW_GOLEM = KIND["slime"], KIND["villager"], KIND["snow_gol
 
 
 def is_day(time: int) -> bool:
-    """Whether it is day, when undead monsters burn and villagers are outside."""
+    """Whether `time` is in the day, when undead monsters burn and villagers are outside."""
     return time < 12542 or time >= 23460
 
 

@@ -42,11 +42,11 @@ _WEAR: dict[str, tuple[int, int]] = {
 """Kind of tool -> its wear by mining a block, and by a blow (minecraft.wiki, "Durability"); other items have no wear."""
 
 Target = tuple[int, int, int, int, float, float, float]
-"""A block in reach: x, y, z, face, and the point on it."""
+"""A block in reach: x, y, z, the face, and the point on this face."""
 
 
 def target(world: WorldState, *, sources: bool = False) -> Target | None:
-    """Return the block in reach that the player looks at; None without one, or if it has changed since the player saw it."""
+    """Return the block in reach that the player looks at; None without such a block, or if it has changed since it was seen."""
     player = world.player
     reach = CREATIVE_REACH if player.game_mode == "creative" else REACH
     dx, dy, dz = direction(player)
@@ -187,7 +187,7 @@ def _wear(tool: Stack | None) -> tuple[int, int]:
 
 
 def progress(world: WorldState, state: int) -> float:
-    """Share of a block that the player mines in one tick, with the current tool and surroundings; 1: all of it."""
+    """Share of a block that the player mines in one tick, with the current tool and surroundings; 1: the whole block."""
     player, block = world.player, block_of(state)
     if block.hardness is None:
         return 0.0

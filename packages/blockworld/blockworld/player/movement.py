@@ -3,7 +3,7 @@
 In each tick the keys push the body, it moves and collides with blocks, then gravity and drag change its speed. As a result,
 players walk 4.317 blocks/s, sprint 5.612, sneak 1.295, and jump 1.25 blocks high.
 
-Differences from the game: no gliding, no crawling (in gaps below 1.5 blocks), no flying in creative mode; swimmers keep their
+Differences from the game: no gliding, no crawling (gaps below 1.5 blocks), no flying in creative mode; swimmers keep their
 height.
 """
 

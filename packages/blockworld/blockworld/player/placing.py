@@ -95,7 +95,7 @@ def _use_hand(world: WorldState, slot: int, fresh: bool) -> bool:
 
 
 def place(world: WorldState, slot: int, found: mining.Target) -> bool:
-    """Place the block in a slot against a face of another block; if it cannot be there, do nothing and return False."""
+    """Place the block in a slot against a face of another block; if the block cannot be there, do nothing and return False."""
     player, stack = world.player, world.player.slots[slot]
     if stack is None:
         return False
@@ -195,7 +195,7 @@ def _new_partner(world: WorldState, x: int, y: int, z: int, state: int) -> tuple
 
 
 def pick_item(world: WorldState) -> None:
-    """Take the block that the player looks at into the hand, from any slot, hotbar first; in creative mode, make it."""
+    """Take the block that the player looks at into the hand, from any slot, hotbar first; create the item in creative mode."""
     player, found = world.player, mining.target(world)
     if found is None:
         return

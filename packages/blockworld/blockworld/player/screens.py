@@ -144,7 +144,7 @@ def open_block(world: WorldState, position: Position) -> bool:
 def open(world: WorldState, kind: str, position: Position | None = None, *, entity: int = -1) -> Screen:
     """Open a screen; if another one is open, close that first.
 
-    The keys of the action that opened it count as held, so that they do not click too.
+    The keys of the action that opened the screen count as held, so that they do not also click.
 
     Args:
         kind: One of `KINDS`; for a large chest, `chest` becomes `large_chest`.

@@ -433,7 +433,7 @@ _JOINED: np.ndarray = np.array([block.name.endswith(("_fence", "glass_pane", "_s
 
 
 def join(blocks: np.ndarray, box: tuple[int, int, int, int, int, int]) -> None:
-    """Join panes, fences and stairs in a box (x0, y0, z0, x1, y1, z1; ends included), as players' placing would join them."""
+    """Join panes, fences and stairs in a box (x0, y0, z0, x1, y1, z1; ends included), as if a player had placed them."""
     grid = cast(Grid, _Blocks(blocks))
     x0, y0, z0, x1, y1, z1 = box
     x0, y0, z0 = max(x0, 0), max(y0, 0), max(z0, 0)

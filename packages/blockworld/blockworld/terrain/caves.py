@@ -45,7 +45,7 @@ MIN_DEPTH = 10
 
 @njit(cache=True, nogil=True)
 def walk(blocks, passable, standable, x0, z0, y0):  # type: ignore[no-untyped-def]
-    """Find the cells reachable on foot from (x0, y0, z0): int32, shape (N, 3), as x, z, y, in the order of reaching them."""
+    """Find the cells reachable on foot from (x0, y0, z0): int32, shape (N, 3), as x, z, y, in the order of reaching."""
     sx, sz, sy = blocks.shape
     seen = np.zeros((sx, sz, sy), np.bool_)
     queue = np.empty((sx * sz * 4, 3), np.int32)

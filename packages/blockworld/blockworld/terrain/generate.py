@@ -170,7 +170,7 @@ def _climate(seed: int, kind: str, style: str | None, sx: int, sz: int) -> _Clim
 
 
 def _ground_of(climate: _Climate, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return for each column the surface and filler states, and the numbers of cells of filler and of sandstone under it."""
+    """Return for each column the states of surface and filler, and the numbers of cells of filler and of sandstone below."""
     heights, biomes, detail = climate.heights, climate.biomes, climate.detail
     shape = heights.shape
     grass, dirt, sand, stone = (state_of(name) for name in ("grass_block", "dirt", "sand", "stone"))

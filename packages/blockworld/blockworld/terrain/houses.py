@@ -4,7 +4,7 @@ A house is drawn from above, with one drawing for each storey and the front (wit
 post, `G` a window, `D` the door, `C` a chimney, `A` wall of another material; `.` is floor; `_` is outside. Indoors: `b` `B` a
 bed (head, foot), `h` chest, `F` furnace, `T` crafting table, `w` the tool of the trade, `k` bookshelves, `t` table, `s` chair,
 `c` carpet, `a` barrel, `o` flower pot, `l` ladder, `*` torch on the wall, `J` lantern below the roof, `H` hay. Outside: `p`
-porch, `P` porch with a post, `V` bush, `f` fence, `g` gate, `=` log in the ground, `u` field, `~` water, `e` ground as it is.
+porch, `P` porch with a post, `V` bush, `f` fence, `g` gate, `=` log in the ground, `u` field, `~` water, `e` unchanged ground.
 """
 
 from __future__ import annotations

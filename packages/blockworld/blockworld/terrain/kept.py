@@ -1,8 +1,8 @@
 """A cache of lands in a folder, shared by processes: making a land takes half a second, reading a land a tenth of this time.
 
-A file holds a land with its light, compressed, with a checksum. A file is used only if it contains the wanted land, made by the
-same code that runs now. The folder belongs to the operator: files are checked for damage, not for manipulation. So code that
-checks recordings of other people must make its lands again.
+A file contains a compressed land with its light, and a checksum. A file is used only if it contains the wanted land, made by
+the same code that runs now. The folder belongs to the operator: files are checked for damage, not for manipulation. So code
+that checks recordings of other people must make its lands again.
 """
 
 from __future__ import annotations
