@@ -187,7 +187,7 @@ def test_what_cannot_be_meant_is_refused_with_file_key_and_remedy():
         (('text = "You may stop at any time."', "text = 5"), "consent.text: must be a text, got 5"),
         (("[consent]", "[consent]\nrequired = 1"), "consent.required: must be true or false, got 1"),
         (("[consent]", '[consent]\nrelease = "maybe"'), "consent.release: 'maybe' is not known"),
-        (("[consent]", '[consent]\nrelease = "included"\nrequired = false'), "and nobody has to agree to the text"),
+        (("[consent]", '[consent]\nrelease = "included"\nrequired = false'), "but people need not agree to the text"),
     ]:
         broken = SMALL.replace(*change)
         assert broken != SMALL

@@ -113,7 +113,7 @@ def test_texts_that_nobody_sees_or_reads_are_refused_with_their_place(run, tmp_p
     (tmp_path / "caves.toml").write_text(STUDY.replace('"Watch."', f'"{" " * 2000}Watch."'))
     assert "only invisible characters" not in run(f"{verb} caves.toml")[2], "words come after the spaces"
     (tmp_path / "caves.toml").write_text(STUDY)
-    assert "study.contact holds only characters" in run(f"{verb} caves.toml --contact \u200b")[2]
+    assert "study.contact has only invisible characters" in run(f"{verb} caves.toml --contact \u200b")[2]
 
 
 def test_a_study_that_ships_takes_the_contact_from_the_command(run):
