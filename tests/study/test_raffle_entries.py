@@ -69,7 +69,7 @@ def test_what_is_no_address_is_refused_in_words():
         "a@lab.example\nbcc: b@c.de",
         "a\x1b@lab.example",
     ]:
-        with pytest.raises(AddressError, match="one looks like"):
+        with pytest.raises(AddressError, match="an address looks like"):
             read_address(typed)
 
 

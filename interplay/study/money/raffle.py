@@ -129,7 +129,7 @@ def read_address(typed: str) -> str:
     """
     address = typed.strip()
     if len(address) > MAX_ADDRESS_CHARS or not address.isprintable() or not _ADDRESS.fullmatch(address):
-        raise AddressError("this is not an e-mail address; one looks like ada@lab.example")
+        raise AddressError("this is not an e-mail address; an address looks like ada@lab.example")
     return address.lower()  # not casefold, which makes another address of one with an ß
 
 
