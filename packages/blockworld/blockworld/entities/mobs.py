@@ -1,7 +1,7 @@
 """Mobs (animals, villagers and monsters): spawning them, hitting them, and their loot when they die.
 
 Rules of Minecraft 1.16. Movement and behaviour are in `mob_kernel`, the consequences of a tick in `mob_events`, the player's
-use of animals in `player.animals`, monsters that appear by themselves in `spawning`.
+use of animals in `player.animals`, the natural spawning of monsters in `spawning`.
 
 >>> KINDS[cow := KIND["cow"]], round(float(WIDTHS[cow]), 1), FLAGS["no_ai"]
 ('cow', 0.9, 1)
@@ -62,7 +62,7 @@ _NUMBERS = ("Age", "InLove", "Color", "Health", "Size", "Variant", "CatType", "R
 _OTHERS = ("VillagerData", "Offers", "CustomName", "Owner", "Rotation", "Motion", "Tags", "CustomNameVisible", "Home")
 _VARIANTS = {"Color": ("sheep", 16), "CatType": ("cat", 11), "RabbitType": ("rabbit", 6)}
 _NATURAL_WOOL = ((0.81836, 0), (0.86836, 15), (0.91836, 7), (0.96836, 8), (0.99836, 12), (1.0, 6))
-"""(cumulative share, colour) of sheep: white, black, gray, light gray, brown, pink (minecraft.wiki, "Sheep")."""
+"""Colours of new sheep as (cumulative share, colour): white, black, gray, light gray, brown, pink (minecraft.wiki, "Sheep")."""
 
 
 # Coming into the world
@@ -87,7 +87,7 @@ def spawn(world: WorldState, name: str, x: float, y: float, z: float, **nbt: Any
 
     Raises:
         UnknownNameError: If there is no such mob, property or profession; the nearest name is offered.
-        WorldError: If the mob is known but not simulated, or a value does not fit.
+        WorldError: If the mob is known but not simulated, or a value is invalid.
     """
     short = name.removeprefix("minecraft:")
     if short not in MOBS:
@@ -141,7 +141,7 @@ def spawn(world: WorldState, name: str, x: float, y: float, z: float, **nbt: Any
 
 
 def _values(name: str, nbt: dict[str, Any]) -> dict[str, Any]:
-    """Return the plain numbers in a mob's NBT, checked; `flags` has the bits of its switches."""
+    """Check a mob's NBT and return its numbers by key; all its true-or-false keys together are the bits of `flags`."""
     known = (*_BITS, *_NUMBERS, *_OTHERS)
     values: dict[str, Any] = {"flags": 0}
     for key, value in nbt.items():
@@ -334,7 +334,7 @@ def loot(world: WorldState, row: int, by_player: bool) -> list[Stack]:
 
 
 def described(one: np.void) -> dict[str, Any]:
-    """Return a mob's id, name, position of the feet and health in half hearts, for rules that judge."""
+    """Return a mob's id, name, position of the feet and health in half hearts, for `world.box`."""
     x, y, z, health = (float(one[name]) for name in ("x", "y", "z", "health"))
     return {"id": int(one["id"]), "name": KINDS[one["kind"]], "x": x, "y": y, "z": z, "health": health}
 

@@ -1,7 +1,7 @@
 """Default trades of villagers, and offers given by /summon.
 
 `data/trades.json` has the trades of the first levels of Minecraft 1.16 (minecraft.wiki, "Trading"), by profession and level:
-each exchanges a number of one item for another. Where the game draws the price at random, the table has the middle price.
+each trade exchanges a number of one item for a number of another. If the game draws a price, the table has the middle one.
 """
 
 from __future__ import annotations
