@@ -1,4 +1,4 @@
-"""Reading the tables of the world, those of Minecraft 1.16.2 and our own (`data/README.md` has the source of each)."""
+"""Read the tables of the world: tables of Minecraft 1.16.2 and our own (`data/README.md` names the source of each)."""
 
 from __future__ import annotations
 
