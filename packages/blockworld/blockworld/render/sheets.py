@@ -22,12 +22,12 @@ Colour = tuple[int, int, int]
 SIDE = 16
 """Width and height of textures and items, in pixels."""
 _RGBA = (8, 6, 0)
-"""Bits, colour type and interlacing that the header of a PNG must have."""
+"""Values that the header of a PNG must have: bits per channel, colour type (RGBA), interlacing (none)."""
 
 
 @njit(cache=True)
 def _unfilter(rows, out):
-    """Undo the filters of PNG rows (W3C, "Portable Network Graphics", section 9); a row is its filter's number, then bytes."""
+    """Undo the filters of PNG rows (W3C, "Portable Network Graphics", section 9); a row is a filter's number and bytes."""
     for y in range(out.shape[0]):
         kind = rows[y, 0]
         for x in range(out.shape[1]):
@@ -89,7 +89,7 @@ def picture(name: str) -> np.ndarray:
 
 @cache
 def tiles(name: str) -> Mapping[str, np.ndarray]:
-    """Map the names of a file's pictures of 16 x 16 pixels to uint8, shape (16, 16, 4); its JSON has a row of names per row.
+    """Map the names of the 16 x 16 pictures in a file to uint8, shape (16, 16, 4); its JSON lists the names row by row.
 
     Raises:
         WorldError: If the files cannot be read, or do not fit together.
@@ -110,7 +110,7 @@ def tiles(name: str) -> Mapping[str, np.ndarray]:
 
 @cache
 def pieces(name: str) -> Mapping[str, np.ndarray]:
-    """Map the names of a file's pictures of any size to uint8, shape (H, W, 4); its JSON has x, y, width, height of each.
+    """Map the names of the pictures in a file to uint8, shape (H, W, 4); its JSON has x, y, width and height of each.
 
     Raises:
         WorldError: If the files cannot be read, or do not fit together.
