@@ -1,4 +1,4 @@
-"""All data that decides the future of a world. Rules are functions of a `WorldState`, which itself knows no rule.
+"""All data that decides the future of a world. Rules are functions of a `WorldState`; the class itself contains no rules.
 
 This module only notes changes of blocks; `blocks.updates` lets the neighbours react. The rules of a tick are in `tick`; `world`
 makes, saves and restores worlds.
@@ -41,7 +41,7 @@ DEFAULT_RULES = {
 
 
 class Turns:
-    """Cells that wait for their turn, in order; adding a cell that waits already changes nothing."""
+    """Cells that wait for their turn, in order of time; to add a cell that already waits changes nothing."""
 
     def __init__(self) -> None:
         self.due: dict[int, list[int]] = {}
@@ -84,8 +84,8 @@ class Updates:
         blocks: Scheduled turns of blocks.
         fluids: Scheduled turns of water and of lava.
         moving: Cells of falling blocks.
-        changes: Changed cells: x, y, z, whether the neighbours must react too, and the old state (None if unknown). Empty
-            between ticks.
+        changes: Queue of changed cells: x, y, z, whether the neighbours must react too, and the old state (None if unknown).
+            Empty between ticks.
         is_settling: Whether `changes` are being processed.
     """
 
@@ -132,7 +132,7 @@ class WorldState:
         seed: Seed of the land, the animals and all chance.
         kind: Kind of land: see `terrain.generate.generate`.
         land: The land as generated.
-        first: Blocks and light of the land as generated.
+        first: Grid of the blocks and light of the land as generated.
 
     Attributes:
         land: The land as generated; `grid` has the current blocks.
@@ -153,11 +153,11 @@ class WorldState:
         spawn: Place where the player begins, and comes back after death.
         screens: Each player's open screen: inventory, chest, ...; None while playing.
         befores: Each player's action in the last tick.
-        rng: Random generator of all chance after the beginning.
+        rng: Generator of all random numbers after the beginning.
         deaths: Mobs that died in the last tick, as `box` lists them, with their `killer`. Neither saved nor in the digest.
-        unseen: Cells that other players' hands have changed earlier in this tick -> the old state, at which a player later
-            in this tick still aims. Empty between ticks.
-        noted: The same for changes by the player whose turn it is; None except while that player's hands act.
+        unseen: Cells changed by the hands of players whose turn in this tick is over -> the old state, which later players
+            still see and aim at. Empty between ticks.
+        noted: Cells changed by the hands of the player whose turn it is -> the old state. None while no hands act.
         next_id: Id of the next entity.
     """
 
