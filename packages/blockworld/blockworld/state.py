@@ -95,7 +95,7 @@ class Player:
         eating: Ticks for which the player has been eating the held food; a meal takes 32.
         drawing: Ticks for which the bow has been drawn.
         invulnerable: Ticks until the next blow can hurt in full.
-        counts: What the player has done (`mined`, `crafted`, `used`, `killed`, `picked_up`, ...) -> name -> count.
+        counts: Kind of deed (`mined`, `crafted`, `used`, `killed`, `picked_up`, ...) -> name -> count.
         bed: Place where the player comes back after death.
         jump_delay: Ticks until the player jumps again while the jump key is held down.
         hit_wall: Whether a wall stopped the last move.

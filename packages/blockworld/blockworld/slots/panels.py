@@ -39,7 +39,7 @@ class Place:
 
     Attributes:
         x, y: Upper left corner, in GUI pixels from the panel's upper left.
-        owner, index: What the place is, and which one: `player` (a slot of the player), `container` (a slot of the block),
+        owner, index: Kind and number of the place. Kinds: `player` (a slot of the player), `container` (a slot of the block),
             `craft` (an input of a crafting grid, stonecutter or trade), `result` (the output of one of these), `option` (a
             choice of a stonecutter, or a villager's offer), `scroll` (0: up, 1: down the list of offers).
         width, height: Size in GUI pixels without the slot's border of one pixel.
