@@ -224,7 +224,7 @@ class World(WorldState):
             raise WorldError(f"these {len(saved)} bytes are not a saved world: {error} is missing in them") from None
         except _UNREADABLE as error:
             raise WorldError(f"these {len(saved)} bytes are not a saved world: {error}") from None
-        raise WorldError(f"this world was saved as version {version!r:.100}, and this Interplay reads {SAVED_VERSION}")
+        raise WorldError(f"this world was saved as version {version!r:.100}; this Interplay reads version {SAVED_VERSION}")
 
     @classmethod
     def _of(cls, document: dict[str, Any]) -> World:

@@ -201,7 +201,7 @@ class WorldState:
     def acting(self, seat: int) -> Iterator[Player]:
         """Let rules, pictures and commands act for the player in a seat while the context lasts; WorldError for a free seat."""
         if not 0 <= seat < len(self.players):
-            raise WorldError(f"the seats of this world are 0 to {len(self.players) - 1}, got {seat}; World.join adds one")
+            raise WorldError(f"the seats of this world are 0 to {len(self.players) - 1}, got {seat}; World.join adds a seat")
         before = self.seat
         self.turn_to(seat)
         try:
@@ -300,7 +300,7 @@ class WorldState:
         item = item_named(stack.item)
         check_finite(x, y, z)
         if not 1 <= stack.count <= 32767 or not 0 <= delay <= 32767:
-            raise WorldError(f"an item lies there 1 to 32767 at a time for 0 to 32767 ticks, got {stack.count} for {delay}")
+            raise WorldError(f"the count is 1 to 32767 and the delay 0 to 32767 ticks, got {stack.count} and {delay}")
         row = self.add_thing(ITEM, x, y, z, vx, vy, vz)
         one = self.entities[row]
         one["item"], one["count"], one["goal_ticks"] = item.index, stack.count, delay
@@ -317,4 +317,4 @@ class WorldState:
 
 def check_finite(x: float, y: float, z: float) -> None:
     if not (math.isfinite(x) and math.isfinite(y) and math.isfinite(z)):
-        raise WorldError(f"there is no place {x} {y} {z}; give finite numbers")
+        raise WorldError(f"the numbers {x} {y} {z} must be finite")

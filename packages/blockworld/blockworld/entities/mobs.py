@@ -96,9 +96,9 @@ def spawn(world: WorldState, name: str, x: float, y: float, z: float, **nbt: Any
             raise WorldError(f"{short} is not simulated; the mobs of this world are {', '.join(MOBS)}")
         raise unknown_name("mob", short[:100], MOBS)
     if num_mobs(world) >= MAX_MOBS:
-        raise WorldError(f"there are {MAX_MOBS} mobs, and more cannot be; /kill some first")
+        raise WorldError(f"the world has {MAX_MOBS} mobs and cannot have more; remove some with /kill")
     if not all(map(math.isfinite, (x, y, z))):
-        raise WorldError(f"there is no place {x} {y} {z} for a {short}; give finite numbers")
+        raise WorldError(f"a {short} cannot be at {x} {y} {z}; give finite numbers")
     values = _values(short, nbt)
     extra = _extra(short, nbt)
     mob, kind = MOBS[short], KIND[short]
@@ -163,7 +163,7 @@ def _values(name: str, nbt: dict[str, Any]) -> dict[str, Any]:
             raise WorldError(f"{key} of a {name} is a number from {least} to {most}, got {values[key]!r}")
     for key, (whose, number) in _VARIANTS.items():
         if key in values and not (name == whose and 0 <= values[key] < number):
-            raise WorldError(f"{key} is a number from 0 to {number - 1} of a {whose}, got {values[key]!r} for a {name}")
+            raise WorldError(f"{key} of a {whose} is a number from 0 to {number - 1}, got {values[key]!r} for a {name}")
     if "Health" in values and not values["Health"] > 0:
         raise WorldError(f"Health of a {name} is more than 0, got {values['Health']!r}")
     return values
@@ -188,7 +188,7 @@ def _looks(name: str, nbt: dict[str, Any], values: dict[str, Any], draw: float) 
 def _villager_data(nbt: dict[str, Any]) -> tuple[str, int]:
     data = nbt.get("VillagerData", {})
     if not isinstance(data, dict):
-        raise WorldError(f"VillagerData is {{profession, level, type}}, got {data!r}")
+        raise WorldError(f"VillagerData must be {{profession, level, type}}, got {data!r}")
     profession = str(data.get("profession", "none")).removeprefix("minecraft:")
     if profession not in PROFESSIONS:
         raise unknown_name("profession", profession[:100], PROFESSIONS)
@@ -347,7 +347,7 @@ def kill(world: WorldState, row: int, by: int = -1) -> None:
     """
     one = world.entities[row]
     if one["kind"] < NUM_THINGS:
-        raise WorldError(f"row {row} is not a mob to kill; things are removed by WorldState.remove")
+        raise WorldError(f"the entity in row {row} is not a mob; call WorldState.remove for other entities")
     kind = int(one["kind"])
     name = KINDS[kind]
     x, y, z = float(one["x"]), float(one["y"]), float(one["z"])

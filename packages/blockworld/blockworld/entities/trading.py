@@ -33,7 +33,7 @@ def offers_from(nbt: Any) -> list[trades.Offer]:
     """
     recipes = nbt.get("Recipes") if isinstance(nbt, dict) else None
     if not isinstance(recipes, list):
-        raise WorldError(f"Offers are {{Recipes: [{{buy: {{id, Count}}, sell: {{id, Count}}}}]}}, got {str(nbt)[:200]}")
+        raise WorldError(f"Offers must be {{Recipes: [{{buy: {{id, Count}}, sell: {{id, Count}}}}]}}, got {str(nbt)[:200]}")
     offers = []
     for recipe in recipes:
         if not isinstance(recipe, dict) or "buy" not in recipe or "sell" not in recipe:
@@ -56,5 +56,5 @@ def offers_from(nbt: Any) -> list[trades.Offer]:
 
 def _item(nbt: Any) -> tuple[str, int]:
     if not isinstance(nbt, dict) or "id" not in nbt:
-        raise WorldError(f"an item of an offer is {{id, Count}}, got {str(nbt)[:200]}")
+        raise WorldError(f"an item of an offer must be {{id, Count}}, got {str(nbt)[:200]}")
     return item_named(str(nbt["id"])).name, int(nbt.get("Count", 1))

@@ -122,7 +122,7 @@ class Grid:
                 f"{sx - 1} {sy - 1} {sz - 1}"
             )
         if not 0 <= state < NUM_STATES:
-            raise WorldError(f"there is no block state {state}: they are numbered from 0 to {NUM_STATES - 1}")
+            raise WorldError(f"there is no block state {state}: states are numbered from 0 to {NUM_STATES - 1}")
         box = self.blocks[x0 : x1 + 1, z0 : z1 + 1, y0 : y1 + 1]
         num_changed = int(np.count_nonzero(box != state))
         if num_changed:

@@ -157,7 +157,7 @@ def match(grid: Sequence[Stack | str | None], width: int) -> Craft | None:
         WorldError: If the grid is not square.
     """
     if len(grid) != width * width:
-        raise WorldError(f"a grid {width} wide has {width * width} slots, got {len(grid)}")
+        raise WorldError(f"a crafting grid of width {width} has {width * width} slots, got {len(grid)}")
     names: Names = tuple(entry.item if isinstance(entry, Stack) else entry for entry in grid)
     remainders = tuple(BY_NAME[name].remains if name is not None and name in BY_NAME else None for name in names)
     recipe = find(names, width)

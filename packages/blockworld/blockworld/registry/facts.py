@@ -18,5 +18,5 @@ def table(name: str) -> Any:
         return json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise WorldError(
-            f"the table {file} cannot be read: {error}\nMend what it says, or install the package again."
+            f"the table {file} cannot be read: {error}\nCorrect the file, or install the package again."
         ) from error

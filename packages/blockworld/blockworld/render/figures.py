@@ -373,7 +373,7 @@ class Wardrobe:
         for model in models:
             if not 0 <= model < len(self.models):
                 raise IndexError(
-                    f"models are 0 to {len(self.models) - 1}, got {model}; rows of poses name them in column MODEL"
+                    f"models are numbered 0 to {len(self.models) - 1}, got {model}; column MODEL of a pose has this number"
                 )
             first, number = self.models[model].tolist()
             own = self.faces[first : first + number].copy()

@@ -268,7 +268,7 @@ def paint(frame: np.ndarray, operations: Sequence[display.Operation], gui: int, 
             case ("pointer",):  # an arrow 16 pixels high whatever the scale below 3, as MineRL pastes it: its tip is the point
                 put(frame, _sprite("pointer", max(1, g - 1)), left, top)
             case _:
-                raise WorldError(f"{operation!r:.80} is not an operation of the display; render.display lists them")
+                raise WorldError(f"{operation!r:.80} is not an operation of the display; render.display lists the operations")
 
 
 def draw(world: WorldState, frame: np.ndarray, gui_scale: Fraction | None = None, gamma: float = 0.0) -> None:

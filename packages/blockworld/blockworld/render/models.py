@@ -224,7 +224,7 @@ def _look(name: str, p: Properties, state: int) -> tuple[str, list[Box]]:
     if "by" in row:
         values = ",".join(p[prop] for prop in row["by"])
         if values not in row["boxes"]:
-            raise WorldError(f"models.json has no boxes {values!r} for {name}; expected all values of {', '.join(row['by'])}")
+            raise WorldError(f"models.json has no boxes of {name} for {values!r}; give all values of {', '.join(row['by'])}")
         listed = row["boxes"][values]
     else:
         listed = [box for when, some in row["parts"] if all(p[prop] in values for prop, values in when.items()) for box in some]

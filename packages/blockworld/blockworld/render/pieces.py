@@ -68,7 +68,7 @@ def sprite(key: str, detail: int = DETAIL) -> tuple[np.ndarray, int]:
         case _ if key in sheets.pieces("display"):
             picture = sheets.pieces("display")[key]
         case _:
-            raise WorldError(f"there is no sprite {key!r:.60}; the kinds are in the docstring of render.pieces")
+            raise WorldError(f"there is no sprite {key!r:.60}; the docstring of render.pieces lists the sprites")
     picture.flags.writeable = False
     return picture, 1
 

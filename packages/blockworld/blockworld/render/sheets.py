@@ -59,7 +59,7 @@ def _decoded(data: bytes) -> np.ndarray:
         if kind == b"IHDR":
             width, height, bits, colours, _, _, interlaced = struct.unpack(">IIBBBBB", body)
             if (bits, colours, interlaced) != _RGBA:
-                raise ValueError("its colours are stored in another way")
+                raise ValueError("its pixels are not stored as 8-bit RGBA without interlacing")
         elif kind == b"IDAT":
             packed += body
         at += 12 + length
@@ -81,7 +81,7 @@ def picture(name: str) -> np.ndarray:
     except (OSError, ValueError, struct.error, zlib.error) as error:
         raise WorldError(
             f"the pictures in {file} cannot be read: {error}\n"
-            "Expected a PNG with 8-bit RGBA, not interlaced: save it so, or install the package again."
+            "Save it as a PNG with 8-bit RGBA that is not interlaced, or install the package again."
         ) from error
     pixels.flags.writeable = False
     return pixels
@@ -98,8 +98,8 @@ def tiles(name: str) -> Mapping[str, np.ndarray]:
     expected = (SIDE * max(map(len, rows)), SIDE * len(rows))
     if expected != (sheet.shape[1], sheet.shape[0]):
         raise WorldError(
-            f"{name}.png is {sheet.shape[1]} x {sheet.shape[0]} pixels, but {name}.json names pictures for "
-            f"{expected[0]} x {expected[1]}: 16 x 16 each, a row of names per row of pictures"
+            f"{name}.png is {sheet.shape[1]} x {sheet.shape[0]} pixels, but the names in {name}.json need "
+            f"{expected[0]} x {expected[1]}: 16 x 16 for each picture, one row of names for each row of pictures"
         )
     return {
         one: sheet[SIDE * y : SIDE * (y + 1), SIDE * x : SIDE * (x + 1)]
