@@ -51,8 +51,8 @@ class BlockWorldEnv(gymnasium.Env[dict[str, Any], Mapping[str, Any]]):
     """Environment of one player in a world. Rewards are always 0: people judge success, or the caller computes it from `world`.
 
     Observations are `{"pov": uint8, shape (H, W, 3)}`. Actions are mappings: each of `KEYS` is 0 or 1; `hotbar` is a slot from
-    1 to 9, or 0 for none; `camera` is degrees down and right, float32, shape (2,). Missing keys are not pressed. An episode
-    terminates when the player dies, or when the player presses `esc` with no screen open, which means "I am done".
+    1 to 9, or 0 for none; `camera` is degrees down and right, float32, shape (2,). Missing keys count as not pressed. An
+    episode terminates when the player dies, or when the player presses `esc` with no screen open, which means "I am done".
 
     Args:
         size: (width, height) of the picture, each 16 to 4096 pixels.

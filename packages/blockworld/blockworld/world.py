@@ -93,7 +93,7 @@ class World(WorldState):
     """A world that can be stepped, saved, restored and forked; its data is in `WorldState`.
 
     Args:
-        seed: Seed of the land, the animals and all chance.
+        seed: Seed of the land, the animals and all random numbers.
         kind: Kind of land: see `terrain.generate.generate`.
         inhabited: Whether the new world has animals and villagers.
 
@@ -126,8 +126,8 @@ class World(WorldState):
         """Advance by one tick, a twentieth of a second, with one action for each player, in the order of their seats.
 
         Raises:
-            WorldError: If there is not one action for each player, a camera is not a finite number, or a key is neither up nor
-                down; the world is then unchanged.
+            WorldError: If there is not one action for each player, or an action has a turn that is not finite, a key that is
+                neither True nor False, or a wrong hotbar slot; the world is then unchanged.
         """
         if len(actions) != len(self.players):
             raise WorldError(f"{len(self.players)} players need an action each, got {len(actions)}")
@@ -140,7 +140,7 @@ class World(WorldState):
         return updates.set_block(self, x, y, z, state)
 
     def spawn_mob(self, name: str, x: float, y: float, z: float, **nbt: Any) -> int:
-        """Spawn a mob and return its id; UnknownNameError if there is no such mob."""
+        """Spawn a mob and return its id; arguments and errors are those of `mobs.spawn`."""
         return mobs.spawn(self, name, x, y, z, **nbt)
 
     # Keeping it

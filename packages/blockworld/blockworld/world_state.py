@@ -129,7 +129,7 @@ class WorldState:
     """The current state of a world; a new one has one player.
 
     Args:
-        seed: Seed of the land, the animals and all chance.
+        seed: Seed of the land, the animals and all random numbers.
         kind: Kind of land: see `terrain.generate.generate`.
         land: The land as generated.
         first: Grid of the blocks and light of the land as generated.

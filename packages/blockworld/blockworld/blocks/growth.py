@@ -154,7 +154,7 @@ _GROWING: WeakKeyDictionary[Grid, tuple[np.ndarray, np.ndarray]] = WeakKeyDictio
 
 
 def growing(world: WorldState) -> tuple[np.ndarray, np.ndarray]:
-    """Bits of the plots of a world, and the squares of columns changed since then; the first call takes some milliseconds."""
+    """Bits of a world's plots, and the squares of columns changed since the bits were set; the first call is slow (some ms)."""
     grid, first = world.grid, world.first
     found = _GROWING.get(grid)
     if found is None:
@@ -488,7 +488,7 @@ _TURNS[state_of("redstone_ore", lit="false")] = _NONE
 
 
 def bone_meal(world: WorldState, x: int, y: int, z: int) -> bool:
-    """Use bone meal on a block; return whether it had an effect and so is used up.
+    """Use bone meal on a block; return whether it had an effect, so that it is used up.
 
     Crops grow 2 to 5 steps, berries one step, saplings one step with a chance of 45 %. On grass, plants grow around the cell.
     """

@@ -221,8 +221,8 @@ def move_things(entities, blocks, players, limits, events):  # type: ignore[no-u
 
     Args:
         entities: `ENTITY`, shape (N,); changed in place.
-        players: float64, shape (number of players, 5): feet, 1 if the player can pick things up and be hit, and the seat. A
-            thing can meet only the nearest player.
+        players: float64, shape (number of players, 5): position of the feet, 1 if the player can take things and be hit, seat.
+            A thing can meet only the nearest player.
         limits: int16, one per item: largest number of this item in one slot.
         events: int32, shape (M, 3), output: row 0 gets the number of events, the next rows get the events.
     """

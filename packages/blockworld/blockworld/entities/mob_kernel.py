@@ -157,7 +157,7 @@ def _light(light, e, height):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def hurt(entities, row, amount, by, dx, dz, push):  # type: ignore[no-untyped-def]
-    """Take half hearts from a mob and push it along (dx, dz); return False within the safe ticks after a blow.
+    """Take `amount` half hearts from a mob and push it along (dx, dz); return False within the safe ticks after a blow.
 
     Args:
         by: Id of the attacker: 0 the player, -1 nobody.
@@ -419,7 +419,7 @@ def _follow(e, blocks, tx, ty, tz, half, height, budget, stop, factor):  # type:
 
 @_inner
 def _live_in_village(entities, e, blocks, about, draw, half, height, budget, events, row):  # type: ignore[no-untyped-def]
-    """Let a villager stay near its house by day, inside by night. Return the factor on its speed, -1.0 if `_calm` decides."""
+    """Let a villager stay near home by day, inside by night. Return the factor on its speed, -1.0 to let `_calm` decide."""
     if (about[TICK] + e.id) % 10 == 0:
         for i in range(entities.shape[0]):
             o = entities[i]
@@ -514,7 +514,7 @@ def _choose_target(entities, e, blocks, light, player, about, height):  # type: 
 
 @_inner
 def _fight(entities, row, e, blocks, player, about, half, height, budget, events):  # type: ignore[no-untyped-def]
-    """Let a mob chase its target and strike, shoot or burst. Return the factor on its speed, -1.0 if it has no target."""
+    """Let a mob chase its target and strike, shoot or explode. Return the factor on its speed, -1.0 if it has no target."""
     kind = e.kind
     tx, ty, tz, teye, twidth = player[X], player[Y], player[Z], player[EYE], 0.6
     other = -1
@@ -595,7 +595,7 @@ def _fight(entities, row, e, blocks, player, about, half, height, budget, events
 
 @_inner
 def _pet(e, blocks, player, half, height, budget):  # type: ignore[no-untyped-def]
-    """Let a tame wolf or cat sit or follow the player. Return the factor on its speed, -1.0 if it need do neither."""
+    """Let a tame wolf or cat sit or follow the player. Return the factor on its speed, -1.0 if it does neither."""
     if e.flags & SITTING:
         e.goal, e.goal_ticks = IDLE, 20
         return 0.0
@@ -672,7 +672,7 @@ def _mind(entities, row, e, blocks, light, player, about, draw, half, height, bu
 
 @_inner
 def _face(e, player, factor):  # type: ignore[no-untyped-def]
-    """Turn a mob's body to where it walks, and its head to the player if it has a reason."""
+    """Turn a mob's body in the direction of its walk, and its head to the player if it has a reason."""
     dx, dz = e.goal_x - e.x, e.goal_z - e.z
     at_player = e.goal == LOOK or (e.goal == FOLLOW) or (e.goal == CHASE and e.target == 0)
     if factor > 0 and dx * dx + dz * dz > 0.01:

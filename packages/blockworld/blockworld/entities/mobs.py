@@ -170,7 +170,7 @@ def _values(name: str, nbt: dict[str, Any]) -> dict[str, Any]:
 
 
 def _looks(name: str, nbt: dict[str, Any], values: dict[str, Any], draw: float) -> int:
-    """Return a mob's `variant`: from its NBT, else by chance."""
+    """Return a mob's `variant`: from its NBT, else at random."""
     for key in _VARIANTS:
         if key in values:
             return int(values[key])
@@ -225,7 +225,7 @@ def _extra(name: str, nbt: dict[str, Any]) -> dict[str, Any]:
 
 
 def hit(world: WorldState, row: int, amount: float, by: int, dx: float, dz: float, knock: float = 0.4) -> bool:
-    """Take half hearts from a mob, which may die, and push it along (dx, dz); False in the safe ticks after a blow.
+    """Take `amount` half hearts from a mob, which may die, and push it along (dx, dz); False in the safe ticks after a blow.
 
     Args:
         by: Id of the attacker: 0 the player, -1 nobody.
@@ -241,7 +241,7 @@ def hit(world: WorldState, row: int, amount: float, by: int, dx: float, dz: floa
 
 
 def hit_by_player(world: WorldState, row: int, damage: float, knock: float = 0.4) -> bool:
-    """Let the player hit a mob: hurt it, push it (more while sprinting), and rouse others; False if the blow did not count."""
+    """Let the player hit a mob: hurt it, push it (more in a sprint), and let others react; False if the blow did not count."""
     one, me = world.entities[row], world.player
     if one["kind"] < NUM_THINGS:
         return False
@@ -256,7 +256,7 @@ def hit_by_player(world: WorldState, row: int, damage: float, knock: float = 0.4
 
 
 def _rouse(world: WorldState, row: int) -> None:
-    """After a player's blow, let the mob's allies (golem, wolf pack) attack the player, and the player's wolves the mob."""
+    """After a player's blow, let the mob's allies (golem, wolves) attack the player, and the player's wolves attack the mob."""
     rows = world.entities
     one = rows[row]
     kind = int(one["kind"])

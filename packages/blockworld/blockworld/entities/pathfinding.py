@@ -55,7 +55,7 @@ _DANGEROUS = (
     "wither_rose",
 )
 DANGER: np.ndarray = per_block(dict.fromkeys(_DANGEROUS, 1), 0, np.bool_)
-"""bool, shape (NUM_STATES,): whether mobs do not walk into this state."""
+"""bool, shape (NUM_STATES,): whether this state is dangerous, so that mobs do not walk into it."""
 
 
 def _doors() -> np.ndarray:
@@ -170,7 +170,7 @@ def way(blocks, x, y, z, tx, ty, tz, half, height, opens):  # type: ignore[no-un
     """Find the next spot on a short way to (tx, ty, tz) around obstacles.
 
     Returns:
-        (x, y, z, steps): a spot that can be reached straight, on the way to the reachable place nearest to the target;
+        (x, y, z, steps): a spot to which the line is free, on the way to the reachable place nearest to the target;
         `steps` is the number of places on that way, 0 if the nearest place is the start.
     """
     ox, oy, oz = math.floor(x), math.floor(y + 0.51), math.floor(z)

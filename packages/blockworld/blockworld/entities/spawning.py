@@ -1,4 +1,4 @@
-"""Monsters that spawn in the dark and vanish when far away, by the rules of Minecraft 1.16; each tick near another player.
+"""Monsters spawn in the dark near one player per tick, in turn, and vanish when far from all (rules of Minecraft 1.16).
 
 Differences from the game: monsters spawn 24 to 64 blocks away (the game: up to 128) and vanish at 96 blocks (the game: 128);
 none vanishes by chance beyond 32 blocks; at most 20 live at once (the game: 70).

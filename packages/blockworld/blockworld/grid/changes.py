@@ -67,9 +67,9 @@ class Changes:
 
 
 def differences(first: Grid, now: Grid) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return the cells in which a grid differs from the grid that it was first copied from, and the current values in them.
+    """Return the cells in which `now` differs from `first`, the grid that it was first copied from, and their values in `now`.
 
-    There are three pairs, for blocks, light and skip: numbers of cells in ascending order, and values.
+    The result has one pair each for blocks, light and skip: numbers of cells in ascending order, and values.
     """
     pairs = (now.blocks, first.blocks), (now.light, first.light), (now.skip, first.skip)
     return [_differing(*pair, touched) for pair, touched in zip(pairs, now.touched, strict=True)]

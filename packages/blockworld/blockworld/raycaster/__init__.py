@@ -1,7 +1,7 @@
 """The picture of the world: a ray-caster in Numba that reads the grid's arrays.
 
-A ray walks from cell to cell; in air it jumps over the number of cells in `Grid.skip`. Rays of a tile of 8 x 8 pixels share a
-safe first distance (`picture.first_steps`). `picture.paint` makes the picture and `picture.trace` follows the ray of one pixel:
+A ray walks from cell to cell; in air it jumps over up to `Grid.skip` cells. Rays of a tile of 8 x 8 pixels share a safe
+first distance (`picture.first_steps`). `picture.paint` makes the picture and `picture.trace` follows the ray of one pixel:
 they call `walk.march_air`, `water.cross_water`, `surfaces.meet`, `shading.shade` and `sky.sky`. Colours are added from front to
 back, so that water and stained glass let light through. `records` defines the records that the functions share.
 

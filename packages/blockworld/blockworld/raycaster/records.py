@@ -30,7 +30,7 @@ the sky."""
 KIND_BITS, WET, STILL, FLAGS_SHIFT = 15, 16, 32, 8
 """Parts of `Looks.info`: mask of the kind, bit for a block in water, bit for full still water, lowest bit of the flags."""
 NO_SIDE, PLANE = -1, 6
-"""Values of a side that are none of the six faces (`models` numbers these): no side; the crossed pictures of a plant."""
+"""Two more values of a side, beside the six faces (numbered as in `models`): no side; the crossed pictures of a plant."""
 FULL_LIGHT = 240
 """Light value of a cell with full sky light and no block light."""
 
@@ -58,7 +58,7 @@ View = np.dtype(
 """Record of the numbers of one picture (`FIELDS`), such as `eye_x`, `horizon_r`, `far` and `shade` (six values)."""
 NUM_NUMBERS = View.itemsize // 4
 Marks = np.dtype([(f"{what}_{axis}", np.int32) for what in ("outlined", "cracked") for axis in "xyz"] + [("crack", np.int32)])
-"""The cell to outline, the cell whose block is being mined, and the texture of its cracks; all -1 if there is none."""
+"""The cell to outline; the cell whose block is being mined, and the texture of its cracks. -1 stands for no cell or texture."""
 Rays = np.dtype([(name, f32, TILE * TILE) for name in ("dx", "dy", "dz", "ix", "iy", "iz")], align=True)
 """Directions of the rays of a tile's pixels, row by row, and the reciprocals of these directions."""
 Box = np.dtype([(name, f32) for name in ("x0", "y0", "z0", "x1", "y1", "z1")], align=True)

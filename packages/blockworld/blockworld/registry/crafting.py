@@ -234,7 +234,7 @@ def plan(recipe: Recipe, slots: Sequence[Stack | None], width: int = 3) -> list[
 
 
 def can_make(name: str, slots: Sequence[Stack | None], width: int = 3) -> Recipe | None:
-    """Return the first recipe for an item for which the carried items suffice; None if there is no such recipe.
+    """Return the first recipe for the item `name` that the stacks in `slots` suffice for; None if there is no such recipe.
 
     Args:
         width: 2 for the player's own grid, 3 for a crafting table.

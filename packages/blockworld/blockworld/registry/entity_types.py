@@ -7,10 +7,10 @@ that depend on the kind:
 | --- | --- | --- |
 | `variant` | sheep: colour 0 white to 15 black; villager: index into `PROFESSIONS`; slime: size 1, 2, 4; else the number of its look | shot by a player: the player's seat |
 | `love` | ticks for which it still looks for a partner; if negative, ticks until it can look again | |
-| `goal`, `goal_ticks` | what it does (`mob_kernel`); a creeper about to burst counts its `goal_ticks` down from 0 to -30 | item: ticks until it can be picked up; arrow: 1 once it sticks |
+| `goal`, `goal_ticks` | what it does (`mob_kernel`); a creeper about to explode counts its `goal_ticks` down from 0 to -30 | item: ticks until it can be picked up; arrow: 1 once it sticks |
 | `goal_x`, `goal_y`, `goal_z` | where it walks to next | arrow: the cell it sticks in |
-| `item`, `count` | villager: cell x, z of its home, -1 none; chicken: `count` ticks to the next egg; fighter: `count` ticks to the next blow | item: index into `ITEMS`, how many; arrow: `count` 1 if it can be picked up; orb: `count` points |
-| `target` | id of the entity it fights, follows or flees; 0 the player, -1 nobody | who threw it |
+| `item`, `count` | villager: x and z of its home's cell, -1 for no home; chicken: `count` ticks to the next egg; fighter: `count` ticks to the next blow | item: index into `ITEMS`, how many; arrow: `count` 1 if it can be picked up; orb: `count` points |
+| `target` | id of the entity it fights, follows or flees; 0 the player, -1 nobody | id of the mob or player who threw it |
 | `health` | half hearts | arrow: damage per block per tick of speed |
 """  # noqa: E501
 
@@ -137,7 +137,7 @@ def _sizes() -> tuple[np.ndarray, np.ndarray]:
 
 
 WIDTHS, HEIGHTS = _sizes()
-"""Two arrays, float64, one entry per kind: width and height of a grown mob, in blocks; for slimes, those of size 4."""
+"""Two arrays, float64, one entry per kind: width and height of a grown mob, in blocks; for slimes, of a slime of size 4."""
 
 
 def _of_mobs(field: str) -> np.ndarray:

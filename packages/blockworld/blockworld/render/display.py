@@ -11,12 +11,12 @@ an earlier operation has set. Sprites are the keys of `pieces`.
 | `title, sprite` | draws a line of text, twice as large, at a third of the height |
 | `crosshair` | draws a cross in the middle with inverted colours |
 | `bars` | sets the origin to the middle of the lower edge |
-| `panel, sprite` | draws a panel in the middle, at a scale that fits; sets origin and scale to its upper left and its scale |
+| `panel, sprite` | draws a panel in the middle, at a scale that fits; its upper left becomes the origin, its scale the scale |
 | `cursor, x, y` | sets the origin to this point of the panel; only operations at the cursor follow |
 | `sprite, sprite, x, y` | draws a sprite |
 | `fill, x, y, width, height, red, green, blue` | draws a rectangle |
 | `lighten, x, y, width, height` | makes a rectangle lighter, by a third of the way to white |
-| `portrait, x, y, pose` | draws the player, a row of `figures` seen from `PORTRAIT_EYE`, in a window of size `PORTRAIT` |
+| `portrait, x, y, pose` | draws the player (`pose`) as seen from `PORTRAIT_EYE`, in a window of size `PORTRAIT` |
 | `tooltip, sprite, x, y` | draws a line of text in a dark frame, kept within the picture |
 | `pointer` | draws the cursor's arrow |
 """

@@ -1,4 +1,4 @@
-"""The font of the display (`data/font.png`): letters are seven pixels high, two more below the line, and up to five wide."""
+"""The font of the display (`data/font.png`): letters have seven rows above the baseline, two below, and up to five columns."""
 
 from __future__ import annotations
 

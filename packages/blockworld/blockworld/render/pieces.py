@@ -26,7 +26,7 @@ from blockworld.render import font, icons, sheets
 from blockworld.render.sheets import Colour
 
 DETAIL = 4
-"""Default number of pixels per GUI pixel for items that are drawn in more detail."""
+"""Default number of pixels per GUI pixel for items that are drawn in more detail: blocks."""
 
 
 def _text(text: str, colour: Colour) -> np.ndarray:
@@ -47,7 +47,7 @@ def sprite(key: str, detail: int = DETAIL) -> tuple[np.ndarray, int]:
         uint8, shape (H, W, 4), and its pixels per GUI pixel: `detail` or 1.
     Raises:
         UnknownNameError: If the key names an item that does not exist.
-        WorldError: If there is no other sprite of this key.
+        WorldError: For any other unknown key.
 
     >>> sprite("icon:stone")[0].shape, sprite("mark:heart")[0].shape
     ((64, 64, 4), (9, 9, 4))

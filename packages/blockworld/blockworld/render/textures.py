@@ -76,7 +76,7 @@ def texture(name: str) -> int:
 
 
 def atlas() -> np.ndarray:
-    """Return all textures used so far: uint8, shape (N, 16, 16, 4), RGBA; row 0 is the top. Indices never change."""
+    """Return all textures used so far: uint8, shape (N, 16, 16, 4), RGBA; row 0 of each is the top. Indices never change."""
     if not _ATLAS or len(_ATLAS[0]) != len(_PICTURES):
         _ATLAS[:] = [np.array(_PICTURES, np.uint8).reshape(-1, sheets.SIDE, sheets.SIDE, 4)]
     return _ATLAS[0]
