@@ -404,7 +404,7 @@ def test_summon_says_what_is_wrong_and_where(world):
         ("summon cow ~ ~ ~ {Age:old}", 18, "Age of a cow is a number, got 'old'"),
         ("summon cow ~ ~ ~ {Rotation:[1f]}", 18, "Rotation is a list of 2 numbers from -360 to 360, got '[1.0]'"),
         ("summon cow ~ ~ ~ {Tags:[1]}", 18, "Tags is a list such as"),
-        ("summon sheep ~ ~ ~ {Color:16b}", 20, "Color is a number from 0 to 15 of a sheep, got 16"),
+        ("summon sheep ~ ~ ~ {Color:16b}", 20, "Color of a sheep is a number from 0 to 15, got 16"),
         ("summon villager ~ ~ ~ {VillagerData:{profession:farmr}}", 23, "unknown profession 'farmr'; did you mean 'farmer'?"),
         ("summon villager ~ ~ ~ {Offers:{Recipes:[{buy:{id:emerld}}]}}", 23, "unknown item 'emerld'; did you mean 'emerald'?"),
         ("summon villager ~ ~ ~ {Offers:{Recipes:[{buy:{id:emerald}}]}}", 23, "an offer has buy and sell, got only buy"),
@@ -723,7 +723,7 @@ def test_a_world_full_of_mobs_has_room_for_what_drops(world):
     run(world, "setblock ~2 ~ ~ stone")
     for _ in range(MAX_MOBS):
         world.spawn_mob("cow", 100.5, 64.0, 100.5, NoAI=True)
-    with pytest.raises(WorldError, match="there are 240 mobs, and more cannot be"):
+    with pytest.raises(WorldError, match="the world has 240 mobs and cannot have more"):
         world.spawn_mob("cow", 100.5, 64.0, 100.5)
     assert all(result.worked for result in run_all(world, ["setblock ~2 ~ ~ air destroy", "kill @e[type=cow]"]))
     assert entities(world, "cow") == []
