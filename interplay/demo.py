@@ -1,6 +1,6 @@
 """Run the whole loop with scripted players and judges on the real server, recorder and trainer.
 
-Programs take the seats of people: scripted players at the real server's sockets, scripted judges at its HTTP interface.
+Programs replace people: scripted players connect to the server's web sockets, scripted judges use its HTTP interface.
 Everything in between is the same as in a study: recording, behaviour cloning, rollouts on held-out seeds, matchmaking, ratings.
 """
 
@@ -290,8 +290,8 @@ def _judge(
 ) -> None:
     """Let several scripted judges answer over HTTP at the same time.
 
-    These judges cannot watch videos, so they look up the two returns in the catalogue, by the record of the match. The page for
-    people shows neither returns nor names.
+    These judges cannot watch videos, so they look up the returns of both episodes in the catalogue. The page for people
+    shows neither returns nor names.
     """
     headers = {"Authorization": f"Bearer {operator}"}
     tickets = iter(range(settings.num_answers))

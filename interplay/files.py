@@ -68,7 +68,7 @@ def sha256_of(path: Path) -> str:
 
 
 def write_bytes(path: Path, data: bytes) -> None:
-    """Write a file; after an OSError it has its old content."""
+    """Write a file. If this fails (OSError), the file keeps its old content."""
     with replacing(path) as part:
         part.write_bytes(data)
 
@@ -87,7 +87,7 @@ def json_text(document: Any, **options: Any) -> str:
 
 
 def write_json(path: Path, document: Any, *, indent: int | None = 1) -> None:
-    """Write a document as JSON in UTF-8; see `json_text`. After an OSError or TypeError the file has its old content."""
+    """Write a document as JSON in UTF-8; see `json_text`. After an OSError or TypeError the file keeps its old content."""
     write_bytes(path, (json_text(document, indent=indent, ensure_ascii=False) + "\n").encode())
 
 

@@ -26,15 +26,15 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-"""Settings for one thread of arithmetic: processes that run side by side share the machine, and idle threads of number
-libraries waste it."""
+"""Settings for one thread of arithmetic: processes that run side by side share the machine, and idle threads of
+numerical libraries waste it."""
 _MAX_BYTES = 1 << 20
 _POLL_S = 0.02
 _MOMENT_S = 1.0
 
 
 class Forked:
-    """A process that a `Forker` started, with the used part of `subprocess.Popen`; `returncode` stays None while it runs."""
+    """A process that a `Forker` started, with the used methods of `subprocess.Popen`; `returncode` stays None while it runs."""
 
     def __init__(self) -> None:
         self.pid = 0
@@ -68,16 +68,16 @@ class Forked:
 
 class Forker:
     """A process with loaded libraries that forks others, and the thread that receives its reports.
-    It ends when this process ends.
+    It ends when the calling process ends.
 
     Args:
         loads: Each is `module`, which is imported, or `module:function`, which is also called.
-        of: The process that forks it. Default: this process if `from_here` is set and only the main thread runs, otherwise a
-            new interpreter.
-        from_here: Whether this process has not yet opened anything that a fork should not hold.
+        of: The `Forker` that forks it. Default: the calling process if `from_here` is set and only its main thread runs,
+            otherwise a new interpreter.
+        from_here: Whether the calling process has not yet opened anything that a fork should not hold.
 
     Attributes:
-        is_gone: Whether this process has ended or was killed; its forks continue.
+        is_gone: Whether the forking process has ended or was killed; its forks continue.
     """
 
     def __init__(self, loads: Sequence[str], *, of: Forker | None = None, from_here: bool = False) -> None:
@@ -121,7 +121,7 @@ class Forker:
         Args:
             function: `module:name`.
             arguments: Arguments of the function; JSON values.
-            load: Loaded before the fork, for this fork and all later ones.
+            load: Another entry like those of `loads`, loaded before this fork, and so for all later forks.
             descriptors: Open files that the new process inherits; their numbers there are the last arguments of the function.
             stdout, stderr: Descriptors for output and errors of the process.
             env, cwd: Environment and folder of the process; None: those of this process.
@@ -147,7 +147,7 @@ class Forker:
             self._answered.wait()
             self._asked = None
         if not started.pid:
-            raise ConnectionError("the process that starts others died over it")
+            raise ConnectionError("the process that starts others ended before it answered")
         return started
 
     def _hear(self, pid: int) -> None:
@@ -187,7 +187,7 @@ def _is_gone(pid: int) -> bool:
 
 
 def _threads() -> list[str]:
-    """Names of the threads of this process that would be missing in a fork.
+    """Return the names of the threads of this process that would be missing in a fork.
     These are all but the current thread and jemalloc's thread, which survives forks."""
     own = str(threading.get_native_id())
     try:
@@ -286,7 +286,7 @@ def _load(name: str) -> None:
     while (started := _threads()) and time.monotonic() < deadline:  # one that was joined is seen for a moment longer
         time.sleep(_POLL_S)
     if started:
-        print(f"{name} has started threads that processes of this one lack: {', '.join(started)}", file=sys.stderr, flush=True)
+        print(f"{name} has started threads, which forked processes lack: {', '.join(started)}", file=sys.stderr, flush=True)
     gc.freeze()  # what is loaded is neither searched for garbage nor copied for it in each fork
 
 

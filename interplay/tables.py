@@ -32,8 +32,8 @@ def is_name(text: str, *, max_chars: int | None = MAX_NAME_CHARS) -> bool:
 
 
 def decoded(data: bytes) -> str:
-    """Decode a UTF-8 file to text with `\n` line ends and without byte order mark (ValueError with line and
-    remedy if invalid)."""
+    """Decode a UTF-8 file to text without byte order mark, in which all lines end with a line feed.
+    Raises ValueError with line and remedy if the bytes are invalid."""
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)):
         bits = 32 if data[:4] in (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE) else 16
         raise ValueError(
@@ -81,7 +81,7 @@ def parse_toml(text: str, source: str, refuse: type[InterplayError]) -> dict[str
     except tomllib.TOMLDecodeError as error:
         raise refuse(f"{source}: not valid TOML: {error}\nCheck quotes and brackets near that line.") from None
     except RecursionError:
-        raise refuse(f"{source}: lists or tables stand in each other too many times\nRemedy: write it flatter.") from None
+        raise refuse(f"{source}: lists or tables are nested too deeply\nRemedy: use fewer levels.") from None
 
 
 class Table:
@@ -115,15 +115,15 @@ class Table:
         self._seen: set[str] = set()
 
     def over(self, defaults: Mapping[str, Any]) -> Table:
-        """Merge this table over `[defaults]`; only tables are merged, other values replaced.
-        Errors name which of the two is wrong."""
+        """Return this table merged over `[defaults]`: tables are merged, other values replace the default.
+        Errors name the table in which the wrong value stands."""
         return Table(_merged(defaults, self.values), self.source, self.where, refuse=self._refuse, own=self.values)
 
     def is_own(self, key: str) -> bool:
         return key in (self.values if self._own is None else self._own)
 
     def place(self, key: str) -> str:
-        """Path of a key, such as `pay.reward`."""
+        """Return the full path of a key for errors, such as `pay.reward`."""
         place = ".".join(part for part in (self.where, key) if part)
         name = key.partition(".")[0].partition("[")[0]
         if name in self.values and not self.is_own(name):

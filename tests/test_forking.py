@@ -199,7 +199,7 @@ def test_threads_that_a_library_starts_are_told(tmp_path: Path) -> None:
         [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=60, env=environment
     )
     assert result.returncode == 0
-    assert result.stderr.startswith("with_thread has started threads that processes of this one lack: ")
+    assert result.stderr.startswith("with_thread has started threads, which forked processes lack: ")
 
 
 def test_processes_of_the_server_are_forked_before_anything_has_threads() -> None:

@@ -1,11 +1,11 @@
 """Turn a network's outputs into actions: the meaning of a row of numbers depends on the action space.
 
-| space | numbers of a row | action |
+| space | numbers in a row | action |
 | --- | --- | --- |
 | Discrete | one for each action | drawn with the probabilities softmax(numbers / temperature) |
-| MultiDiscrete, MultiBinary | those of each part in turn; two for a bit | each part as if it were Discrete |
-| Box | all means, then all logarithms of standard deviations | normal noise times temperature around the mean |
-| Dict, Tuple | those of each part in turn | each part by its own space |
+| MultiDiscrete, MultiBinary | the numbers of each part, in the order of the parts; two for each bit | each as in Discrete |
+| Box | all means, then all logarithms of standard deviations | drawn from N(mean, (temperature * standard deviation)^2) |
+| Dict, Tuple | the numbers of each part, in the order of the parts | each part by its own space |
 
 Temperature 0 takes the most probable action. A policy's `model.json` holds the space of its actions as a Gymnasium space.
 """
@@ -21,7 +21,7 @@ from interplay.errors import InterplayError
 
 
 class ActionError(InterplayError):
-    """No policy here can take actions of this space."""
+    """The action space is of a kind that policies do not support."""
 
 
 def num_outputs(space: spaces.Space[Any]) -> int:
@@ -39,11 +39,11 @@ def num_outputs(space: spaces.Space[Any]) -> int:
             return sum(map(num_outputs, space.spaces.values()))
         case spaces.Tuple():
             return sum(map(num_outputs, space.spaces))
-    raise ActionError(f"no policy here has actions in {space}; it can have numbers, bits, boxes, and mappings of these")
+    raise ActionError(f"policies do not support actions in {space}, only numbers, bits, boxes, and mappings of these")
 
 
 def draw(space: spaces.Space[Any], outputs: np.ndarray, temperature: float, rng: np.random.Generator) -> Any:
-    """Draw an action of a space from the network's outputs for one observation: float32, shape (num_outputs(space),)."""
+    """Draw an action of a space; `outputs` are the network's for one observation, float32, shape (num_outputs(space),)."""
     match space:
         case spaces.Discrete():
             return action_at(space, _choice(outputs, temperature, rng))
@@ -66,11 +66,11 @@ def draw(space: spaces.Space[Any], outputs: np.ndarray, temperature: float, rng:
         case spaces.Tuple():
             parts = np.split(outputs, np.cumsum([num_outputs(one) for one in space.spaces])[:-1])
             return tuple(draw(one, part, temperature, rng) for one, part in zip(space.spaces, parts, strict=True))
-    raise ActionError(f"no policy here has actions in {space}")
+    raise ActionError(f"policies do not support actions in {space}")
 
 
 def action_at(space: spaces.Space[Any], index: Any) -> Any:
-    """Return the action with this index in a Discrete or MultiDiscrete space; indices begin at 0, actions at the space's start.
+    """Return the action with this index in a Discrete or MultiDiscrete space: indices begin at 0, actions at `space.start`.
 
     Learning works with indices; environments, episodes and data sets contain actions.
     """
@@ -82,7 +82,7 @@ def index_of(space: spaces.Space[Any], action: Any) -> Any:
 
 
 def _choice(logits: np.ndarray, temperature: float, rng: np.random.Generator) -> int:
-    """Draw a choice by Gumbel noise (argmax of logits / T + G), which needs no normalisation."""
+    """Draw an index as argmax(logits / temperature + Gumbel noise), which needs no normalisation of the logits."""
     if temperature == 0:
         return int(np.argmax(logits))
     return int(np.argmax(logits / temperature + rng.gumbel(size=logits.shape)))

@@ -35,8 +35,8 @@ class Decision(NamedTuple):
 class Agent(Protocol):
     """The full form of an agent, which plays any number of games at once; `SimpleAgent` is the short form.
 
-    `name` is shown by recordings, matches and leaderboards. `observation` names the pipeline of its observations
-    (`interplay.envs.pipeline_names()`), which decides their parts, their shapes, and how often there is one.
+    `name` is shown by recordings, matches and leaderboards. `observation` names a pipeline (`interplay.envs.pipeline_names()`).
+    The pipeline decides the parts and shapes of the agent's observations, and how often the agent gets one.
     """
 
     name: str
@@ -71,7 +71,7 @@ class SimpleAgent(Protocol):
 
 @runtime_checkable
 class Insider(Protocol):
-    """A simple agent that also reads the state of its world: a program that shows how a task is done, not a learner.
+    """A simple agent that also reads the state of its world: a program that shows how a task is done, and does not learn.
 
     `attach` is called once for each episode, after `SimpleAgent.reset` and before the first `act`.
     """
@@ -145,7 +145,7 @@ class SeatedAgent:
         return otherwise if self._action is None else self._action
 
     def take(self, decision: Decision) -> None:
-        """Follow a decision from now on; `AgentError` if its action is not in the seat's space, or not held for whole steps."""
+        """Follow a decision from now on; `AgentError` if its action is not in the seat's space, or `hold_steps` is invalid."""
         name, where = self.agent.name, f"at step {self._num_steps}"
         if not isinstance(decision, Decision):
             raise AgentError(f"agent {name!r} answered {decision!r} {where}, expected a Decision(action, hold_steps)")
@@ -174,7 +174,7 @@ def decide(seated: Sequence[SeatedAgent]) -> None:
         return
     agent = waiting[0][0].agent
     if any(one.agent is not agent for one, _ in waiting):
-        raise AgentError("one call decides for one agent; call it for each agent")
+        raise AgentError("these seats have different agents; call decide() once for each agent")
     decisions = agent.decide([observation for _, observation in waiting], [one.state for one, _ in waiting])
     if len(decisions) != len(waiting):
         raise AgentError(f"agent {agent.name!r} made {len(decisions)} decisions for {len(waiting)} games")
@@ -183,7 +183,7 @@ def decide(seated: Sequence[SeatedAgent]) -> None:
 
 
 def require_agent(agent: object, *, where: str) -> Agent | SimpleAgent:
-    """Return `agent` if it follows the protocol; else raise `AgentError`, which names its first wrong part, and `where`."""
+    """Return `agent` if it follows the protocol; else raise an `AgentError` that names `where` and the first fault."""
     has = (
         "An agent has name, observation, reset(task, *, rng) and act(observation), or begin(task, *, rng) and "
         "decide(observations, states); docs/agents.md has one of each to copy."
@@ -202,11 +202,11 @@ def require_agent(agent: object, *, where: str) -> Agent | SimpleAgent:
 
 
 def check_agent(agent: Agent | SimpleAgent, task: Task, *, num_decisions: int = 40, seed: int = 0) -> None:
-    """Play a little of a task twice and refuse an agent that breaks the protocol: the contract test of every implementation.
+    """Play the beginning of a task twice and refuse an agent that breaks the protocol; every new agent should pass this check.
 
-    Checked: name, pipeline and methods; its observations have the declared shapes; every action is in the action space and is
-    held for a whole number of steps; observations are not changed; the same generator gives the same decisions again, so a
-    rollout can be repeated. For the full form also: a second game played at the same time does not change the decisions.
+    The agent must have a name, a pipeline and the methods. Its observations must have the declared shapes, and it must not
+    change them. Every action must be in the action space and be held for a whole number of steps. The same generator must give
+    the same decisions again. In the full form, a second game played at the same time must not change the decisions.
 
     Raises:
         AgentError: At the first failed check; the text says which.
@@ -232,7 +232,7 @@ def _compare(agent: Agent | SimpleAgent, first: Sequence[Decision], second: Sequ
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Whether two actions are equal in all entries; floats up to rounding, because networks round by the size of a batch."""
+    """Whether two actions are equal in all entries; floats up to rounding, which depends on a network's batch size."""
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         return one.keys() == other.keys() and all(_same(value, other[name]) for name, value in one.items())
     first, second = np.asarray(one), np.asarray(other)
@@ -272,8 +272,8 @@ def _same_parts(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 def _few_decisions(
     agent: Agent | SimpleAgent, task: Task, num_decisions: int, seed: int, *, another: int | None = None
 ) -> list[Decision]:
-    """Return the first decisions in a game in which the agent has the first seat and nobody else acts. With `another`, the
-    agent plays a second game with that seed at the same time."""
+    """Return the first decisions in a game in which the agent has the first seat and nobody else acts. If `another` is given,
+    the agent plays a second game at the same time, whose seed is `another`."""
     watched = _Watched(as_agent(agent))
     games: list[tuple[RecordedEpisode, SeatedAgent]] = []
     first, *others = task.seats
@@ -291,7 +291,7 @@ def _few_decisions(
         main, seated = games[0]
         watched.watched = seated.state
         if not seated.space().contains(seated.observation):  # the world or the pipeline is at fault
-            raise AgentError(f"observations of {seated.agent.observation!r} are not as declared: {seated.space()}")
+            raise AgentError(f"observations of {seated.agent.observation!r} do not fit the declared space {seated.space()}")
         while len(watched.decisions) < num_decisions and main.outcome is None:
             running = [(episode, seated) for episode, seated in games if episode.outcome is None]
             decide([seated for _, seated in running])

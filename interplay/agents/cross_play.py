@@ -21,7 +21,7 @@ def entrants(task: Task, archive: Archive) -> list[str]:
 
 
 def lineups(seats: Sequence[str], agents: Sequence[str]) -> list[dict[str, str]]:
-    """Return every line-up (seat -> agent): each agent in each seat, with each agent in all other seats; with itself once.
+    """Return every line-up (seat -> agent) with one agent in one seat, and one agent, the same or another, in all others.
 
     >>> [tuple(one.values()) for one in lineups(("left", "right"), ("a", "b"))]
     [('a', 'a'), ('a', 'b'), ('b', 'a'), ('b', 'b')]
@@ -47,13 +47,13 @@ def cross_play(
     processes: int = 1,
     report: Callable[[int, int], None] = lambda done, total: None,
 ) -> dict[str, list[Episode]]:
-    """Play every line-up of a task on each seed. Recorded games count, so the same call continues a stopped run.
+    """Play every line-up of a task on each seed. Recorded games are not repeated, so this call continues a stopped run.
 
-    No video is made, and no agent is admitted to judging. `agents` are different names that `agents.find` takes; `num_episodes`
-    is the number for each line-up and seed; `seed` is that of the agents' random draws.
+    No video is made, and no agent is admitted to judging. `agents` are different names that `agents.find` takes. `num_episodes`
+    is the number of games for each line-up and seed. `seed` seeds the agents' random draws.
 
     Returns:
-        The episodes of each line-up; a line-up is the agents' own names in the order of the seats, joined by `" + "`.
+        Line-up -> its episodes; the key is the agents' own names in the order of the seats, joined by `" + "`.
     Raises:
         AgentError: If the task has only one seat, two agents have the same name, or an agent cannot play.
         NotFoundError: If there is no agent with one of the names.
@@ -61,13 +61,13 @@ def cross_play(
     check_playable(task)
     if len(task.seats) < 2:
         raise AgentError(
-            f"task {task.id} has one seat, and cross-play is for tasks of several\n"
+            f"task {task.id} has one seat, and cross-play needs at least two\n"
             f"Let agents play it alone:  interplay play {task.id} --agent NAME"
         )
     known = {name: find(name, archive).name for name in dict.fromkeys(agents)}
     if twice := [name for name, number in Counter(known.values()).items() if number > 1]:
         raise AgentError(
-            f"two of these agents call themselves {twice[0]!r}, so that recordings do not tell them apart: {', '.join(known)}\n"
+            f"two of these agents have the name {twice[0]!r}, so recordings cannot tell them apart: {', '.join(known)}\n"
             "Give each agent a `name` of its own."
         )
     found: dict[str, list[Episode]] = {}

@@ -60,14 +60,14 @@ def read_description(folder: Path) -> dict[str, Any]:
                 raise PolicyError(f"policy {folder.name!r}: {path}: {key!r}: {problem}\n{REMEDY}")
     if "coding" in document and spaces.from_json(document["actions"]) != first_person.CHOICES:
         raise PolicyError(
-            f"policy {folder.name!r}: {path}: 'actions': they are {spaces.from_json(document['actions'])}, "
-            f"expected {first_person.CHOICES}, as 'coding' says\n{REMEDY}"
+            f"policy {folder.name!r}: {path}: 'actions' is {spaces.from_json(document['actions'])}, "
+            f"expected {first_person.CHOICES}, which 'coding' requires\n{REMEDY}"
         )
     return document
 
 
 def check_network(folder: Path, description: Mapping[str, Any], weights: Mapping[str, Any]) -> None:
-    """Refuse an architecture that is invalid or does not fit the actions or the weights; its memory is not allocated."""
+    """Refuse an architecture that is invalid, or does not fit the actions or the weights; no memory is allocated for it."""
     import torch
 
     from interplay.agents import networks

@@ -1,4 +1,4 @@
-"""Let an agent play a list of seeds, several at once; each game is recorded and filmed, and reused by a later run."""
+"""Let an agent play a list of seeds, several games at once; each game is recorded and filmed, and later runs reuse it."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from interplay.store import entrants as store
 from interplay.tasks import Task
 
 _SHORT_S = 60.0
-"""Seconds of a fast world, summed over all rollouts, that one process plays before a second process has started."""
+"""Seconds of play in a fast world, summed over all rollouts, that one process plays while a second process is starting."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """One rollout to make, with all facts that another process needs; `draw` seeds the agents' generator."""
+    """One rollout to make, with all facts that another process needs. `draw` is the seed of the agents' random draws."""
 
     data: str
     database: str
@@ -64,9 +64,9 @@ def evaluate(
 ) -> list[Episode]:
     """Let an agent play each seed; admit the agent to judging in this task if it played held-out seeds with video.
 
-    Complete episodes that this agent has already recorded on a seed count, so the same call finishes an interrupted run. Each
-    rollout has its own random generator, so the result does not depend on the number of processes. Games with different
-    agents in the seats are recorded and filmed, but admit no agent to judging.
+    Complete episodes that this agent has recorded on a seed are reused, so the same call finishes an interrupted run. Each
+    rollout has its own random generator, so the result does not depend on the number of processes. Games with different agents
+    in the seats are recorded and filmed, but admit no agent to judging.
 
     Args:
         agent: A name that `agents.find` takes, used for every seat of the task; or a mapping seat -> name.
@@ -75,7 +75,7 @@ def evaluate(
         The episodes, in the order of `seeds`.
     Raises:
         NotFoundError, AgentError: If there is no such agent or it cannot play this task.
-        EntrantError: If the agent would be judged but has the name that stands for people there. Nothing was played.
+        EntrantError: If the agent would be judged, but its name is reserved for people in judging; then no game is played.
     """
     check_playable(task)
     agents = dict.fromkeys(task.seats, agent) if isinstance(agent, str) else agent
@@ -115,7 +115,7 @@ def plan(
     video: bool,
     again: bool,
 ) -> tuple[list[Episode], list[Job]]:
-    """Return the existing episodes (filmed, if wanted), and the missing rollouts; `names` are the agents' own names."""
+    """Return the existing episodes (filmed if `video`) and the missing rollouts; `names`: seat -> its agent's own name."""
     first = names[task.seats[0]]
     limit = task.max_steps if max_steps is None else min(max_steps, task.max_steps)
     kept: dict[int, list[Episode]] = {}
@@ -148,7 +148,8 @@ def plan(
 
 
 def worthwhile_processes(task: Task, num_rollouts: int, max_steps: int | None = None) -> int:
-    """Return how many rollouts to play at once: one for each core, or one if all end before a second process could start.
+    """Return how many rollouts to play at once: one for each core, or one if all rollouts would end before a second process
+    could start.
 
     `max_steps` is the limit of each rollout, if it is below the task's limit.
     """
@@ -198,7 +199,7 @@ def _play(archive: Archive, job: Job) -> str:
         where = traceback.extract_tb(error.__traceback__)[-1]
         raise AgentError(
             f"{job.who()} failed on seed {job.seed}: {type(error).__name__}: {error}\n"
-            f"It happened in {where.filename}, line {where.lineno}. The steps until then are sealed."
+            f"It happened in {where.filename}, line {where.lineno}. The steps before the error are recorded."
         ) from error
     if job.video:
         film(archive, episode.id)

@@ -46,7 +46,7 @@ def names(archive: Archive | None = None) -> list[AgentName]:
 
 
 def find(name: str, archive: Archive | None = None) -> Agent | SimpleAgent:
-    """Build an agent.
+    """Build the agent that a name stands for.
 
     Args:
         name: `random`, `noop`, `scripted`; a trained policy or a VPT network by its name in the archive's `models/` or by the
@@ -84,7 +84,7 @@ def find(name: str, archive: Archive | None = None) -> Agent | SimpleAgent:
 
 
 def vpt_folder(name: str, models: Path) -> Path:
-    """Return the folder of a VPT network, given its name in a data folder's models or its path; else `NotFoundError`."""
+    """Return the folder of a VPT network, given its name in `models` or its path (NotFoundError if there is no network)."""
     for place in (models / name, Path(name)):
         if is_vpt_folder(place):
             return place

@@ -1,13 +1,13 @@
-"""Encode composed actions of a block world (keys and camera) as three choices, which networks in first person make.
+"""Encode an action in a block world (keys and camera) as three choices, the outputs of networks in first person.
 
-| choice | how many | meaning |
+| choice | number of values | meaning |
 | --- | --- | --- |
 | buttons | 8641 | a combination of VPT's 20 buttons, and whether the camera turns |
 | camera | 121 | the turn, 11 bins on each axis |
 | escape | 2 | whether ESC is pressed, by which a player says that the task is done |
 
 The first two choices are VPT's (Baker et al. 2022, appendix C.1), the third is BEDD's (Milani et al. 2023). The keys `pickItem`
-and `swapHands` are left out.
+and `swapHands` are not encoded.
 """
 
 from __future__ import annotations

@@ -15,8 +15,8 @@ from interplay.record import RecordedEpisode
 class ParallelTask(pettingzoo.ParallelEnv):
     """A world of several seats as PettingZoo's parallel environment; its agents are the seats.
 
-    Rewards and the step limit are those of recorded play: `Task.reward`, `Task.max_steps`. A seat that finishes before the
-    others leaves `agents`, terminated or truncated; the others end with the game. Every agent gets the world's info.
+    Rewards and the step limit are the same as in recorded play: `Task.reward`, `Task.max_steps`. A seat that finishes before
+    the others leaves `agents`, terminated or truncated; the others end with the game. Every agent gets the world's info.
     """
 
     def __init__(self, env: PlayableEnv) -> None:
@@ -35,7 +35,7 @@ class ParallelTask(pettingzoo.ParallelEnv):
         return self._env.action_space[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Start a game; without a seed, draw one from the generator of the last given seed."""
+        """Start a game; without a seed, draw one from a generator that began with the last given seed."""
         if seed is not None:
             self._rng = np.random.default_rng(seed)
         self._episode = RecordedEpisode(self._env)

@@ -34,7 +34,7 @@ class Game:
 class Policy:
     """An agent that draws its actions from a trained network's outputs; see `interplay.agents.actions`.
 
-    A clone of a varying player gets stuck at temperature 0, so cloning stores a temperature above 0.
+    At temperature 0 a policy that was cloned from a varying player gets stuck, so cloning stores a temperature above 0.
     """
 
     def __init__(self, description: Mapping[str, Any], network: Any) -> None:
@@ -60,7 +60,7 @@ class Policy:
         return Game(rng, None if memory_size is None else np.zeros(memory_size, np.float32))
 
     def decide(self, observations: Sequence[Mapping[str, Any]], states: Sequence[Game]) -> list[Decision]:
-        """Draw an action for each game; the observations of all games pass the network together."""
+        """Draw an action for each game; the network gets the observations of all games in one batch."""
         outputs = self.outputs(np.stack([observation[self._part] for observation in observations]), states)
         return [Decision(self.drawn(row, game.rng)) for row, game in zip(outputs, states, strict=True)]
 
@@ -69,7 +69,7 @@ class Policy:
         return chosen if self._coding is None else first_person.action_of(chosen)
 
     def outputs(self, observations: np.ndarray, games: Sequence[Game] = ()) -> np.ndarray:
-        """Outputs of the network for a batch: float32, shape (B, outputs). A recurrent one updates the memory in `games`."""
+        """Return the network's outputs, float32, shape (B, outputs). A recurrent network updates the memory in `games`."""
         import torch
 
         with torch.inference_mode():
@@ -88,7 +88,7 @@ def is_policy_folder(folder: Path) -> bool:
 
 
 def describe_policies(models: Path) -> Iterator[tuple[str, str, str]]:
-    """Yield (name, task, one line) of each policy below a folder; the line of a damaged policy says that it is damaged."""
+    """Yield (name, task, description in one line) of each policy below a folder; the line says if a policy is damaged."""
     if not models.is_dir():
         return
     for folder in sorted(models.iterdir()):

@@ -89,7 +89,7 @@ def rollout(
             each seat; `rng` spawns a generator for each. With an `Asked`, the recording also has the actions that the expert
             would have taken (`Episode.labels`), and who acted.
         max_steps: A limit below the task's: the last step is then marked truncated, and the outcome is `time_limit`.
-        frames: The storage of frames in the recording; by default that of the environment.
+        frames: How the recording stores frames; by default as the environment says (`PlayableEnv.frame_policy`).
         episode_id, created_at: Id and time of the recording; by default a new id and the present time.
         watch: Called with each frame of the recording; a frame is valid until the next call.
     Raises:

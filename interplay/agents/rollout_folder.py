@@ -1,7 +1,7 @@
 """Write rollouts in the layout of other projects: `<folder>/<task>/seed_<n>.mp4`, each with its steps in `seed_<n>.jsonl`.
 
-A line is a step: the info before it, and its action. Zeros and empty values are left out, as in BEDD's rollouts (Milani et al.
-2023). `interplay judge add-agent` reads such a folder.
+Each line describes one step: the info before the step, and the action. Zeros and empty values are left out, as in BEDD's
+rollouts (Milani et al. 2023). `interplay judge add-agent` reads such a folder.
 """
 
 from __future__ import annotations

@@ -17,12 +17,12 @@ TURN_DEGREES = 5.0
 
 
 class RandomAgent:
-    """An agent that draws a random action every `hold` native frames: uniformly from the actions that keys can give its seat,
-    or from the seat's action space if keys give other actions.
+    """An agent that draws a random action every `hold` native frames: uniformly from the actions of the task's keys. If the
+    seat's action space does not contain these actions, it draws from the action space.
 
     In the Atari literature, a "random" player holds each action for four frames, deciding as often as a DQN. With composed
-    actions, each button is down or up with equal chance, and the view turns by a normal draw of `TURN_DEGREES`; only `ESC`,
-    with which a player ends the game, is never pressed.
+    actions, each button is down or up with equal chance, and the turn of the view has a normal distribution (`TURN_DEGREES`).
+    Only `ESC`, with which a player ends the game, is never pressed.
     """
 
     name = "random"

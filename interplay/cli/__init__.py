@@ -15,26 +15,26 @@ from interplay.errors import InterplayError, MisuseError
 _VERBS = {
     "demo": ("interplay.cli.demo", "The whole loop with scripted players and judges: play, learn, roll out, judge, rank."),
     "serve": ("interplay.cli.serve", "Start the web server: play, judge, leaderboard."),
-    "compile": ("interplay.cli.compile", "Compile the block world, once; the first game does it otherwise."),
+    "compile": ("interplay.cli.compile", "Compile the block world once; otherwise the first game compiles it."),
     "tasks": ("interplay.cli.tasks", "List, show and check tasks."),
-    "agents": ("interplay.cli.agents", "List what can act."),
+    "agents": ("interplay.cli.agents", "List agents, or import one."),
     "play": ("interplay.cli.play", "Let an agent play a task and record it."),
     "episodes": (
         "interplay.cli.episodes",
         "List, show, verify, measure, replay, export, import, pull and repair recorded episodes.",
     ),
     "learn": ("interplay.cli.learn", "Train an agent, on recorded episodes or by playing."),
-    "demos": ("interplay.cli.demos", "Recordings of people that others publish: list, fetch, check, import, embed with VPT."),
+    "demos": ("interplay.cli.demos", "Published recordings of people: list, fetch, check, import, embed with VPT."),
     "judge": ("interplay.cli.judge", "Agents to be judged, tokens, bans, quizzes, published answers, model judges."),
     "study": ("interplay.cli.study", "Check, open, pause and close studies; list and pay participants; classes; feedback."),
-    "live": ("interplay.cli.live", "Games that are played now; stop new ones for a while."),
+    "live": ("interplay.cli.live", "List the games that are played now; pause new games."),
     "rank": ("interplay.cli.rank", "Compute the leaderboard from answers."),
     "report": ("interplay.cli.report", "Tables and figures of everything recorded."),
     "explore": ("interplay.cli.explore", "Scenes with milestones: check and import them, let language models play them."),
-    "bench": ("interplay.cli.bench", "Measure against a baseline in the same run."),
+    "bench": ("interplay.cli.bench", "Run a measurement together with its baseline."),
 }
-"""Verb -> module with `app`, a `typer.Typer` (one command, or a group), and the line of help. A module is loaded when it is
-used."""
+"""Map each verb to its module and its line of help. The module has `app`, a `typer.Typer` (one command, or a group), and is
+loaded when it is used."""
 
 
 _HELP = """Usage: interplay VERB [OPTIONS] ...
@@ -110,9 +110,9 @@ def command_of(verb: str) -> Any:
 
 
 def _without_idle_options(command: Any, arguments: list[str]) -> list[str]:
-    """Return the arguments without those of `--data`, `--seed` and `--json` that this command does not use.
-    Scripts may pass these three to every verb; here they are dropped, instead of being declared and ignored in twenty places.
-    """
+    """Return the arguments without the options `--data`, `--seed` and `--json` that this command does not have.
+
+    Scripts may pass these three options to every verb."""
     for part in arguments:
         command = getattr(command, "commands", {}).get(part, command)
     declared = {name for parameter in command.params for name in parameter.opts}

@@ -41,8 +41,8 @@ def import_vpt(
     database: DatabaseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Make an agent of VPT's published files. They are pickles: nothing in them is run, and one that names anything to run is
-    refused. The agent acts in the block world and in MineRL, and `interplay demos embed` takes it.
+    """Make an agent from VPT's published files. The files are pickles: nothing in them is run, and a file that asks to run
+    anything is refused. The agent acts in the block world and in MineRL, and `interplay demos embed` can use it.
 
     Try:  interplay agents import-vpt foundation-model-1x.model foundation-model-1x.weights --name vpt-1x
     """

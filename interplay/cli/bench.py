@@ -27,7 +27,7 @@ def bench(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Measure something against its baseline in the same run; without a name, list what can be measured.
+    """Run a measurement together with its baseline; without a name, list all measurements.
 
     Try:  interplay bench record --json
     """
@@ -51,7 +51,7 @@ def bench(
 
 
 def benches(*folders: Path) -> dict[str, Path]:
-    """Return the measurements of some folders by name: modules that can run and, with `--json`, print figures for programs."""
+    """Map the name of each measurement in these folders to its file: a module that can be run and has an option `--json`."""
     texts = {path: path.read_text(encoding="utf-8") for folder in folders for path in folder.glob("*.py")}
     return {
         path.stem: path

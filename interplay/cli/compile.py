@@ -14,10 +14,10 @@ app = typer.Typer()
 
 @app.command()
 def compile_kernels() -> None:
-    """Compile the block world, once for this version on this machine: about a minute.  Try:  interplay compile
+    """Compile the block world for this version on this machine; takes about a minute.  Try:  interplay compile
 
     Compiled code is kept beside the package, in your cache folder where the package cannot be written, or in the folder that
-    NUMBA_CACHE_DIR names. If you skip this, the first game does it and waits.
+    NUMBA_CACHE_DIR names. If you skip this, the first game compiles it, and its player waits.
     """
     from blockworld import compiling
 

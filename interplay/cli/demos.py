@@ -42,8 +42,8 @@ def embed(
     database: DatabaseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Write what VPT sees in recordings: the latents of every picture, one file for each recording or episode. Finished files
-    are not written again, so the same command continues a run that was stopped.
+    """Write the latents that VPT computes from every picture: one file for each recording or episode. Finished files are not
+    written again, so the same command continues a run that was stopped.
 
     Exit 1 when a recording could not be read; the others are embedded.
 
@@ -54,9 +54,9 @@ def embed(
     if out is None:
         raise typer.BadParameter("say where the embeddings go:  --out DIR")
     if folder is not None and (task is not None or where):
-        raise typer.BadParameter("--task and --where choose episodes; leave out the folder, or them")
+        raise typer.BadParameter("--task and --where choose recorded episodes; leave out the folder, or both of them")
     if threads and processes > 1:
-        raise typer.BadParameter("several --processes have one thread each; leave out --threads, or --processes")
+        raise typer.BadParameter("with several --processes, each has one thread; leave out --threads, or --processes")
     # PyTorch's threads wait by spinning otherwise, which takes the cores from those that work; read when it is first imported.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     from interplay.agents.find import vpt_folder
@@ -70,7 +70,7 @@ def embed(
         found = archive.episodes(task=known_task(archive, task), where=where or ())
         sources = [Source(episode.id, episode.path) for episode in found]
         if not sources:
-            raise EmbedError("no episode fits\nLook what there is:  interplay episodes list")
+            raise EmbedError("no episode meets these conditions\nList all:  interplay episodes list")
     with progress_bar("embedding") as bar:
         result = embed_all(
             sources, network, out, chunk=chunk, device=device, processes=processes, threads=threads, on_shard=bar
@@ -87,7 +87,7 @@ def embed(
 
 
 app = typer.Typer(
-    help="Recordings of people that BEDD and VPT publish.  Try:  interplay demos index find-cave-Jul-28.json",
+    help="Recordings that BEDD and VPT publish of people in Minecraft.  Try:  interplay demos index find-cave-Jul-28.json",
     add_completion=False,
     no_args_is_help=True,
 )
@@ -97,7 +97,7 @@ _MB = 1_000_000
 
 @app.callback()
 def demos() -> None:
-    """Recordings of people that BEDD and VPT publish.  Try:  interplay demos index find-cave-Jul-28.json"""
+    """Recordings that BEDD and VPT publish of people in Minecraft.  Try:  interplay demos index find-cave-Jul-28.json"""
 
 
 SourceArgument = Annotated[
@@ -123,11 +123,11 @@ WithBadOption = Annotated[bool, typer.Option("--with-bad", help="Include recordi
 def index(
     source: SourceArgument,
     episodes: Annotated[
-        Path | None, typer.Option(help="Join the files of a folder to episodes, and write a list for each task to this folder.")
+        Path | None, typer.Option(help="Join recording files to episodes, and write a list for each task to this folder.")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what a list has: recordings, players and sessions of each task, and how many are known to be bad.
+    """Show how many recordings, players and sessions a list has for each task, and how many are known to be bad.
 
     Try:  interplay demos index recordings --episodes .
     """
@@ -184,8 +184,8 @@ def get(
     with_bad: WithBadOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Fetch recordings: lines and video of each. Files that are here are not fetched again, and a file that was cut off
-    continues at its byte.
+    """Fetch the lines and the video of each recording. Files that are complete here are not fetched again; a download that
+    was cut off continues at the same byte.
 
     Exit 1 when a recording could not be fetched.  Try:  interplay demos get find-cave-Jul-28.json --quota-mb 1000
     """
@@ -232,7 +232,7 @@ def _chosen(entries: list[Entry], task: str | None, limit: int | None, *, with_b
 
 @app.command()
 def check(folder: FolderArgument, as_json: JsonOption = False) -> None:
-    """Read recordings through: whether both files are whole, fit each other, and are known to be bad.
+    """Check whether both files of each recording are complete and fit each other, and whether it is known to be bad.
 
     Exit 1 when one has a problem.  Try:  interplay demos check recordings
     """
@@ -271,9 +271,9 @@ def import_(
     database: DatabaseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Make episodes of recordings: found, watched, judged and learned from like any. Importing again adds nothing.
+    """Make episodes from recordings, to search, watch, judge and learn from like all others. Importing again adds nothing.
 
-    Files of one episode are joined. No replay proves them: Minecraft was recorded without a seed.
+    The files of one episode are joined. No replay can check these episodes, because Minecraft was recorded without a seed.
 
     Exit 1 when something was refused.  Try:  interplay demos import recordings
     """

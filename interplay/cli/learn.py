@@ -1,4 +1,4 @@
-"""`interplay learn ALGORITHM`: train an agent; each algorithm is a command, and each setting an option."""
+"""`interplay learn ALGORITHM`: train an agent; each algorithm is a command, and each of its settings is an option."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def add_command(config_class: type[RunConfig], act: Callable[..., None]) -> None
 
     def run(**values: Any) -> None:
         if values["out"] is None:
-            raise typer.BadParameter(f"say what to call the {makes}:  --out NAME")
+            raise typer.BadParameter(f"name the {makes}:  --out NAME")
         given = {name: _value(hints[name], values[name], name) for name in settings if values[name] not in (None, [])}
         act(config_class, given, _Options(**{name: value for name, value in values.items() if name not in settings}))
 
@@ -105,7 +105,7 @@ def _option(help: str, kind: Any) -> Any:
 
 
 def _kind(hint: Any) -> Any:
-    """Return the type as which Typer reads the option of a setting; a list of numbers is one text."""
+    """Return the type that Typer uses for the option of a setting; a list of numbers is read as text."""
     if get_origin(hint) is tuple:
         return list[str] if get_args(hint)[0] is str else str
     return next(one for one in (*get_args(hint), hint) if one is not type(None))
@@ -124,7 +124,7 @@ def _value(hint: Any, value: Any, name: str) -> Any:
         return tuple(int(part) for part in value.split(","))
     except ValueError:
         raise typer.BadParameter(
-            f"--{name} must be whole numbers with commas between, such as 0,1,2,3; got {value!r}"
+            f"--{name} must be whole numbers separated by commas, such as 0,1,2,3; got {value!r}"
         ) from None
 
 
@@ -211,7 +211,7 @@ def _learn_dagger(config_class: type[DaggerConfig], given: dict[str, Any], optio
 
 
 def _settings(config_class: type[Config], given: dict[str, Any], folder: Path, options: _Options, last: str) -> Config:
-    """Return the settings of a run: those of the run that it continues or repeats, changed by its options."""
+    """Return the settings of a run: those of the run that it continues or repeats, changed by the given options."""
     config, preset, fast, resume = options.config, options.preset, options.fast, options.resume
     if fast and preset is not None:
         raise typer.BadParameter("--fast is a preset; choose it or --preset, not both")
@@ -297,7 +297,7 @@ def _reward_text(name: str, task: str, result: FittedReward, place: str) -> str:
         lines.append(f"Left out: {found['answers_left_out']} answers about a segment that holds no whole decision.")
     if "unseen_accuracy" in found:
         share, num = found["unseen_accuracy"], found["unseen_answers"]
-        lines.append(f"Of {num} answers about worlds that it never saw, it predicts {share:.1%} of those that are no draws.")
+        lines.append(f"There are {num} answers about worlds that it never saw. Draws apart, it predicts {share:.1%} of them.")
         if found["is_at_chance"]:
             lines.append(
                 "That is no better than a coin: do not train on this reward. Collect more answers, and learn it again."
@@ -402,7 +402,7 @@ def _benchmark_text(results: Results, place: str) -> Any:
             title=f"{results.title}: {amount(len(results.seeds), 'seed')}, {complete}",
         ),
         "",
-        "Scores: 0 is random play, 1 the best game compared with. Intervals of 95 %, by runs drawn anew in each task.",
+        "Scores: 0 is random play, 1 the best game compared with. 95 % intervals come from resampling the runs of each task.",
         f"Next:  interplay report offline --benchmark {results.id}{place}",
     )
 

@@ -74,7 +74,7 @@ def pause(
     from interplay.study.pauses import Pauses
 
     Pauses(open_archive(data, database, must_exist=True).database).pause(note=note)
-    text = f"No new game begins. Go on:  interplay live resume{place_options(data, database)}"
+    text = f"No new game begins. To continue:  interplay live resume{place_options(data, database)}"
     emit({"paused": True, "note": note}, as_json=as_json, text=text)
 
 

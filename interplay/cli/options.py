@@ -60,14 +60,14 @@ SERVER_FILE = "serve.lock"
 def open_archive(data: Path, database: str | None = None, *, must_exist: bool = False) -> Archive:
     """Open the archive of `--data` and `--database` (InterplayError if it cannot be used).
 
-    Verbs that only read pass `must_exist`: they make no data folder, and do not change another folder.
+    Verbs that only read pass `must_exist`, so that they never make a data folder, nor change a folder of another kind.
     """
     import interplay.record
 
     is_new = not is_data_folder(data)
     if must_exist and is_new:
         found = f"{data} is not a data folder" if data.is_dir() else f"there is no folder {data}"
-        raise InterplayError(f"{found}\nCheck --data: `interplay serve`, `play` and `demo` make data folders, this reads one.")
+        raise InterplayError(f"{found}\nCheck --data: `interplay serve`, `play` and `demo` make data folders; this reads one.")
     archive = interplay.record.open(data, database=database)
     if is_new:  # perhaps a mistyped --data
         print(f"Made a new data folder: {data}", file=sys.stderr)
@@ -75,8 +75,8 @@ def open_archive(data: Path, database: str | None = None, *, must_exist: bool = 
 
 
 def keep_lands(data: Path) -> None:
-    """Keep the lands of block worlds in a data folder, unless the environment of this process names another place.
-    Processes that it starts do the same. Only for commands that make games: a command that checks recordings must not trust
+    """Store generated lands of block worlds in a data folder, unless this process's environment names another place.
+    Child processes do the same. Only commands that make games may call this: a command that checks recordings must not trust
     the folder that it checks."""
     os.environ.setdefault("INTERPLAY_LANDS", str(data.resolve() / "lands"))
 
@@ -100,7 +100,7 @@ def is_data_folder(data: Path) -> bool:
 
 @contextmanager
 def misuse() -> Iterator[None]:
-    """Turn a room's error about an argument of the command line into a misuse, exit status 2."""
+    """Turn an InterplayError about a command-line argument into a usage error (exit status 2)."""
     try:
         yield
     except InterplayError as error:
@@ -109,7 +109,7 @@ def misuse() -> Iterator[None]:
 
 def known_task(archive: Archive, task: str | None) -> str | None:
     """Return the id that `--task` names, or None.
-    Raises NotFoundError with the nearest if neither the package nor the folder has the task."""
+    Raises NotFoundError with the nearest id if neither the package nor the folder has the task."""
     from interplay.tasks import builtin_suites, find, index
 
     if task is None:
@@ -123,13 +123,13 @@ def known_task(archive: Archive, task: str | None) -> str | None:
 
 
 def place_options(data: Path, database: str | None) -> str:
-    """Return options that make another command, shown as a hint, use the same place; a real address may hold a password."""
+    """Return the options with which a suggested command uses the same place; a database is `ADDRESS`, to hide passwords."""
     options = "" if data == DEFAULT_DATA else f" --data {shlex.quote(str(data))}"
     return options if database in (None, os.environ.get(DATABASE_VARIABLE)) else f"{options} --database ADDRESS"
 
 
 def suite_options(files: Iterable[Path] | None) -> str:
-    """Return options that make another command, shown as a hint, know the same task files."""
+    """Return the options with which a suggested command knows the same task files."""
     return "".join(f" --suite {shlex.quote(str(path))}" for path in files or ())
 
 
@@ -144,15 +144,15 @@ def suites_with(files: Iterable[Path] | None) -> list[Suite]:
 
 
 def seeds_of(text: str, task: Task) -> list[int]:
-    """Return the seeds that `--seeds` names: those that a task holds out, or the given numbers."""
+    """Return the seeds that `--seeds` names: the held-out seeds of the task, or the given numbers."""
     if text == "heldout":
         return list(task.held_out_seeds)
     try:
         chosen = [int(part) for part in text.split(",")]
     except ValueError:
-        raise typer.BadParameter(f"--seeds takes 'heldout' or numbers with commas such as 1,2,3; got {text!r}") from None
+        raise typer.BadParameter(f"--seeds takes 'heldout' or a list of numbers such as 1,2,3; got {text!r}") from None
     if any(not 0 <= one < 2**31 for one in chosen):
-        raise typer.BadParameter(f"a seed lies between 0 and 2**31 - 1; got {text!r}")
+        raise typer.BadParameter(f"seeds must lie between 0 and 2**31 - 1; got {text!r}")
     return list(dict.fromkeys(chosen))
 
 

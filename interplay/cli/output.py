@@ -91,7 +91,7 @@ def _plain(value: Any) -> Any:
 
 
 _LONG_TABLE = 200
-"""Tables with more rows are laid out here, since rich takes five milliseconds for each row."""
+"""Tables with more rows are laid out without rich, which takes five milliseconds for each row."""
 
 
 def table(headers: Sequence[str], rows: Iterable[Sequence[Any]], *, title: str | None = None) -> Table | str:
@@ -144,7 +144,7 @@ class _Job:
 
 
 class Lines:
-    """The part of rich's `Progress` that the commands use, printed as lines if standard error is not a terminal.
+    """Replaces rich's `Progress` if standard error is not a terminal: prints lines, and has only the methods that are used.
 
     A thread prints the lines, so that a long step is not silent. With `counts` they say "12 of 340 (3 %)", otherwise "3 %".
     """
@@ -240,7 +240,7 @@ def progress(*, counts: bool = True) -> Iterator[Progress | Lines]:
 
 @contextmanager
 def working(what: str) -> Iterator[None]:
-    """Say what is being done if its amount is unknown; on a terminal the line disappears at the end."""
+    """Show a line about work of unknown size while the block runs; on a terminal the line disappears at the end."""
     if progress_console.is_terminal:
         with progress_console.status(what):
             yield

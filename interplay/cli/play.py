@@ -59,7 +59,7 @@ def play(
     seed: SeedOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Let an agent play and record it. Run again after an interruption, it continues with missing episodes.
+    """Let an agent play, and record it. After an interruption, run it again: it continues with the missing episodes.
 
     Try:  interplay play atari/breakout --agent random --seeds heldout
     """

@@ -64,7 +64,7 @@ def bedd(
         given = {"--out": out, "--agents": agents, "--recordings": recordings}
         idle = [name for name, value in given.items() if value is not None]
         if idle:
-            raise typer.BadParameter(f"{', '.join(idle)} does not go with --counts, which reads nothing but its file")
+            raise typer.BadParameter(f"{', '.join(idle)} cannot be used with --counts, which reads only its own file")
         from interplay.report.bedd.reasons import counts_report
 
         tested = counts_report(counts)
@@ -135,9 +135,9 @@ def crossplay(
     database: DatabaseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Every agent with every other in a task of several seats: games, a matrix for each seat, means with intervals.
+    """Scores of every agent with every other as partners in a task: a matrix for each seat, and means with intervals.
 
-    Plays missing games, in all orders of the seats, and records them. Run again after an interruption, it continues.
+    Plays missing games, in all orders of the seats, and records them. After an interruption, run it again: it continues.
 
     Try:  interplay report crossplay overcooked/cramped_room --agents scripted,random --seeds 1,2
     """
@@ -198,7 +198,7 @@ def explore(
     database: DatabaseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """How instances were made, and whether people call them valid: filter, gate, ablation, agreement, length, runs of models.
+    """How instances of explore were filtered and made, whether people find them valid, and how models play them.
 
     Try:  interplay report explore --out report
     """
@@ -235,7 +235,7 @@ def offline(
     data: DataOption = DEFAULT_DATA,
     as_json: JsonOption = False,
 ) -> None:
-    """Results of benchmarks of learning: scores, aggregates, profiles; and CrowdPlay's tables, recomputed.
+    """Results of `interplay learn benchmark`: scores, aggregates and profiles; and CrowdPlay's tables, computed again.
 
     Try:  interplay learn benchmark bench/tiny.toml, then:  interplay report offline
     """

@@ -207,8 +207,8 @@ def serve(
 
 
 def _statistics(names: Sequence[str], suites: Sequence[Suite]) -> tuple[StatisticSpec, ...]:
-    """Return the statistics of every game.
-    A statistic that cannot be used, here or in a task, is an error now: during a game it would only be left out."""
+    """Return the statistics to compute in every game.
+    Raise an error now for any that cannot be used, here or in a task: during a game it would be left out silently."""
     from interplay.statistics import StatisticSpec
 
     specs = tuple(map(StatisticSpec, names))
@@ -299,7 +299,7 @@ def _say_who_gets_in(port: int, hosts: Hosts, token: Path) -> None:
         f"""
 *** THIS SERVER IS OPEN TO OTHER MACHINES ***
 Anybody who reaches port {port} of this machine may play, judge and take part in studies.
-Nothing is encrypted (no https): others on the way can read and change it. For people outside your own network put a proxy
+Nothing is encrypted (no https): others on the network can read and change it. For people outside your own network put a proxy
 with a certificate before it, let this server listen on 127.0.0.1 alone, and name the proxy:  --host 127.0.0.1 --allow-host NAME
 Anybody who has the token in {token} is the operator and may do everything: keep that file to yourself.
 It answers to these names only: {shown}. More of them: --allow-host NAME
@@ -341,7 +341,7 @@ def _run(application: FastAPI, play: PlayServer, listener: socket.socket, *, hos
         async def shutdown(self, sockets=None) -> None:
             for server in self.servers:
                 server.close()
-            what = "games wait for the next start" if self.keeps_games else "closing what is being played"
+            what = "the games in progress wait for the next start" if self.keeps_games else "ending the games in progress"
             print(f"Stopping: {what} ...", file=sys.stderr, flush=True)
             await play.stop(keeps_games=self.keeps_games)
             await super().shutdown(sockets)

@@ -51,9 +51,9 @@ def _not_here(task: Task) -> str:
 
 @app.command()
 def show(
-    task_id: Annotated[str, typer.Argument(metavar="TASK", help="Id, or my.toml:name.")], as_json: JsonOption = False
+    task_id: Annotated[str, typer.Argument(metavar="TASK", help="Id of a task, or my.toml:name.")], as_json: JsonOption = False
 ) -> None:
-    """Show one task whole."""
+    """Show all about one task: texts, limits, seeds, keys and questions."""
     task = find(task_id)
     document = task.to_json() | {"content_hash": task.content_hash, "to_install": to_install(task)}
     lines = [f"{task.title}  {task.id}  ({task.content_hash})", task.goal, "", task.instructions, ""]
@@ -91,8 +91,8 @@ def check(
 ) -> None:
     """Check a task file: read it, build every environment, compare every key's action, then record, seal, verify and replay.
 
-    The recording is made in a temporary folder, of random actions. Tasks that are videos only have no environment; they
-    are read. Exit 1 when something cannot be recorded or replayed.
+    Random actions are recorded, in a temporary folder. Tasks that have only videos have no environment; for them only the
+    file is read. Exit 1 when something cannot be recorded or replayed.
 
     Try:  interplay tasks check my.toml      interplay tasks check --env Taxi-v4 --steps 200
     """

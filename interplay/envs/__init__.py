@@ -1,8 +1,8 @@
 """Environments: `make(task)` returns a Gymnasium environment that people and agents can both play, seat by seat.
 
-People and agents have separate views: people see native frames (`env.view()`), agents get what `interplay.envs.observation`
-makes of them, for example the 84x84 grey stacks of the DQN papers. Episodes record the first and derive the second. Importing
-this room registers the tasks of the block world with Gymnasium: `gymnasium.make("interplay/FindCave-v1")`.
+People see native frames (`env.view()`). Agents get observations that `interplay.envs.observation` makes from these frames, for
+example the 84x84 grey stacks of the DQN papers. Episodes record the frames, and observations are computed from them. Importing
+this package registers the tasks of the block world with Gymnasium: `gymnasium.make("interplay/FindCave-v1")`.
 """
 
 from interplay.envs import gymnasium_ids

@@ -1,8 +1,8 @@
 """Atari 2600 games on the Arcade Learning Environment; each step is one native frame.
 
-The emulator's own sticky actions are off: its snapshots do not hold the last applied action, so a restored sticky game would
-drift. If a task asks for sticky actions (Machado et al. 2018, section 5.2), this module draws them from the seed; the applied
-action is in `info["applied_action"]`.
+The emulator's own sticky actions are off: its snapshots do not hold the last applied action, so a restored game would continue
+differently. If a task asks for sticky actions (Machado et al. 2018, section 5.2), this module draws them from the seed; the
+applied action is in `info["applied_action"]`.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ except ModuleNotFoundError:
 ALEInterface.setLoggerMode(LoggerMode.Error)
 
 NUM_ACTIONS = 18
-"""All joystick positions, with and without the button; the same list for every game."""
+"""Number of actions: all joystick positions, with and without the button. Every game has the same list."""
 
 OPTIONS = {"noop_max": 30, "sticky": 0.0, "mode": 0, "difficulty": 0}
 """Task options, with their defaults."""
 _RANGES = {"noop_max": (0, 10_000), "sticky": (0, 1), "mode": (0, 255), "difficulty": (0, 255)}
 _MAX_IDLE = 4
 _IDLE: dict[str, list[tuple[ALEInterface, ALEState]]] = {}
-"""Game -> emulators of closed worlds, each with its state when it was new: reading a game takes 80 ms."""
+"""Game -> emulators of closed worlds, each with its first state. They are used again, since reading a game takes 80 ms."""
 
 
 def _emulator(rom: str) -> tuple[ALEInterface, ALEState]:
@@ -56,10 +56,10 @@ def _emulator(rom: str) -> tuple[ALEInterface, ALEState]:
 
 
 class AtariEnv(PlayableEnv):
-    """One game, one frame a step, all 18 actions.
+    """One Atari game; each step is one frame, and all 18 actions are available.
 
     Observations are the native screen: uint8, shape (210, 160), palette indices (`envs.pictures.PALETTE` gives colours).
-    `reset` plays 0 to `noop_max` no-ops, the number drawn from the seed ("no-op starts", Mnih et al. 2015). Episodes end
+    `reset` plays 0 to `noop_max` no-ops; the seed decides how many ("no-op starts", Mnih et al. 2015). Episodes end
     (`terminated`) when the game is over and are truncated after `task.max_steps`.
 
     Task options: `noop_max` (30), `sticky` (0.0, probability that the previous action is repeated), `mode`, `difficulty`.
@@ -143,7 +143,7 @@ class AtariEnv(PlayableEnv):
         return self._frame.rgb()
 
     def snapshot(self) -> bytes:
-        """Return emulator state and the fields of this class, compressed: about 7 kB."""
+        """Return the emulator's state and the fields of this class, compressed: about 7 kB."""
         extra = {"previous": self._previous_action, "steps": self._num_steps, "sticky": self._sticky_rng.bit_generator.state}
         return pack(extra, self._frame.pixels, self.ale.cloneSystemState().serialize())
 
@@ -177,7 +177,7 @@ class AtariEnv(PlayableEnv):
 
 
 def read_options(task: Task, defaults: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of a task over the defaults (NotFoundError for an unknown one, EnvError for an invalid value)."""
+    """Return the defaults, updated by a task's options (NotFoundError for an unknown option, EnvError for an invalid value)."""
     require_options(task, "Atari option", defaults)
     options = {**defaults, **task.env.options}
     for name, (low, high) in _RANGES.items():
@@ -188,14 +188,14 @@ def read_options(task: Task, defaults: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def chosen(task: Task, setting: str, value: int, available: Iterable[int]) -> int:
-    """Return a mode or difficulty of a game (EnvError that names the available ones)."""
+    """Return a mode or difficulty if the game has it; else raise EnvError, which names the available values."""
     if value not in (known := sorted(map(int, available))):
         raise EnvError(f"task {task.id}: {setting} {value} does not exist; choose from {known}")
     return value
 
 
 def rom_path(rom: str) -> Path:
-    """Return the path of a ROM (NotFoundError with the nearest game)."""
+    """Return the path of a ROM (NotFoundError, which names the most similar game)."""
     known = roms.get_all_rom_ids()
     if rom not in known:
         raise unknown_name("Atari game", rom, known)
@@ -203,14 +203,14 @@ def rom_path(rom: str) -> Path:
 
 
 def pack(extra: Mapping[str, Any], screen: np.ndarray, state: bytes) -> bytes:
-    """Return a snapshot: the emulator's state, and the fields that it does not hold.
-    One of them is the picture, because the emulator draws it only while the next frame runs."""
+    """Return a snapshot: the emulator's state, the picture, and the other fields that this state does not hold. The picture is
+    included because the emulator draws it only while the next frame runs."""
     head = json.dumps(extra).encode()
     return zstandard.compress(len(head).to_bytes(4, "little") + head + screen.tobytes() + state)
 
 
 def unpack(snapshot: bytes, shape: tuple[int, int]) -> tuple[dict[str, Any], np.ndarray, bytes]:
-    """Return the arguments of `pack`, with a picture of this shape (ValueError or zstandard.ZstdError for no snapshot)."""
+    """Return the arguments of `pack`, with a picture of this shape (ValueError or zstandard.ZstdError if it is no snapshot)."""
     data = zstandard.decompress(snapshot)
     head_end = 4 + int.from_bytes(data[:4], "little")
     screen_end = head_end + shape[0] * shape[1]

@@ -27,8 +27,8 @@ _OPTIONS = atari.OPTIONS | {"bonus": True}
 
 
 class Bonus(NamedTuple):
-    """The bonus that one player gets when the other is hit.
-    The bits of a byte of RAM, one for each paid seat, show the frame of payment."""
+    """The points that one player gets when the other is hit. In this frame a bit of the byte `byte` of RAM becomes 1:
+    `bits[i]`, if seat i gets the points."""
 
     points: int
     byte: int
@@ -36,18 +36,17 @@ class Bonus(NamedTuple):
 
 
 BONUSES = {"space_invaders": Bonus(200, 42, (2, 4))}
-"""ROM -> its bonus, which a task may leave out."""
+"""ROM -> its bonus, which a task can switch off."""
 
 
 class TwoPlayerAtariEnv(PlayableEnv):
     """One game for two players who see one screen; each step is one frame, each seat has all 18 actions, both end together.
 
-    An observation is the native screen: uint8, shape (210, 160), palette indices. `reset` plays 0 to `noop_max` no-ops, the
-    number drawn from the seed. `info["lives"]` is how many lives are left after this one.
+    An observation is the native screen: uint8, shape (210, 160), palette indices. `reset` plays 0 to `noop_max` no-ops; the
+    seed decides how many. `info["lives"]` is the number of lives left after the present life.
 
-    Task options: those of `ale:` (`mode`: the first mode for two players by default), and `bonus`: whether a player is paid
-    when the other is hit (default true). In Space Invaders the bonus is 200 points. The byte of RAM that says who was hit tells
-    these points from points for shooting.
+    Task options: the same as for `ale:` (`mode`: the first mode for two players by default), and `bonus`: whether a player is
+    paid when the other is hit (default true). In Space Invaders it is 200 points; a byte of RAM shows when they are paid.
 
     Raises:
         NotFoundError: If the game or an option is unknown.
@@ -67,7 +66,7 @@ class TwoPlayerAtariEnv(PlayableEnv):
         options = atari.read_options(task, _OPTIONS)
         if not isinstance(options["bonus"], bool) or (not options["bonus"] and rom not in BONUSES):
             raise EnvError(
-                f"task {task.id}: env.options.bonus must be true or false, and false only for {', '.join(BONUSES)}; "
+                f"task {task.id}: env.options.bonus must be true or false; it can be false only for {', '.join(BONUSES)}; "
                 f"got {options['bonus']!r}"
             )
         if len(task.seats) != 2:
@@ -108,8 +107,8 @@ class TwoPlayerAtariEnv(PlayableEnv):
         return self._observe(), {"lives": self._lives()}
 
     def step(self, action: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, float], bool, bool, dict[str, Any]]:
-        """Play one frame (1/60 s); `action` is a mapping seat -> action.
-        Raises EnvError if a seat has no action, or one that does not exist."""
+        """Play one frame (1/60 s); `action` is a mapping seat -> action. Raises EnvError if a seat has no action, or an action
+        that does not exist."""
         seats = self.task.seats
         require_actions(self.task, action, seats)
         applied = {seat: int(action[seat]) for seat in seats}

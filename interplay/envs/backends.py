@@ -1,6 +1,6 @@
 """Backends: each runs one kind of world, named by the part of `env.id` before the colon.
 
-Other packages add a backend by an entry point of the group `interplay.backends`, whose object is a `Backend`; docs/backends.md
+Other packages add a backend by an entry point of the group `interplay.backends` that is a `Backend` object; docs/backends.md
 has a package to copy.
 """
 
@@ -21,7 +21,7 @@ from interplay.errors import install_line
 from interplay.tasks import Task, backend_names
 
 Report = Callable[[float], None]
-"""Called with the share that is done, 0 to 1."""
+"""Function that is called with the share of the work that is done, 0 to 1."""
 LOADING_NICENESS = 10
 """Niceness of work that loads or makes a world before anybody waits for it."""
 
@@ -38,9 +38,9 @@ class Backend:
         install: The command that installs its packages.
         packages: The modules that a task of this kind needs; if one is missing, pages and lists show `install` beside the task.
         is_slow: Whether a step takes milliseconds, so that each game needs its own worker process.
-        sends_scenes: Whether browsers can draw its worlds; a game that its browser draws needs no worker process of its own.
-        hides_land: Whether the task is to find land, so that a browser that draws the world is sent only land that was in
-            sight.
+        sends_scenes: Whether browsers can draw its worlds; a game that a browser draws needs no worker process of its own.
+        hides_land: Whether the task is to find something in the land; a browser that draws the world then gets only land that
+            the player has seen.
         prepare: Does the work for which the first `make` would wait; called with `(report, load)` as `interplay.envs.prepare`
             describes. None if there is no such work.
         has_score: Whether the rewards of a task mean something to people.
@@ -66,7 +66,7 @@ class Backend:
 
 
 def _made_by(module: str, environment: str) -> Callable[[Task], PlayableEnv]:
-    """Return a function that builds an environment of this room and imports its module only when it is called."""
+    """Return a function that builds an environment of this package and imports its module only when it is called."""
 
     def make(task: Task) -> PlayableEnv:
         return getattr(importlib.import_module(f"interplay.envs.{module}"), environment)(task)
@@ -79,7 +79,7 @@ def _always(*names: str) -> Callable[[Task], Sequence[str]]:
 
 
 def _drawn_by(task: Task) -> Sequence[str]:
-    """Return the package that draws Gymnasium's own small worlds; other worlds bring their own."""
+    """Return the package that draws Gymnasium's own small worlds; other worlds have their own package."""
     spec = gymnasium.registry.get(task.env.name)
     is_small = str(spec and spec.entry_point).startswith(("gymnasium.envs.classic_control", "gymnasium.envs.toy_text"))
     return ("pygame",) if is_small else ()
@@ -201,14 +201,14 @@ def names() -> list[str]:
 
 @cache
 def find(name: str) -> Backend:
-    """Return the backend with a name (EnvError if it is unknown or cannot be used)."""
+    """Return the backend with this name (EnvError if it is unknown or cannot be used)."""
     if name in BUILT_IN:
         return BUILT_IN[name]
     point = backend_names.installed().get(name)
     if point is None:
         examples = [repr(backend.example) for backend in BUILT_IN.values()]
         raise EnvError(
-            f"there is no backend {name!r}; environments are {', '.join(examples[:-1])} or {examples[-1]}\n"
+            f"there is no backend {name!r}; ids of environments are {', '.join(examples[:-1])} or {examples[-1]}\n"
             f"Other packages add backends by entry points of the group {backend_names.GROUP!r}; docs/backends.md says how."
         )
     where = f"backend {name!r} of the package {point.dist.name if point.dist else '?'} ({point.value})"
@@ -253,6 +253,6 @@ def check_playable(task: Task) -> None:
     """Refuse a task that has only videos (EnvError)."""
     if not task.env.is_playable:
         raise EnvError(
-            f"task {task.id} has no world: there are videos only, and nobody can play it\n"
+            f"task {task.id} has only videos and no world, so nobody can play it\n"
             "Add videos of an agent, to be judged:  interplay judge add-agent NAME DIR"
         )

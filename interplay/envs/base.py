@@ -19,8 +19,8 @@ FramePolicy = Literal["replay", "indexed", "video"]
 
 
 def play_without_screen() -> None:
-    """Let worlds that are drawn with pygame run without a screen, and leave signals alone; call it before making such a world.
-    Otherwise pygame would keep SIGTERM to itself, and nothing could end the program."""
+    """Let worlds that are drawn with pygame run without a screen; call it before such a world is made. It also stops pygame
+    from handling SIGTERM, which could otherwise not end the program."""
     os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
     os.environ.setdefault("SDL_NO_SIGNAL_HANDLERS", "1")
 
@@ -30,14 +30,14 @@ class EnvError(InterplayError):
 
 
 class NotInstalledError(EnvError):
-    """A package that a world needs is missing; the text contains only its name and the command that installs it."""
+    """A package that a world needs is missing; the text contains only the package's name and the command that installs it."""
 
 
 def require_actions(task: Task, action: Any, seats: Collection[str]) -> None:
     """Refuse a joint action in which one of these seats is missing (EnvError)."""
     missing = [seat for seat in seats if not isinstance(action, Mapping) or seat not in action]
     if missing:
-        raise EnvError(f"task {task.id}: an action is a mapping from every seat, got none for {', '.join(missing)}")
+        raise EnvError(f"task {task.id}: every seat needs an action; there is no action for {', '.join(missing)}")
 
 
 def reward_of(value: Any) -> float:
@@ -57,7 +57,7 @@ def picture_of(given: Any, env_id: str, before: np.ndarray | None) -> np.ndarray
     Args:
         before: The previous picture, which has the same size.
     Raises:
-        EnvError: If it cannot become such a picture without a change of its content.
+        EnvError: If it cannot be converted to this form without changing its content.
     """
     if not isinstance(given, np.ndarray) or given.ndim != 3 or given.dtype.kind not in "biuf":
         raise EnvError(f"{env_id} draws no picture in render_mode 'rgb_array', so people cannot play it")
@@ -76,14 +76,14 @@ def picture_of(given: Any, env_id: str, before: np.ndarray | None) -> np.ndarray
         )
     if before is not None and before.shape != picture.shape:
         raise EnvError(
-            f"{env_id} drew a picture of shape {before.shape} and then one of {picture.shape}; an episode has one size\n"
+            f"{env_id} drew a picture of shape {before.shape} and then one of {picture.shape}; their size must not change\n"
             "Fill or scale them to one size in its render method or in a wrapper."
         )
     return picture
 
 
 BLANK = np.full((64, 64, 3), 128, np.uint8)
-"""Shown where there is no picture."""
+"""Grey picture for people, where there is no other picture."""
 
 
 class NoNumbersError(EnvError):
@@ -130,15 +130,15 @@ class PlayableEnv(gymnasium.Env[Mapping[str, Any], Mapping[str, Any]]):
     `gymnasium.spaces.Dict` with an entry for each seat. `SingleAgentEnv` shows a world of one seat without the mappings.
 
     Class attributes:
-        observes_view: Whether the observation is `view().pixels`, alone or beside values that a replay gives again (the block
-            world's `inventory`), so that episodes store it once.
+        observes_view: Whether the observation contains `view().pixels` and otherwise only values that a replay gives again (the
+            block world's `inventory`); episodes then store the picture only once.
         draws: Whether the world has a picture at every step. If not, `view()` gives the size of a picture, episodes keep no
             hashes of pictures, and pictures are drawn in a replay. If it is set to False, worlds that give numbers (`state_of`)
             stop drawing, and have no `view()`.
         deterministic: Whether seed and actions decide everything, so that a replay equals the recording.
         frame_policy: How its episodes keep frames by default.
-        snapshot_steps: Steps between the snapshots of a recording: a resumed game, or a replay that jumps, replays at most this
-            many. 1,200 of an Atari game take 0.2 s.
+        snapshot_steps: Number of steps between the snapshots of a recording: a resumed game, or a replay that jumps, replays at
+            most this many. 1,200 steps of an Atari game take 0.2 s.
         people_see: How the picture is drawn for people who play live, as an argument of `draw_for`; None: people see what
             agents see. It never changes the state of the world.
         heights: Rows of the pictures that it can draw for people, full size first; empty if there is only one size.
@@ -169,7 +169,7 @@ class PlayableEnv(gymnasium.Env[Mapping[str, Any], Mapping[str, Any]]):
         raise NotImplementedError
 
     def view_of(self, seat: str) -> Frame:
-        """Return the picture of the player in this seat; by default all seats have the same one."""
+        """Return the picture of the player in this seat; by default all seats have the same picture."""
         return self.view()
 
     def state_of(self, seat: str) -> np.ndarray:
@@ -185,24 +185,24 @@ class PlayableEnv(gymnasium.Env[Mapping[str, Any], Mapping[str, Any]]):
         return None
 
     def replayed_scene_of(self, seat: str) -> Scene | None:
-        """Return the same as `scene_of` for a browser that replays this seat's game and has `land`.
-        It sends everything in the world, not only the part in sight, until the next `reset` or `restore`."""
+        """Return the same as `scene_of` for a browser that replays this seat's game and has `land`. The scene sends everything
+        in the world, not only the part in sight, until the next `reset` or `restore`."""
         return None
 
     def land(self) -> Iterable[bytes]:
-        """Return the untouched world for browsers that replay: the payloads of all its land frames, each deflated.
-        The first one says the `size`. Empty if browsers cannot replay this world."""
+        """Return the untouched world for browsers that replay: the payloads of all its land frames, each deflated. The first
+        frame gives the `size`. The result is empty if browsers cannot replay this world."""
         return ()
 
     def get_ready(self) -> None:
-        """Do now the work for which the first step, and the first `scene_of`, would wait."""
+        """Do now the work for which the first step and the first `scene_of` would otherwise wait."""
 
     def scene_tables(self) -> bytes | None:
         """Return constant tables for browsers that draw this world, deflated; None if browsers cannot draw it."""
         return None
 
     def look_of(self, seat: str) -> tuple[float, float] | None:
-        """Return the direction of view in this seat, (pitch, yaw) in degrees; None while the camera moves something else."""
+        """Return the direction of view in this seat, (pitch, yaw) in degrees; None while the camera moves a cursor instead."""
         return None
 
     def was_turned(self, seat: str) -> bool:
@@ -224,8 +224,8 @@ class PlayableEnv(gymnasium.Env[Mapping[str, Any], Mapping[str, Any]]):
             raise EnvError(f"{self.task.env.id} draws one kind of picture, so it cannot draw {view} with {height} rows")
 
     def action_of_person(self, action: Any, seat: str, gui_size: tuple[int, int] | None = None) -> Any:
-        """Return the action to take and to record for a person's input; only the cursor of a screen makes a difference.
-        The person sees the cursor in a browser with a GUI of `gui_size`, or, with None, in our picture."""
+        """Return the action to take and to record for a person's input. It differs from the input only while a cursor is shown.
+        The person sees this cursor in a browser with a GUI of `gui_size`, or in the picture of this environment (None)."""
         return action
 
     def snapshot(self) -> bytes | None:
@@ -246,9 +246,8 @@ class PlayableEnv(gymnasium.Env[Mapping[str, Any], Mapping[str, Any]]):
         return {}
 
     def outcome_check(self) -> dict[str, bool | int | float | str]:
-        """Return the results of a rule that reads the world at the end of an episode; by default empty.
-        `success` says whether the task was done, if the rule can tell. The results stand beside judges' answers; agents never
-        get them."""
+        """Return the results of a rule that reads the world at the end of an episode; by default empty. `success` says whether
+        the task was done, if the rule can tell. The results are shown beside judges' answers; agents never get them."""
         return {}
 
     def draws_as(self, versions: Mapping[str, str]) -> bool:
@@ -269,7 +268,9 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
 
     def __init__(self, env: PlayableEnv) -> None:
         if len(env.task.seats) > 1:
-            raise EnvError(f"task {env.task.id} has the seats {', '.join(env.task.seats)}; expected one\nStep it by seat.")
+            raise EnvError(
+                f"task {env.task.id} has the seats {', '.join(env.task.seats)}; expected one\nStep it with actions by seat."
+            )
         self.env = env
         (self._seat,) = env.task.seats
         self.action_space = env.action_space[self._seat]

@@ -21,11 +21,11 @@ from interplay.errors import unknown_name
 from interplay.tasks import Task
 
 SCALE = 2
-"""Scale of our picture: each pixel of CoGrid becomes this many pixels each way; its cells are 32 wide, ours 64."""
+"""Scale of the picture: each pixel of CoGrid becomes this many pixels wide and high, so a cell grows from 32 to 64 pixels."""
 
 
 def point_in_triangle(a: Sequence[float], b: Sequence[float], c: Sequence[float]) -> Callable[[float, float], bool]:
-    """Return CoGrid's filter for points (x, y from 0 to 1) in a triangle: the same numbers, but without arrays.
+    """Return CoGrid's test of whether a point (x, y from 0 to 1) is in a triangle: the same results, but without arrays.
 
     CoGrid draws an agent pixel by pixel when the agent first looks in a direction or carries something. With an array for each
     pixel this takes a tenth of a second, for which all games of the process wait.
@@ -52,8 +52,8 @@ cogrid_objects.point_in_triangle = point_in_triangle  # type: ignore[assignment]
 
 
 class CogridEnv(ParallelGame):
-    """An environment that CoGrid registers, as `ParallelGame` describes; it ends after `task.max_steps`.
-    A seed decides in which direction agents look and, if the layout has no start places, where they begin.
+    """An environment that CoGrid registers, played as `ParallelGame` describes; it ends after `task.max_steps`. A seed decides
+    in which direction agents look and, if the layout has no start places, where they begin.
 
     Observations are CoGrid's features, float32, shape (N,). There are no task options.
 
@@ -89,12 +89,12 @@ class CogridEnv(ParallelGame):
         return super().reset(seed=seed, options=options)
 
     def action_of_person(self, action: Any, seat: str, gui_size: tuple[int, int] | None = None) -> Any:
-        """Let a held key pick up or put down only once; otherwise people would put back what they just took."""
+        """Let a held key pick up or put down a thing only once; otherwise people would put back a thing that they just took."""
         before, self._asked[seat] = self._asked.get(seat), action
         return self._noop if action == before == self._pick_up else action
 
     def render(self) -> np.ndarray:  # type: ignore[override]
-        """Return the grid from above, uint8, shape (H, W, 3), 64 pixels a cell."""
+        """Return the grid from above, uint8, shape (H, W, 3); each cell is 64 pixels wide and high."""
         return super().render().repeat(SCALE, axis=0).repeat(SCALE, axis=1)
 
     def state(self) -> dict[str, Any]:

@@ -28,14 +28,14 @@ class GymEnv(PlayableEnv):
     """A Gymnasium environment as a world; people see its `rgb_array` rendering.
 
     Args:
-        env: A ready environment, for a recording. Without a render mode it does not draw; one that is not deterministic then
-            has a grey picture.
+        env: A ready environment to record. Without a render mode it does not draw; if it also is not deterministic, people see
+            a grey picture.
 
     Task options: `kwargs` (a table passed to `gymnasium.make`) and `deterministic` (default true: seed and actions decide
-    everything, which `interplay episodes verify` then proves; set it to false for other environments).
+    everything, which `interplay episodes verify` checks; set it to false for other environments).
 
     Raises:
-        NotFoundError: If the id is not registered; the nearest is offered.
+        NotFoundError: If the id is not registered; the text names the most similar id.
         EnvError: If Gymnasium cannot make the environment.
     """
 

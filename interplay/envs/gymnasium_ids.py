@@ -29,8 +29,8 @@ def register() -> None:
 
 
 def make(task: str, render_mode: str | None = None, **options: Any) -> Any:
-    """Return the environment of a task; `gymnasium.make("interplay/Sandbox-v1", commands=[...])` changes options.
-    See `interplay.envs.voxel.OPTIONS`; `max_steps` changes the time limit."""
+    """Return the environment of a task; `gymnasium.make("interplay/Sandbox-v1", commands=[...])` changes an option
+    (`interplay.envs.voxel.OPTIONS`). `max_steps` changes the time limit."""
     from dataclasses import replace
 
     from interplay.envs.base import EnvError, SingleAgentEnv

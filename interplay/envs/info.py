@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 MAX_VALUES = 64
-"""Most values in a list or an array: Taxi's `action_mask` has 6, a chess board 64."""
+"""Largest number of values in a recorded list or array: Taxi's `action_mask` has 6, a chess board 64."""
 
 MAX_TEXT = 4096
-"""Most characters of a text."""
+"""Largest number of characters in a recorded text."""
 
 # Built once: this runs at every step.
 _BOOLEANS, _INTEGERS, _FLOATS = (bool, np.bool_), (int, np.integer), (float, np.floating)
@@ -22,12 +22,12 @@ _NOTHING = object()
 
 
 def recordable(info: Any) -> dict[str, Any]:
-    """Return the part of an info that is recorded, as JSON values in the order of the info; it shares nothing with the info.
+    """Return the part of an info that is recorded, as JSON values in the order of the info; all values are copies.
 
-    Numbers, texts of at most `MAX_TEXT` characters, and lists, tuples and arrays of at most `MAX_VALUES` of them are kept. NaN
-    and infinities become None. A NUL or half of a surrogate pair in a text becomes U+FFFD. A key that is a number becomes a
-    text. Everything else is left out (tables, bytes, sets, objects, whole numbers beyond 64 bits, None). An info that is not a
-    mapping gives an empty one.
+    Numbers, texts of at most `MAX_TEXT` characters, and lists, tuples and arrays of at most `MAX_VALUES` such values are kept.
+    NaN and infinities become None. A NUL or half of a surrogate pair in a text becomes U+FFFD. A key that is a number becomes a
+    text. Everything else is left out (tables, bytes, sets, objects, whole numbers beyond 64 bits, None). If the info is not a
+    mapping, the result is empty.
 
     >>> recordable({"mask": np.array([0, 1], np.int8), "prob": np.float32(0.5), "nested": {"a": 1}})
     {'mask': [0, 1], 'prob': 0.5}
@@ -54,14 +54,14 @@ class SeatEnd(NamedTuple):
 
 
 def seat_end(seat: str, info: Mapping[str, Any], *, seats: Collection[str], terminated: bool, truncated: bool) -> SeatEnd:
-    """Return how the game of one seat ended, with the step that gave this info or an earlier one.
+    """Return how the game of one seat ended, in the step that gave this info or in an earlier step.
 
-    `seats_done` of an info lists the seats that have finished, and `seats_truncated` those of them that were cut off; the
-    others terminated. If a game was cut off with all seats done and no `seats_truncated`, all seats were cut off. A seat that
-    is not done ends as the game does. A seat that ended in both ways counts as terminated.
+    In an info, `seats_done` lists the seats that have finished. `seats_truncated` lists the finished seats that were cut off;
+    the other finished seats terminated. If a game was cut off with all seats done and no `seats_truncated`, all seats were cut
+    off. A seat that is not done ends as the game does. A seat that ended in both ways counts as terminated.
 
     Args:
-        terminated, truncated: How the step ended the game, if it did.
+        terminated, truncated: Whether this step ended the game, and how.
 
     >>> info, seats = {"seats_done": ["left", "right"], "seats_truncated": ["right"]}, ("left", "right")
     >>> [seat_end(seat, info, seats=seats, terminated=True, truncated=False) for seat in seats]

@@ -10,12 +10,12 @@ from interplay.tasks import Task, find
 
 
 def make(task: Task | str, *, frames: FramePolicy | None = None) -> PlayableEnv:
-    """Build the environment of a task, or of the id of a task (`"atari/space_invaders"`).
+    """Build the environment of a task; the task is given as an object or by its id (`"atari/space_invaders"`).
 
     Args:
-        frames: Replaces the world's own way to keep frames, for episodes recorded from this environment.
+        frames: How episodes recorded from this environment keep their frames, instead of the world's own way.
     Raises:
-        NotFoundError: If no task has that id; names the nearest.
+        NotFoundError: If no task has this id; the text names the most similar id.
         EnvError: If the world cannot be built: its backend or an extra is not installed, a ROM or id does not exist, an option
             is wrong, or its seats differ from those of the task.
     """
@@ -35,7 +35,7 @@ def make(task: Task | str, *, frames: FramePolicy | None = None) -> PlayableEnv:
         env.close()
         if len(task.seats) == 1:
             raise EnvError(
-                f"task {task.id}: the actions of {task.env.id} are no mapping by seat, but lie in {env.action_space}\n"
+                f"task {task.id}: the action space of {task.env.id} is not a mapping by seat, but {env.action_space}\n"
                 "Its backend must take and give mappings by seat; docs/backends.md has one to copy."
             )
         raise EnvError(
@@ -58,9 +58,9 @@ def prepare(task: Task, report: backends.Report | None = None, *, load: bool = F
     """Do the work for which the first `make` of a task would wait: compile the block world; most other worlds need nothing.
 
     Args:
-        report: Called with the share that is done, 0 to 1, while there is something to wait for.
-        load: Whether to load compiled code into this process, too, so that the first steps need not wait: 3 s for the block
-            world.
+        report: Called with the share of the work that is done, 0 to 1, while there is something to wait for.
+        load: Whether to load compiled code into this process, too, so that the first steps do not wait for it (3 s in the block
+            world).
     """
     backend = backends.of(task)
     if backend.prepare is not None:
@@ -78,7 +78,7 @@ def has_score(task: Task) -> bool:
 
 
 def end_button(task: Task) -> str | None:
-    """Return the button that ends a task as done, or None.
+    """Return the button with which a player says that the task is done; None if the task has no such button.
 
     >>> from interplay.tasks import find
     >>> end_button(find("basalt/find_cave")), end_button(find("atari/breakout"))

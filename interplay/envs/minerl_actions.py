@@ -1,7 +1,7 @@
 """MineRL 1.0's actions, used by every block world here: 23 keys of 0 or 1, and the turn of the camera.
 
-An action is a mapping; keys that are missing in it are not pressed. `read` checks an action before any world gets it, so that a
-mistake is an error that names it and changes nothing.
+An action is a mapping; keys that are missing in it are not pressed. `read` checks an action before any world gets it: a mistake
+raises an error that names it, and no world changes.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Pressed(NamedTuple):
 
     @property
     def hotbar(self) -> int:
-        """The chosen slot, 1 to 9, or 0; if several are pressed, the lowest."""
+        """The chosen slot, 1 to 9; the lowest if several keys are pressed, and 0 if no key is pressed."""
         return next((slot for slot, name in _HOTBAR if self.keys[name]), 0)
 
     def to_minerl(self) -> dict[str, Any]:
@@ -69,14 +69,14 @@ def read(action: Mapping[str, Any]) -> Pressed:
     """Check an action and add missing keys as 0; turns beyond `MAX_TURN` are clipped.
 
     Raises:
-        EnvError: For an unknown key (the nearest is named), a value that is neither 0 nor 1, or a camera that is not a pair of
-            finite degrees.
+        EnvError: For an unknown key (the text names the most similar key), a value that is neither 0 nor 1, or a camera that is
+            not a pair of finite degrees.
 
     >>> read({"jump": 1, "camera": [0.0, 400.0]}).yaw
     180.0
     """
     if not isinstance(action, Mapping):
-        raise EnvError(f"an action names keys, such as {{'forward': 1, 'camera': [0, 5]}}, got {action!r}")
+        raise EnvError(f"an action must be a mapping such as {{'forward': 1, 'camera': [0, 5]}}, got {action!r}")
     keys = dict.fromkeys(KEYS, 0)
     pitch = yaw = 0.0
     for name, value in action.items():
@@ -108,5 +108,5 @@ def _turn(value: Any) -> tuple[float, float]:
     except (TypeError, ValueError, OverflowError):
         raise EnvError(f"camera is a pair (pitch, yaw) of degrees, got {value!r}") from None
     if not (math.isfinite(pitch) and math.isfinite(yaw)):
-        raise EnvError(f"camera turns by finite degrees, got {pitch} and {yaw}")
+        raise EnvError(f"camera must turn by finite degrees, got {pitch} and {yaw}")
     return min(MAX_TURN, max(-MAX_TURN, pitch)), min(MAX_TURN, max(-MAX_TURN, yaw))

@@ -1,8 +1,8 @@
 """Observations of agents: pipelines over native frames; the same code runs live and over recordings.
 
-A pipeline gets every native frame and says when it is time to act. `reset(frame)` returns the first picture; `push(frame,
-ended)` returns the next one on frames where the agent decides, and None on frames between, where the last action is repeated.
-In a running world an `Observer` adds the other parts that the pipeline names.
+A pipeline gets every native frame and says when it is time to act. `reset(frame)` returns the first picture. `push(frame,
+ended)` returns the next picture if the agent decides at this frame; else it returns None, and the last action is repeated. In a
+running world an `Observer` adds the other parts that the pipeline names.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from interplay.envs.pictures import LUMA, PALETTE
 from interplay.errors import unknown_name
 
 MAX_TEXT = 16_384
-"""Most characters of a text in an observation."""
+"""Largest number of characters in a text of an observation."""
 
 
 Looks = Literal["view", "state"]
@@ -27,7 +27,7 @@ Looks = Literal["view", "state"]
 
 
 class AnyText(gymnasium.spaces.Text):
-    """The space of all texts up to a greatest length, in any script."""
+    """The space of all texts, in any script, up to a maximum length."""
 
     def contains(self, x: Any) -> bool:
         return isinstance(x, str) and self.min_length <= len(x) <= self.max_length
@@ -63,9 +63,9 @@ class Pipeline(Protocol):
 class DQN:
     """DQN's input: maximum of two frames, every fourth frame, grey 84x84, last four stacked (Mnih et al. 2015, Methods).
 
-    Equals `gymnasium.wrappers.AtariPreprocessing(noop_max=0)` under `FrameStackObservation(4)`, with its two quirks. The first
-    stack repeats the first picture. An episode that ends within the four frames of a decision shows the picture of earlier
-    frames (the last maximum with the present content of the second buffer), not the last frame.
+    Equals `gymnasium.wrappers.AtariPreprocessing(noop_max=0)` wrapped in `FrameStackObservation(4)`, with two peculiarities.
+    The first stack repeats the first picture. An episode that ends within the four frames of a decision shows the picture of
+    earlier frames (the last maximum with the present content of the second buffer), not the last frame.
 
     Observations: uint8, shape (4, 84, 84), oldest first.
     """
@@ -116,8 +116,8 @@ class DQN:
 
 
 class EveryFrame:
-    """A pipeline with a decision at every native frame.
-    `take` makes the first of `parts` from a frame, as numbers of type `dtype` between `low` and `high`."""
+    """A pipeline with a decision at every native frame. `take(frame)` returns the part `parts[0]` of the observation: an array
+    of `dtype` with values from `low` to `high`."""
 
     frame_skip = 1
     stack = 0
@@ -152,8 +152,8 @@ class EveryFrame:
 class Small:
     """Every fourth native frame, small and in RGB, for networks that see in colour and in first person.
 
-    Observations: uint8, shape (36, 64, 3), scaled by the mean of the pixels (OpenCV's INTER_AREA); pictures of another aspect
-    are stretched.
+    Observations: uint8, shape (36, 64, 3), scaled by the mean of the pixels (OpenCV's INTER_AREA); pictures with another aspect
+    ratio are stretched.
     """
 
     name = "small"
@@ -197,7 +197,7 @@ class Observer:
         self._seat = seat
 
     def space(self) -> gymnasium.spaces.Dict:
-        """The parts with their shapes and dtypes; known after `reset`."""
+        """Return the parts with their shapes and dtypes, which are known after `reset`."""
         spaces: dict[str, gymnasium.Space] = {
             self.pipeline.parts[0]: self.pipeline.space(),
             "info": gymnasium.spaces.Dict(dict(self._world.shown_info)),
@@ -251,7 +251,7 @@ def pipeline_names() -> list[str]:
 
 
 def pipeline(name: str) -> Pipeline:
-    """Return a fresh pipeline by name (NotFoundError with the nearest name)."""
+    """Return a new pipeline by name (NotFoundError, which names the most similar name)."""
     if name not in _PIPELINES:
         raise unknown_name("observation pipeline", name, _PIPELINES)
     return _PIPELINES[name]()
@@ -265,7 +265,8 @@ def observe(view: Pipeline, frames: Iterable[Frame], *, ended: bool = True) -> I
         frames: T + 1 frames; frame t is what the player saw before action t.
         ended: Whether the last frame ended the episode (terminated or truncated).
     Yields:
-        `(t, observation)` for each decision: the observation before action t; with `ended` the last one is (T, ...).
+        `(t, observation)` for each decision: the observation before action t; with `ended`, the last pair is `(T, observation
+        after the last action)`.
     """
     iterator = iter(frames)
     current = next(iterator, None)

@@ -20,12 +20,12 @@ class ParallelGame(PlayableEnv):
 
     A seat whose agent joins later is idle until then: its action is ignored, its reward is 0.0, and its observation is zeros.
     As in PettingZoo, each agent terminates or is truncated by itself; the game ends when all agents have ended. Until then a
-    seat that is done gets reward 0.0 and keeps its last observation, and its action is ignored. `info["seats_done"]` lists
-    those seats, and `info["seats_truncated"]` those of them that were cut off (see `seat_end`). The game counts as terminated
-    if any agent terminated, otherwise as truncated. Infos of the agents have the name `<seat>.<name>`.
+    seat that is done gets reward 0.0 and keeps its last observation, and its action is ignored. `info["seats_done"]` lists the
+    seats that are done, `info["seats_truncated"]` the seats that were cut off (see `seat_end`). The game counts as terminated
+    if any agent terminated, otherwise as truncated. Infos of the agents are named `<seat>.<name>`.
 
     Args:
-        name: Name of the environment where it comes from.
+        name: Name of the environment in the library that it comes from.
         packages: Installed packages that run and draw it; recordings keep their versions.
     Raises:
         EnvError: If its agents do not match the seats of the task.
@@ -89,7 +89,7 @@ class ParallelGame(PlayableEnv):
         return dict(self._seen), earned, terminated, is_over and not terminated, self._info(infos)
 
     def _playing(self) -> dict[str, Any]:
-        """Seats that still play, with their agents. An environment should drop agents that are done, but not every one does."""
+        """Seats that still play, with their agents. Environments should drop agents that are done, but some do not."""
         present = set(self._env.agents)
         return {seat: agent for seat, agent in self._agents.items() if agent in present and seat not in self._done}
 
@@ -134,7 +134,7 @@ class ParallelGame(PlayableEnv):
 
 
 def _zeros(space: gymnasium.Space) -> Any:
-    """Return the observation in a seat before its agent joins."""
+    """Return the observation of a seat whose agent has not joined yet."""
     if isinstance(space, gymnasium.spaces.Dict):
         return {name: _zeros(part) for name, part in space.spaces.items()}
     if isinstance(space, gymnasium.spaces.Tuple):

@@ -26,14 +26,14 @@ _PACKAGES = ("pettingzoo", "pygame-ce", "pygame", "pymunk")
 
 
 class PettingZooEnv(ParallelGame):
-    """An environment of PettingZoo, as `ParallelGame` describes.
+    """An environment of PettingZoo, played as `ParallelGame` describes.
 
     Task options: `kwargs` (a table passed to the environment) and `deterministic` (default true: seed and actions decide
-    everything, which `interplay episodes verify` then proves; set it to false for other environments).
+    everything, which `interplay episodes verify` checks; set it to false for other environments).
 
     Raises:
-        NotFoundError: If the id is not registered, or an option does not exist; the nearest is offered.
-        EnvError: If PettingZoo cannot make it, it is played in turns, or its agents do not match the seats of the task.
+        NotFoundError: If the id is not registered, or an option does not exist; the text names the most similar name.
+        EnvError: If PettingZoo cannot make the environment, it is played in turns, or its agents do not match the task's seats.
     """
 
     def __init__(self, task: Task) -> None:
@@ -73,7 +73,7 @@ def _spec(task: Task) -> Any:
         except PettingZooRegistryError:
             raise unknown_name("PettingZoo environment", name, pettingzoo.parallel_registry) from None
         raise EnvError(
-            f"task {task.id}: {turns.id!r} is played in turns, which no backend can do; write the id of a parallel one"
+            f"task {task.id}: {turns.id!r} is played in turns, which no backend supports; use the id of a parallel environment"
         ) from None
 
 

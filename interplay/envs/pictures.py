@@ -1,4 +1,4 @@
-"""The 128 colours of an NTSC Atari 2600, as the Arcade Learning Environment shows them; and PNG files of frames.
+"""The 128 colours of an NTSC Atari 2600, as the Arcade Learning Environment shows them, and PNG files of frames.
 
 The colours were measured: registers of the emulator were set one after the other, and the RGB screen was read. Screens hold
 only even indices (the console ignores bit 0), so entry i of the table is index 2 i.
@@ -34,7 +34,7 @@ LUMA.flags.writeable = False
 
 
 def png(frame: Frame, *, level: int = 9) -> bytes:
-    """Return a frame as PNG, with its palette if it has one; `level` is that of zlib, from 1 (quick) to 9 (small)."""
+    """Return a frame as PNG, with its palette if it has one; `level` is zlib's level, from 1 (quick) to 9 (small)."""
     pixels = np.ascontiguousarray(frame.pixels)
     height, width = pixels.shape[:2]
     colour_type = 2 if frame.palette is None else 3

@@ -3,7 +3,7 @@
     from interplay.explore import facts, instance, rules
 
     made = instance.load("bridge.json")
-    made.task()                                   # plays, records and verifies as every task of the block world
+    made.task()                                   # is played, recorded and verified as all other tasks
 
 `instance` is one scene with its tasks and milestones. `rules` judges plain facts without a world, and `facts` collects these
 facts from a real world. `checking` finds mistakes in an instance, and `mineexplorer` reads the published layout.

@@ -23,7 +23,7 @@ REASON_WORDS = range(15, 26)
 _ID = re.compile(r"[a-z0-9_]+")
 _MOBS = KINDS[NUM_THINGS:]
 _MOB_REACH = 2.5
-"""Distance in blocks: a target in an empty cell may mean a mob within this distance."""
+"""Largest distance in blocks between a target in an empty cell and the mob that the target stands for."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Start:
-    """State of a milestone when the scene is ready; `None` if the milestone cannot be judged."""
+    """Whether a milestone is already reached when the scene is ready; `None` if the milestone cannot be judged."""
 
     milestone: str
     reached: bool | None
@@ -48,7 +48,7 @@ class Start:
 
 @dataclass(frozen=True)
 class Report:
-    """Mistakes found in one instance; `refused` has the world's reasons for refused commands: `fox is not simulated; ...`."""
+    """Mistakes found in one instance; `refused` says why the world refused commands, such as `fox is not simulated; ...`."""
 
     findings: tuple[Finding, ...]
     starts: tuple[Start, ...]
@@ -56,7 +56,7 @@ class Report:
 
 
 def check(instance: Instance) -> Report:
-    """Check an instance's document, then build its scene and check that, too."""
+    """Check an instance's document, then build its scene and check the scene, too."""
     found = [*_graph(instance), *_milestones(instance)]
     in_scene, starts, refused = _scene(instance)
     return Report((*found, *in_scene), tuple(starts), tuple(refused))
@@ -68,14 +68,14 @@ def _graph(instance: Instance) -> Iterator[Finding]:
     for key, tasks in (("reasoning_graph.nodes", nodes), ("selected_tasks", selected), ("atomic_tasks_ordered", ordered)):
         for task, number in Counter(tasks).items():
             if number > 1:
-                yield Finding(key, f"{task!r} is there {number} times", "name each task once")
+                yield Finding(key, f"{task!r} occurs {number} times", "name each task once")
     for key, tasks in (("selected_tasks", selected), ("atomic_tasks_ordered", ordered)):
         for task in sorted(set(tasks) - set(nodes)):
             yield Finding(
                 key, f"{task!r} is not a node of the graph", nearest(task, nodes) or "add it to the nodes, or take it out"
             )
         for task in sorted(set(nodes) - set(tasks)):
-            yield Finding(key, f"the node {task!r} is not there", "add it, or take it out of the graph")
+            yield Finding(key, f"the node {task!r} is missing", "add it, or take it out of the graph")
     seen: set[tuple[str, str]] = set()
     before: dict[str, set[str]] = {}
     for index, edge in enumerate(instance.edges):
@@ -89,9 +89,9 @@ def _graph(instance: Instance) -> Iterator[Finding]:
         before.setdefault(edge.then, set()).add(edge.first)
         words = len(edge.reason.split())
         if words not in REASON_WORDS:
-            yield Finding(f"{key}.reason", f"has {words} words", "write 15 to 25 that name what one task gives the other")
+            yield Finding(f"{key}.reason", f"has {words} words", "write 15 to 25 that say what one task gives the other")
         if edge.first in ordered and edge.then in ordered and ordered.index(edge.first) > ordered.index(edge.then):
-            remedy = f"put {edge.first!r} before {edge.then!r}, or turn the edge round"
+            remedy = f"put {edge.first!r} before {edge.then!r}, or reverse the edge"
             yield Finding("atomic_tasks_ordered", f"goes against the edge to {edge.then!r}", remedy)
     try:
         TopologicalSorter(before).prepare()
@@ -103,7 +103,7 @@ def _graph(instance: Instance) -> Iterator[Finding]:
 def _milestones(instance: Instance) -> Iterator[Finding]:
     tasks = [milestone.task for milestone in instance.milestones]
     if tasks != list(instance.atomic_tasks_ordered):
-        yield Finding("milestones", f"are of {tasks}", "write one for each of atomic_tasks_ordered, in that order")
+        yield Finding("milestones", f"are for the tasks {tasks}", "write one for each of atomic_tasks_ordered, in that order")
     ids = Counter(milestone.id for milestone in instance.milestones)
     for index, milestone in enumerate(instance.milestones):
         key = f"milestones[{index}]"
@@ -136,7 +136,7 @@ def _scene(instance: Instance) -> tuple[list[Finding], list[Start], list[str]]:
     if not is_free(world.grid.blocks, me.x, me.y, me.z, HALF_WIDTH, me.height):
         x, y, z = rules.cell(spawn)
         names = sorted(box(world, (x, y, z), (x, y + 1, z))["blocks"].keys() - {"air"})
-        found.append(Finding("commands", f"the player stands in {' and '.join(names) or 'a block'}", "leave their cells free"))
+        found.append(Finding("commands", f"the player stands in {' and '.join(names) or 'a block'}", "keep these cells free"))
     starts = []
     for index, milestone in enumerate(instance.milestones):
         if not is_judged(milestone):
@@ -148,7 +148,7 @@ def _scene(instance: Instance) -> tuple[list[Finding], list[Start], list[str]]:
         starts.append(Start(milestone.id, rules.all_hold(milestone.rules, now)))
         if starts[-1].reached:
             found.append(
-                Finding(f"milestones[{index}]", f"{milestone.id!r} is reached at the start", "ask for what is not so yet")
+                Finding(f"milestones[{index}]", f"{milestone.id!r} is reached at the start", "write rules that do not hold yet")
             )
     return found, starts, [one.error.what for one in results if one.error is not None]
 
@@ -160,7 +160,7 @@ def _rule_in_scene(rule: Rule, key: str, world: World, spawn: Point) -> Iterator
         middle = (x + 0.5, y + 0.5, z + 0.5)
         mobs = [mob for mob in _living(world) if math.dist(mob[1], middle) <= _MOB_REACH]
         if box(world, (x, y, z), (x, y, z))["blocks"].keys() <= {"air"} and not mobs:
-            yield Finding(f"{key}.target", f"the cell {params['target']} is empty", "name the cell of what is to be found")
+            yield Finding(f"{key}.target", f"the cell {params['target']} is empty", "name the cell of what must be found")
         return
     name = params.get("item", params.get("object"))
     if name is None:
@@ -171,11 +171,11 @@ def _rule_in_scene(rule: Rule, key: str, world: World, spawn: Point) -> Iterator
     if name not in known and (params.get("event"), name) != ("used", "bed"):  # of whatever colour
         yield Finding(f"{key}.{part}", f"there is no {what} {name!r}", nearest(name, known) or f"name a {what} of this world")
     elif what == "mob" and name not in [mob for mob, _ in _living(world)]:
-        yield Finding(f"{key}.{part}", f"no {name} is in the scene", "summon one, or name what is there")
+        yield Finding(f"{key}.{part}", f"no {name} is in the scene", "summon one, or name another mob")
     elif what == "block" and rule.type == "count_in_box_at_most":
         sx, sz, sy = world.grid.blocks.shape
         if name not in box(world, (0, 0, 0), (sx, sy, sz))["blocks"]:
-            yield Finding(f"{key}.{part}", f"no {name} is in the scene", "place some, or name what is there")
+            yield Finding(f"{key}.{part}", f"no {name} is in the scene", "place some, or name another block")
 
 
 def _living(world: World) -> list[tuple[str, Point]]:

@@ -33,8 +33,8 @@ def collect(world: World, spawn: Point, boxes: Iterable[tuple[Cell, Cell]], *, s
     """Return the facts of a world at this moment as JSON values: see `rules.FACTS`.
 
     Args:
-        spawn: `feet` of the scene when it was `ready`.
-        boxes: Two corners of each box whose blocks to count, in cells from the origin; cells outside the land hold nothing.
+        spawn: The `feet` of the world when its scene was `ready`.
+        boxes: Two corners of each box in which blocks are counted, in cells from the spawn's cell.
         sees: Whether to find the visible things, which takes some milliseconds.
     """
     me, origin = world.player, cell(spawn)
@@ -96,7 +96,7 @@ def visible(world: World) -> list[dict[str, Any]]:
 def in_sight(world: World, *, things: bool = False, around: tuple[Point, float] | None = None) -> list[Seen]:
     """List each block and mob that `LOOKS` rays of the player's picture meet, at its nearest point, in the order of the rays.
 
-    `things`: list items on the ground, too; these then hide what is behind them. `around` is a point and a distance in blocks.
+    `things`: list items on the ground, too; they hide what is behind them. `around`: (point, largest distance in blocks).
     """
     rays = _Rays(world, things=things)
     met = rays.met
@@ -113,7 +113,7 @@ def in_sight(world: World, *, things: bool = False, around: tuple[Point, float] 
 
 
 def seen_at(world: World, at: tuple[float, float]) -> Seen | None:
-    """Return the block or mob at a place of the picture; `at` is 0 to 1 across and down. None if its ray meets nothing."""
+    """Return the block or mob at a place of the picture; `at` is (across, down), each 0 to 1. None if nothing is there."""
     across, down = (min(number - 1, int(part * number)) for part, number in zip(at, LOOKS, strict=True))
     rays, index = _Rays(world, things=False), down * LOOKS[0] + across
     return rays.seen(index) if index in rays.met else None

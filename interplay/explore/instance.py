@@ -33,7 +33,7 @@ CAPABILITIES = (
 
 
 ENFORCED, NO_WAY_FOUND, OPEN = "enforced", "no way found", "open"
-"""Verdicts on an edge: proved by the rules of the world; neither proved nor refuted; refuted by a way without that task."""
+"""Verdicts on an edge: proved by the rules of the world; neither proved nor refuted; refuted by a way without `first`."""
 
 
 class InstanceError(InterplayError):
@@ -61,10 +61,10 @@ class Milestone:
 
 @dataclass(frozen=True)
 class Instance:
-    """One instance, as its document has it. All parts have the right types; `checking` says whether the parts fit together.
+    """One instance, with the content of its document. All values have the right types; `checking` tests whether they agree.
 
     Attributes:
-        name: Name that is valid in file names and ids.
+        name: A name that is valid in file names and ids.
         scene_name, scene_description: For people who look at instances; players never see these texts.
         task_text: The goal; a player is told nothing else.
         commands: Commands that build the scene, in order, relative to the player's start.
@@ -99,7 +99,7 @@ class Instance:
 
     @property
     def numbers(self) -> dict[str, int]:
-        """Task -> its number on pages, from 1: first the tasks in the author's order, then tasks that this order leaves out."""
+        """Task -> its number on pages, from 1: first the tasks in the author's order, then all other tasks."""
         order = {task: place for place, task in enumerate(self.atomic_tasks_ordered)}
         tasks = dict.fromkeys([*self.nodes, *(one.task for one in self.milestones)])
         ordered = sorted(tasks, key=lambda task: order.get(task, len(order)))
@@ -140,9 +140,9 @@ class Instance:
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def task(self) -> Task:
-        """Return the task whose text is only the goal; it is played, recorded, verified and judged as all other tasks.
+        """Return the instance as a task of the block world; the player is told only the goal.
 
-        If the world refuses a command, the first reset raises an error; `checking` names the command.
+        If the world refuses a command of the scene, the first reset raises an error; `checking` names the command.
         """
         options = {
             "kind": self.land,
@@ -185,7 +185,7 @@ def load_all(files: Iterable[Path]) -> list[Instance]:
             raise InstanceError(f"{file}: name: {one.name!r} is the name of another instance\nRemedy: give each its own name.")
         made[one.name] = one
     if not made:
-        raise InstanceError("no instance is named\nRemedy: name a folder or a file of instances.")
+        raise InstanceError("no instance is given\nRemedy: name a folder or a file of instances.")
     return list(made.values())
 
 
@@ -197,7 +197,7 @@ def read_json(text: str, source: str) -> Any:
         if len(values) < len(pairs):
             names = [name for name, _ in pairs]
             twice = next(name for name in names if names.count(name) > 1)
-            raise InstanceError(f"{source}: {twice}: is there twice in one table\nRemedy: keep one of them.")
+            raise InstanceError(f"{source}: {twice}: occurs twice in one JSON object\nRemedy: keep one of them.")
         return values
 
     def number(word: str) -> float:
@@ -211,17 +211,17 @@ def read_json(text: str, source: str) -> Any:
     except json.JSONDecodeError as error:
         raise InstanceError(f"{source}: not valid JSON: {error}\nRemedy: check quotes, commas and brackets there.") from None
     except RecursionError:
-        raise InstanceError(f"{source}: tables stand in tables too many times\nRemedy: write it flatter.") from None
+        raise InstanceError(f"{source}: lists or objects are nested too deeply\nRemedy: use fewer levels.") from None
 
 
 def parse(document: Any, *, source: str = "<document>") -> Instance:
-    """Make an instance from its document; errors name it by `source`.
+    """Make an instance from its document; error messages call the document `source`.
 
     Raises:
         InstanceError: If a key is missing or unknown, or its value has the wrong type.
     """
     if not isinstance(document, Mapping):
-        raise InstanceError(f"{source}: is not a table but {document!r:.60}\nRemedy: write one instance, in braces.")
+        raise InstanceError(f"{source}: is not a JSON object but {document!r:.60}\nRemedy: write one instance.")
     root = Table(document, source, refuse=InstanceError)
     if _need(root, "schema").raw("schema", int) != SCHEMA:
         remedy = f"write {SCHEMA}; a newer Interplay may have made this file"

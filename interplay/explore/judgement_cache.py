@@ -40,10 +40,10 @@ class Judgement:
 
 
 def read(root: Path, episode_id: str, task_hash: str | None = None) -> Judgement | None:
-    """Return an episode's cached judgement, made by the package's instance as it is today; None if it is not cached.
+    """Return an episode's cached judgement by the present version of a package's instance; None if it is missing.
 
     Args:
-        task_hash: Accept a judgement by this version of the task, too; for instances that do not come with the package.
+        task_hash: Also accept a judgement by this version of the task; needed for instances outside the package.
     """
     try:
         document = json.loads((root / FOLDER / f"{episode_id}.json").read_bytes())

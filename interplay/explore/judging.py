@@ -27,7 +27,7 @@ class Watch:
     """Judge an instance's milestones while its world is played; milestones without valid rules are left out.
 
     Attributes:
-        spawn: `facts.feet` when the scene was ready.
+        spawn: The `facts.feet` when the scene was ready.
         facts: Facts of the last judgement.
     """
 
@@ -50,7 +50,7 @@ class Watch:
         progress.update(self.facts, tick)
 
     def _is_as_before(self, rules: list[Rule]) -> bool:
-        """Whether all rules are about carried items and none has changed, as at most ticks; then there is nothing to judge."""
+        """Whether all rules are about carried items, and no carried item has changed; then nothing needs to be judged."""
         before, self._carried = self._carried, None
         if all(rule.type == "inventory_has" for rule in rules):
             slots = self._world.player.slots
@@ -99,11 +99,11 @@ def judge(
 
 
 def known(archive: Archive, episode_id: str, *, advance: Callable[[int], None] = lambda _: None) -> Judgement:
-    """Return an episode's judgement by an instance that comes with the package; compute and cache a missing one.
+    """Return an episode's judgement by an instance that comes with the package; judge the episode if none is cached.
 
     Raises:
         NotFoundError: If there is no such episode.
-        JudgingError: If the episode is of no such instance, or of another scene with the same name.
+        JudgingError: If the package has no instance for the episode, or has another scene with its name.
     """
     there = judgement_cache.read(archive.root, episode_id)
     if there is not None:
@@ -111,14 +111,14 @@ def known(archive: Archive, episode_id: str, *, advance: Callable[[int], None] =
     episode = archive.get(episode_id)
     instance = published.instances().get(episode.task_id)
     if instance is None:
-        raise JudgingError(f"{episode.task_id} is not an instance that comes with the package\nRemedy: name its file.")
+        raise JudgingError(f"{episode.task_id} is not an instance of the package\nRemedy: name the instance's file.")
     made = judge(episode, instance, advance=advance)
     judgement_cache.write(archive.root, made, instance)
     return made
 
 
 def of_instance(archive: Archive, episode: Episode, instance: Instance) -> Judgement:
-    """Return an episode's judgement by exactly this version of an instance; compute and cache a missing one."""
+    """Return an episode's judgement by exactly this version of an instance; judge the episode if no judgement is cached."""
     there = judgement_cache.read(archive.root, episode.id, instance.task().content_hash)
     if there is None:
         there = judge(episode, instance)
@@ -131,7 +131,7 @@ def _check(episode: Episode, instance: Instance) -> None:
     if episode.task_id != today.id or episode.is_video_only:
         what = "is a video only" if episode.is_video_only else f"is of {episode.task_id}"
         raise JudgingError(
-            f"episode {episode.id} {what}, and not played in {today.id}\nRemedy: name the instance it was played in."
+            f"episode {episode.id} {what}, and was not played in {today.id}\nRemedy: name the instance in which it was played."
         )
     played: Any = episode.task.env.options
     other = [name for name in _SCENE if played.get(name) != today.to_json()["env"]["options"][name]]
@@ -139,5 +139,5 @@ def _check(episode: Episode, instance: Instance) -> None:
         parts = ", ".join([*other, *(["seed"] if episode.seed != instance.seed else [])])
         raise JudgingError(
             f"episode {episode.id} was played in another scene of {today.id}: {parts} differ\n"
-            "Remedy: judge it by the instance as it was then."
+            "Remedy: judge it by the version of the instance in which it was played."
         )

@@ -40,7 +40,7 @@ class Remark:
 
 @dataclass
 class Imported:
-    """Instances read from a path. Irregular documents were read nevertheless, refused ones were not. `files` counts both."""
+    """Instances read from a path; `files` counts all documents. `refused` documents are left out, irregular ones are not."""
 
     files: int = 0
     instances: dict[str, Instance] = field(default_factory=dict)
@@ -53,7 +53,7 @@ class Imported:
 
 
 def import_path(path: Path) -> Imported:
-    """Read a file, or all files of a folder and its subfolders; unreadable files of a folder are listed in `refused`.
+    """Read a file, or all files of a folder and its subfolders; unreadable files in a folder are listed in `refused`.
 
     Raises:
         InstanceError: If there is nothing to read, or `path` is a file that cannot be read.

@@ -1,6 +1,6 @@
 """Instances that come with the package, by name.
 
-They are MineExplorer's (MIT; see NOTICE in their folder) and the planner's (`interplay explore make --mode planner`).
+They come from MineExplorer (MIT; see NOTICE in their folder) and from our planner (`interplay explore make --mode planner`).
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def files_of(given: Iterable[str]) -> list[Path]:
 
 
 def load_each(given: Iterable[str]) -> tuple[dict[Path, Instance], dict[str, str]]:
-    """Read instances by names as for `files_of`; return file -> instance, and file or name -> error where reading failed."""
+    """Read the instances that `files_of` lists; return file -> instance, and file or name -> error where reading failed."""
     found, refused = dict[Path, Instance](), dict[str, str]()
     for name in given:
         try:

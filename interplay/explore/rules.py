@@ -65,7 +65,7 @@ class Rule:
 
 
 class Problem(NamedTuple):
-    """A mistake at a key such as `params.min_count`; a rule with a fatal mistake cannot be judged."""
+    """A mistake at a key such as `params.min_count`; a rule with a `fatal` mistake cannot be judged."""
 
     key: str
     text: str
@@ -106,7 +106,7 @@ def _at_least_one(key: str, value: Any) -> Iterable[Problem]:
     if not _is_whole(value):
         yield Problem(key, f"must be a whole number of at most {MOST_DIGITS} digits, got {value!r}", "write 1 or more")
     elif value == 0:
-        yield Problem(key, "is 0, which is always true", "write 1 or more", fatal=False)
+        yield Problem(key, "is 0, so the rule always holds", "write 1 or more", fatal=False)
     elif value < 0:
         yield Problem(key, f"must be 1 or more, got {value!r}", "write 1 or more")
 
@@ -188,7 +188,7 @@ def _box_problems(rule: Rule) -> Iterable[Problem]:
     sides = [high - low + 1 for low, high in zip(rule.params["min"], rule.params["max"], strict=True)]
     if min(sides) < 1:
         axes = " and ".join(axis for axis, side in zip("xyz", sides, strict=True) if side < 1)
-        yield Problem("params.max", f"lies below min in {axes}: the box holds no cell", "exchange those numbers")
+        yield Problem("params.max", f"lies below min in {axes}: the box holds no cell", "exchange min and max there")
         return
     is_walk = rule.type == "position_inside_box"
     if min(sides[::2] if is_walk else sides) < (LEAST_WALK if is_walk else LEAST_SIDE):
@@ -253,7 +253,7 @@ def cell(point: Sequence[float]) -> Cell:
 
 
 def turn_to(point: Sequence[float], target: Sequence[float], yaw: float) -> float:
-    """Degrees, 0 to 180, that a player at `point` must turn to face `target`; 0 right above or below it."""
+    """Degrees, 0 to 180, that a player at `point` must turn to face `target`; 0 exactly above or below it."""
     dx, dz = target[0] - point[0], target[2] - point[2]
     if dx == dz == 0:
         return 0.0
@@ -272,13 +272,13 @@ def _near(facts: Facts, params: Mapping[str, Any]) -> bool:
 
 
 def _published_target(facts: Facts, params: Mapping[str, Any]) -> Point:
-    """Return the target as the published checkers do: spawn plus target, without half a block."""
+    """Return the target as the published checkers do: spawn plus target, without adding half a block."""
     x, y, z = (s + t for s, t in zip(facts["spawn"], params["target"], strict=True))
     return x, y, z
 
 
 def _near_by_prompt(facts: Facts, params: Mapping[str, Any]) -> bool:
-    """Judge as the published prompt says: horizontal distance, and the whole tolerance to either side."""
+    """Judge as the published prompt says: by horizontal distance, and with the whole tolerance to the left and to the right."""
     feet, target = facts["feet"], _published_target(facts, params)
     near = math.hypot(target[0] - feet[0], target[2] - feet[2]) <= params["max_distance"]
     return near and turn_to(feet, target, facts["yaw"]) <= params["facing_tolerance"]
@@ -316,7 +316,7 @@ SEMANTICS: dict[str, Callable[[Facts, Mapping[str, Any]], bool]] = {
     "published-checker-2": _near_by_checker,
     "published-view": _near_by_view,
 }
-"""Name -> meaning of `position_near_with_facing`. Published programs read this rule in four ways, and all other rules alike."""
+"""Name -> meaning of `position_near_with_facing`. Published programs read this rule in four ways, other rules in one."""
 
 
 def _inside(point: Cell, facts: Facts, params: Mapping[str, Any]) -> bool:
@@ -358,8 +358,8 @@ def measured(rule: Rule, facts: Facts) -> tuple[float, ...]:
     """Return the numbers that a valid rule compares with its parameters, for people who ask why the rule holds or not.
 
     Returns:
-        `inventory_has`, counts in boxes and `x.event_at_least`: the count. `position_near_with_facing`: distance in blocks, and
-        degrees to turn. `position_inside_box`: the cell of the feet, from the origin. `x.visible`: distance of the nearest
+        For `inventory_has`, counts in boxes and `x.event_at_least`: the count. `position_near_with_facing`: distance in blocks,
+        and degrees to turn. `position_inside_box`: the cell of the feet, from the origin. `x.visible`: distance of the nearest
         thing in blocks, infinite if none is seen.
 
     >>> rule = Rule("x.event_at_least", {"event": "mined", "object": "sand", "min_count": 2})
@@ -382,10 +382,10 @@ def measured(rule: Rule, facts: Facts) -> tuple[float, ...]:
 
 
 def done_by_player(rule: Rule, start: Facts, now: Facts) -> bool:
-    """Whether the player, since the facts `start`, killed or mined at least as many as a `count_in_box_at_most` wants gone.
+    """Whether the player removed what a rule `count_in_box_at_most` wants gone; `start` has the facts of the beginning.
 
-    Monsters may also have burnt in sunlight or walked away. Single blocks and mobs are not followed: others of the same name
-    that the player mined or killed outside the box count, too.
+    Mobs may also have died or left by themselves. The player must have killed or mined at least as many as the rule demands;
+    mobs and blocks of the same name outside the box count, too.
     """
     event, name = ("killed" if rule.params["kind"] == "mob" else "mined"), rule.params["object"]
     done = num_events(now, event, name) - num_events(start, event, name)
@@ -442,8 +442,8 @@ class Progress:
     Attributes:
         milestones: Name -> rules of the milestone.
         reached: Name -> tick, in the order in which the milestones were reached.
-        by_player: Name -> whether `done_by_player` is true of all its rules `count_in_box_at_most`, for reached milestones with
-            such rules. The first call of `update` must have the facts of the episode's beginning.
+        by_player: Name -> whether `done_by_player` is true for all its rules `count_in_box_at_most`; it has only
+            reached milestones with such a rule. The first call of `update` must have the facts of the episode's beginning.
     """
 
     milestones: Mapping[str, Sequence[Rule]]
@@ -476,7 +476,7 @@ class Progress:
 
 
 def in_words(rule: Rule) -> str:
-    """Write one rule as a part of a sentence; missing parameters are not invented.
+    """Write one rule as a part of a sentence; a missing parameter is written as "?".
 
     >>> in_words(Rule("inventory_has", {"item": "oak_log", "min_count": 2}))
     'the player carries at least 2 oak log'

@@ -27,7 +27,7 @@ _AROUND = 24
 
 
 def stands(world: World, spawn: Point) -> tuple[Point, float]:
-    """Return the middle of the blocks around a player at `spawn`, from foot height up, and half of the blocks' extent."""
+    """Return the middle of the blocks that stand around a player at `spawn`, and half of their extent, both in blocks."""
     from blockworld.registry import AIR
 
     x, y, z = cell(spawn)

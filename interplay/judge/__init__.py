@@ -1,7 +1,7 @@
 """Judging: matches between two episodes, forms, answers, matchmaking.
 
-`Judging(archive, rng=...)` is the room. Its `serve` gives a judge the match whose answer is expected to tell most. `answer`
-adds an answer to the append-only log; `leaderboard` shows the ranking that follows from the log. Rooms inside: `serving`
+`Judging(archive, rng=...)` is the service. `serve` gives a judge the match whose answer is expected to be most informative.
+`answer` adds an answer to the append-only log; `leaderboard` computes the ranking from the log. Subpackages: `serving`
 (matches), `pairing` (which pair comes next), `entrants` (agents, videos and people that are ranked), `ratings`, `published`
 (data sets), `segments`. `form.py`, `rules.py` and `viewing.py` hold rules that need no database.
 """

@@ -1,4 +1,4 @@
-"""`Bans`: the service of bans. None of a banned judge's answers count, not even the earlier ones; nothing is deleted."""
+"""`Bans`: the service that bans judges. No answer of a banned judge counts, not even an earlier one; no answer is deleted."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class BanFileError(JudgingError):
 
 
 def read_banned(path: Path) -> list[str]:
-    """Return the workers that a file bans, in its order, each once (BanFileError if it cannot be read or is no such list)."""
+    """Return the ids of the workers that a file bans, in the file's order, without repeats (BanFileError if it is invalid)."""
     try:
         entries = json.loads(path.read_bytes())
     except OSError as error:
@@ -36,14 +36,12 @@ def read_banned(path: Path) -> list[str]:
     except (ValueError, RecursionError):
         raise BanFileError(f"{path}: is not JSON in UTF-8\n{_REMEDY}") from None
     if not isinstance(entries, list):
-        raise BanFileError(f"{path}: holds no list\n{_REMEDY}")
+        raise BanFileError(f"{path}: is not a list\n{_REMEDY}")
     workers: dict[str, None] = {}
     for number, entry in enumerate(entries, 1):
         worker = entry.get(_KEY, entry.get("worker_id")) if isinstance(entry, dict) else None
         if not isinstance(worker, str) or not worker.strip() or len(worker) > _MAX_CHARS or not worker.strip().isprintable():
-            raise BanFileError(
-                f"{path}: entry {number} has no {_KEY!r} that is a text; got {json.dumps(entry)[:80]}\n{_REMEDY}"
-            )
+            raise BanFileError(f"{path}: entry {number} has no text under {_KEY!r}; got {json.dumps(entry)[:80]}\n{_REMEDY}")
         workers[worker.strip()] = None
     return list(workers)
 
@@ -53,7 +51,7 @@ def banned_document(workers: Iterable[str]) -> str:
 
 
 def worker_of(judge: str, workers: dict[str, str]) -> str:
-    """Return the name of a judge in ban files: a worker id if there is one, else the judge's name on this server.
+    """Return the name that ban files use for a judge: the worker id if it is known, else the judge's name on this server.
 
     The worker id comes from a channel (`workers`: judge -> worker id), or from a data set (`NAME/worker`).
 
@@ -69,7 +67,7 @@ Change = Callable[[Session, str], bool]
 
 
 class BannedJudge(NamedTuple):
-    """A ban, with the judge's name in ban files and the number of the judge's answers."""
+    """A ban, with the name that ban files use for the judge, and the number of the judge's answers."""
 
     ban: Ban
     worker: str
@@ -83,7 +81,7 @@ class BanChange:
     Attributes:
         changed: Judge -> number of the judge's answers, for each judge whose state changed.
         unchanged: Judges who were in the requested state before.
-        unseen: Workers of the list who have given no answers on this server.
+        unseen: Workers in the list who have given no answers on this server.
     """
 
     changed: dict[str, int]
@@ -105,10 +103,10 @@ class Bans:
 
         Args:
             judges: Names as in the log, or worker ids.
-            listed: Workers of a published list; workers who never judged here are left out.
+            listed: Workers in a published list; workers who have never judged on this server are left out.
             dataset: Imported data set to which all these workers belong.
         Raises:
-            NotFoundError: If a name in `judges` belongs to nobody who has judged here; the text offers the nearest name.
+            NotFoundError: If nobody with a name in `judges` has judged on this server; the text offers the nearest name.
         """
         now = self._clock()
         ban = lambda session, judge: store.ban(session, judge=judge, reason=reason, now=now)  # noqa: E731

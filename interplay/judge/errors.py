@@ -26,7 +26,7 @@ class EveryPairTakenError(NothingToJudgeError):
 
 
 class VideosBeingMadeError(NothingToJudgeError):
-    """Videos of the episodes to compare are being made. With `is_held` they are made later, because people play now."""
+    """Videos of the episodes to compare are being made. If `is_held`, they are made later, because people are playing."""
 
     code = "videos_being_made"
 
@@ -84,7 +84,7 @@ class BannedError(JudgingError):
 
 
 class DailyLimitError(JudgingError):
-    """This judge, or this network address, has reached the limit of one day. The judge may return after `retry_after_s`."""
+    """This judge, or this network address, has reached its daily limit. The judge may return after `retry_after_s` seconds."""
 
     code = "daily_limit"
 
@@ -100,7 +100,7 @@ class StudyClosedError(JudgingError):
 
 
 class StudyFullError(JudgingError):
-    """The study has all its answers."""
+    """The study has as many answers as it asked for."""
 
     code = "study_full"
 
@@ -112,7 +112,7 @@ class QuotaReachedError(JudgingError):
 
 
 class TooEarlyError(JudgingError):
-    """The answer came before the judge could have watched the videos. It may be sent again after `retry_after_s`."""
+    """The answer came before the judge could have watched the videos. It may be sent again after `retry_after_s` seconds."""
 
     code = "too_early"
 

@@ -23,7 +23,7 @@ MAX_PROBLEM_CHARS = 2000
 PROBLEMS = {
     "does_not_play": "A video does not play",
     "broken_picture": "A picture is black, frozen or broken",
-    "not_alike": "The two do not show the same task or the same start",
+    "not_alike": "The two videos do not show the same task or the same start",
     "recognised": "I know who one of the players is",
     "unpleasant": "I would rather not watch this",
     "other": "Something else",
@@ -37,7 +37,7 @@ class Form:
     """A checked form.
 
     Attributes:
-        outcome: The overall answer, which alone changes ratings; about segments it may also be `na` (cannot tell).
+        outcome: The overall answer; no other answer changes ratings. For segments it may also be `na` (cannot tell).
         responses: Question id -> `{"left": bool, "right": bool}` (direct) or one of `COMPARATIVE_CHOICES`.
     """
 
@@ -49,7 +49,7 @@ class Form:
 
 @dataclass(frozen=True)
 class Watching:
-    """The viewing that is required before an answer, and the facts that the server knows about it.
+    """The viewing that is required before an answer, the seconds since serving, and the lengths of the videos.
 
     Attributes:
         min_share: Share of each video that must have been played, from 0 to 1.
@@ -74,7 +74,7 @@ def check_form(
     """Return the form if every field is valid. `responses` may repeat the overall question with the same answer as `outcome`.
 
     Args:
-        min_reason_chars: Least number of visible characters of a reason.
+        min_reason_chars: Smallest number of visible characters in a reason.
         watching: Required viewing, to which `viewing` is compared; None if no viewing is required.
         may_be_na: Whether `na` (cannot tell) is a valid outcome, as it is for segments.
     Raises:
@@ -106,7 +106,7 @@ def check_draft(draft: Any) -> dict[str, Any]:
 
 
 def check_problem(problem: Any) -> dict[str, str]:
-    """Return a valid report of a problem: its `kind`, one of `PROBLEMS`, and `words`, which only `other` requires.
+    """Return a valid report of a problem: its `kind` (a key of `PROBLEMS`), and `words`, required only for the kind `other`.
 
     Raises:
         InvalidAnswerError: If the report has faults; lists all of them.

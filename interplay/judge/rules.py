@@ -52,22 +52,22 @@ class Rules:
 
     Attributes:
         tasks: Task ids to judge; None for all that have agents to compare.
-        task_choice: `random` draws a task for every match, `fixed` draws one for every judge. People in a study cannot choose.
-        min_viewing_s: Seconds after serving before an answer of a person is accepted.
+        task_choice: `random` draws a task for each match, `fixed` one task for each judge. People in a study cannot choose.
+        min_viewing_s: Seconds from serving a match until an answer of a person is accepted.
         min_watched_share: How much of each video a person must have played before an answer counts, from 0 to 1.
         max_answers_per_judge: Limit of answers of one judge, checks included; None for no limit.
         max_answers_per_day: Limit of answers of a person in 24 hours; None for no limit.
         max_answers_per_address: Limit of answers from one network address in 24 hours; None for no limit.
-        target_answers: Number of counting answers at which the study is full; None for no limit.
+        target_answers: Number of answers that count at which the study is full; None for no limit.
         max_shows_of_pair: How often one judge may see the same two videos; None to repeat videos after all others were seen.
         max_answers_of_agents: Limit of answers of one judge about the same two agents in one task; None for no limit.
-        attention_every: Number of matches of which one, drawn by chance, is an attention check; None for no such checks.
-        attention_checks: Pairs for attention checks. For a task without such a pair, both sides show the same video.
-        repeat_every: Number of matches of which one repeats a pair of this judge with sides swapped; None for no repeats.
+        attention_every: One match in this number, drawn at random, is an attention check; None for no attention checks.
+        attention_checks: Pairs for attention checks. For a task that has no pair here, both sides show the same video.
+        repeat_every: One match in this number repeats a pair of this judge with sides swapped; None for no repeats.
         policy: Name of the pairing rule, from `judge.pairing`; `default` for the rule that was measured best.
         examples: Videos shown above the match.
         segments: Compare a few seconds of any two games of one task; None to compare whole games. Only a study may set it.
-        publish_every: Number of new counting answers after which public boards and counts change; 1 to change at once. Only
+        publish_every: Number of new answers that count after which public boards and counts change; 1: after each answer. Only
             the rules of the open room may set it, for the whole server.
     Raises:
         RulesError: If a value is outside its range, or if more than half of all matches are checks; the text names the value.
@@ -105,7 +105,7 @@ class Rules:
                 (
                     name,
                     (value := getattr(self, name)) is None or value >= smallest,
-                    f"{smallest} or more; leave it out for none",
+                    f"{smallest} or more; leave it out to turn it off",
                 )
                 for name, smallest in _SMALLEST.items()
             ),
@@ -115,7 +115,7 @@ class Rules:
         attention, repeat = self.attention_every, self.repeat_every
         if attention is not None and repeat is not None and 2 * (attention + repeat) > attention * repeat:
             raise RulesError(
-                f"attention_every {attention} and repeat_every {repeat} make checks of more than half of all matches, "
+                f"with attention_every {attention} and repeat_every {repeat}, more than half of all matches are checks: "
                 f"1/{attention} + 1/{repeat}; make one of them larger"
             )
         try:
@@ -154,7 +154,7 @@ class Rules:
 
 def _check_segments(table: Table, settings: Mapping[str, Any], part: Segments) -> None:
     if settings["tasks"] != (part.task,):
-        problem = f"names {', '.join(settings['tasks'])}, and segments are compared of one task, {part.task}"
+        problem = f"names {', '.join(settings['tasks'])}, but the segments are from one task, {part.task}"
         raise table.error("tasks", problem, "leave it out, or make a study for each task")
     for key in _WHOLE_GAMES_ONLY & settings.keys():
         raise table.error(key, "is about whole games, and this study compares segments", "leave it out")
@@ -165,7 +165,7 @@ _WHOLE_GAMES_ONLY = frozenset(
     {"task_choice", "max_shows_of_pair", "max_answers_of_agents", "attention_checks", "policy", "policy_options"}
 )
 _OF_SEGMENTS: Mapping[str, Any] = {"min_viewing_s": 2.0, "min_reason_chars": 0}
-"""Defaults of a study of segments: segments are short, and one sees why an answer was given, so no reason is required."""
+"""Defaults of a study of segments. Segments are short and show the reason of an answer, so no written reason is required."""
 _OPEN_ROOM_ONLY = frozenset({"publish_every", "max_answers_per_address"})
 _SMALLEST = {
     "max_answers_per_judge": 1,
@@ -203,7 +203,7 @@ def _examples(table: Table, key: str) -> tuple[Example, ...]:
         entry.nothing_else()
         if not example.video.startswith("/") or example.video.startswith("//"):
             problem = f"{example.video!r} is not an address on this server"
-            raise entry.error("video", problem, "begin it with /media/ or /static/; judges' pages load nothing else")
+            raise entry.error("video", problem, "begin it with /media/ or /static/; judges' pages load no other files")
         examples.append(example)
     return tuple(examples)
 
@@ -225,4 +225,4 @@ _READERS: dict[str, Callable[[Table, str], Any]] = {
 """Setting -> function that reads it."""
 
 OPEN_ROOM = Rules(max_answers_per_day=50, max_answers_per_address=200, publish_every=10)
-"""Rules of the open room, where anybody may judge. They limit how far one visitor can move ratings and see the effect."""
+"""Rules of the open room, where anybody may judge. They limit how much one visitor can change ratings and see the effect."""

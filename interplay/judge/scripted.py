@@ -18,7 +18,7 @@ class ScriptedJudge:
     Attributes:
         noise: Scale of the judge's errors as a share of the larger return. The judge prefers the left side with probability
             `1 / (1 + exp(-(left - right) / (noise * max(|left|, |right|, 1))))`.
-        draw_margin: Returns closer than this share of the larger one are called a draw.
+        draw_margin: If the returns differ by at most this share of the larger return, the answer is a draw.
     """
 
     name: str

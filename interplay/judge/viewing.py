@@ -1,7 +1,7 @@
 """Read the viewing reports of judges' pages (`Answer.viewing`). Pure functions.
 
-They say how much of each video was played and whether that is possible. They also convert a report to events of the published
-format and to numbers for a table. A report comes from a page, so it may hold anything; invalid parts are left out.
+The functions compute how much of each video was played and whether that is possible. They also convert a report to events of
+the published format and to numbers for a table. A report may hold anything; invalid parts are left out.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def watched_shares(viewing: Mapping[str, Any], lengths: Lengths | None = None) -
 
 
 def implausible(viewing: Mapping[str, Any], elapsed_s: float) -> str:
-    """Say what is impossible in a report that came `elapsed_s` after serving; empty if everything is possible.
+    """Describe what is impossible in a report that came `elapsed_s` after serving; empty if everything is possible.
 
     >>> side = {"length_s": 100, "watched_s": 100}
     >>> implausible({"left": side, "right": side}, 30), implausible({"left": side, "right": side}, 3)
@@ -72,7 +72,7 @@ def _number(side: Any, name: str) -> float:
 
 
 def published_events(viewing: Mapping[str, Any], *, served_ms: int, videos: tuple[str, str]) -> list[dict[str, Any]]:
-    """Return the published `VIDEO_EVENTS` of an answer given here: the first start, each start, and each quarter reached.
+    """Convert a report to events of the published format: the first start, each start, and each quarter that was reached.
 
     Both videos play together, so each event is listed for both. Pauses, jumps, steps and speeds have no published name; only
     `viewing` itself holds them.

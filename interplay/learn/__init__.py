@@ -1,8 +1,8 @@
 """Train agents on recorded episodes (behaviour cloning, offline reinforcement learning) or by playing.
 
-`train(archive, DQNConfig(task="atari/space_invaders"), "my-dqn")` reads the catalogue, learns, and leaves a policy that every
-other room knows as the agent `my-dqn`. `reading` and `transitions` turn episodes into transitions. Each algorithm is a file in
-`algorithms` with a class of settings in `settings`. `harness` has the parts that all runs share.
+`train(archive, DQNConfig(task="atari/space_invaders"), "my-dqn")` reads the catalogue, learns, and leaves a policy that
+all of Interplay knows as the agent `my-dqn`. `reading` and `transitions` turn episodes into transitions. Each algorithm is a
+file in `algorithms` with a class of settings in `settings`. `harness` has the parts that all runs share.
 `practise(archive, PPOConfig(...), "my-ppo")` plays and learns (`online`). PyTorch is imported only when a run starts.
 """
 

@@ -100,7 +100,7 @@ class RunConfig:
         if self.observation not in pipeline_names():
             raise unknown_name("observation pipeline", self.observation, pipeline_names())
         if not self.hidden or any(not 1 <= units <= 65_536 for units in self.hidden):
-            raise ConfigError(f"hidden must be numbers of units from 1 to 65536, at least one, got {list(self.hidden)!r}")
+            raise ConfigError(f"hidden must be one or more numbers of units from 1 to 65536, got {list(self.hidden)!r}")
 
     def fixed(self) -> dict[str, Any]:
         """The settings that decide what is learned, as JSON values; a stopped run continues only if these are unchanged."""
@@ -184,9 +184,9 @@ class TrainingConfig(RunConfig):
         if self.actor == "any":
             object.__setattr__(self, "actor", None)
         if self.reward is not None and not self.uses_reward:
-            raise ConfigError(f"{self.algorithm} imitates and learns from no reward; leave out reward")
+            raise ConfigError(f"{self.algorithm} imitates and does not learn from rewards; leave out reward")
         if not self.offsets or any(not 0 <= offset <= 3 for offset in self.offsets):
-            raise ConfigError(f"offsets must be frames from 0 to 3, at least one, got {list(self.offsets)!r}")
+            raise ConfigError(f"offsets must be one or more frames from 0 to 3, got {list(self.offsets)!r}")
 
 
 def _check_range(item: Field[Any], value: Any) -> None:

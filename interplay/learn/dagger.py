@@ -10,8 +10,8 @@ With an agent as expert, labels are part of the episodes: the learner owns the s
 that the expert would have taken. With people as experts, the learner shares a wheel with a person; the person's actions after
 taking over are the labels ("HG-DAgger", Kelly et al. 2019, without its measure of risk).
 
-Differences from the paper: each policy is trained from fresh weights. The paper returns the best policy; here the last one is
-not said to be the best, because agents are compared on held-out seeds. A decision of the learner may last several steps; its
+Differences from the paper: each policy is trained from fresh weights. The paper returns the best policy; here no policy
+is called the best, because agents are compared on held-out seeds. A decision of the learner may last several steps; its
 label is the action that the expert would have taken for most of these steps, as for demonstrations.
 """
 
@@ -43,7 +43,7 @@ from interplay.tasks import Task, find
 
 _LOOK_EVERY_S = 2.0
 _WORLDS = 6
-"""Part of a generator's seed: for the draws of worlds' seeds and of the players in these worlds."""
+"""Part of the seed of the generators that draw the worlds' seeds and the players' random choices."""
 
 Report = Callable[[str, int, int], None]
 """Called with the name of the present work, the amount done, and the total amount."""
@@ -104,7 +104,7 @@ def dagger(
         say: Is called with instructions to people, if people are the expert.
         pause: Waits a moment before the run looks again for new games of people.
     Raises:
-        ConfigError: If the name cannot be used, another process is at the run, or it was begun with other settings.
+        ConfigError: If the name cannot be used, another process works on the run, or the run was begun with other settings.
         AgentError: If the expert cannot play the task, or cannot be asked for labels.
         TransitionError: If people have not played yet and the run does not wait for them.
         MissingTorchError: If PyTorch is missing; the text has the command that installs it.
@@ -159,12 +159,12 @@ def _begun(folder: Path, config: DaggerConfig, name: str) -> list[Round]:
         except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
             raise ConfigError(
                 f"{folder / 'rounds.json'} is damaged: {type(error).__name__}: {error}\n"
-                "Put it back from a copy, or choose another name; the games and the agents of its rounds are there."
+                "Put it back from a copy, or choose another name; the games and the agents of its rounds are kept."
             ) from None
         if len(rounds) > config.rounds:
             raise ConfigError(
-                f"the run {name!r} in {folder} is in round {len(rounds)}, and rounds is {config.rounds} now; "
-                "its agents stay\n"
+                f"the run {name!r} in {folder} is in round {len(rounds)}, but rounds is {config.rounds} now; "
+                "the agents of its rounds are kept\n"
                 f"Ask for {len(rounds)} rounds or more, or choose another name."
             )
     write_json(folder / "config.json", config.to_json(), indent=2)
@@ -235,8 +235,8 @@ def _people_play(
 
 
 def _people_in(archive: Archive, task: Task, config: DaggerConfig, one: Round) -> list[Episode]:
-    """People's games of a round, oldest first, without held-out seeds: in round 1 games in which no agent acted in the seat,
-    later games in which the round's player acted in it, too."""
+    """People's games of a round, oldest first, without held-out seeds. In round 1, no agent may have acted in the seat.
+    In later rounds, the round's player must have acted in the seat, too."""
     seat = config.seat or task.seats[0]
     found = archive.episodes(task=task.id, actor=config.actor or "human", where=list(config.where))
     games = []
@@ -249,7 +249,7 @@ def _people_in(archive: Archive, task: Task, config: DaggerConfig, one: Round) -
 
 
 def _decisions_of_people(episode: Episode, seat: str, actor: str | None, skip: int) -> int:
-    """Number of decisions of an episode in all of whose steps a person acted."""
+    """Number of decisions of an episode in which a person acted at every step."""
     names: dict[Owner, int] = {}
     ended = episode.ended(seat)
     owners = stream_of(episode, seat, ended, starts_of(ended[0], skip), names)["owners"]

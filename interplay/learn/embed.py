@@ -79,7 +79,7 @@ class Embedded:
 
 
 def recordings_in(folder: Path) -> list[Source]:
-    """Videos in and below a folder, and labels (`.jsonl`) without a video, to be reported; sorted; `EmbedError` if empty."""
+    """Videos in and below a folder, sorted; labels (`.jsonl`) without a video, too, to report them. `EmbedError` if empty."""
     found = {path.with_suffix("") for path in visible((*folder.rglob("*.mp4"), *folder.rglob("*.jsonl")), folder)}
     if not found:
         what = "has no videos (.mp4)" if folder.is_dir() else "is not a folder"

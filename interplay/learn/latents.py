@@ -1,6 +1,6 @@
 """Transitions with embeddings as observations: each step of an episode is a decision and has the latent of its picture.
 
-`interplay demos embed` writes one shard for each episode. Shards are memory-mapped there, so that a batch reads only its part.
+`interplay demos embed` writes one shard for each episode. Shards are memory-mapped, so that a batch reads only its part.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Shards:
     Args:
         parts: Latents of each episode, float32, shape (T + 1, hidsize); or shape (T, hidsize) for a recording without a picture
             after its last action: then the last latent is used twice.
-        lengths: T + 1 of each episode.
+        lengths: Number of latents of each episode: T + 1.
     """
 
     dtype = np.dtype(np.float32)

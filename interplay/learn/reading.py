@@ -46,7 +46,7 @@ def load(
     A recording has native frames, each with an action and a reward; a network decides once in `frame_skip` (4) frames.
     The decision at step t has the pipeline's observation of step t. Its label is the action held for most of steps t to t + 3
     (ties: the action pressed first), because people press keys at any frame. Its reward is the sum over the same steps.
-    The last decision of an episode is kept although it has fewer steps; its next observation is the one after the last step.
+    The last decision of an episode is kept although it has fewer steps; its next observation follows the last step.
     At an offset above 0, an additional first decision sees the first frame and lasts to the offset, or to the end of a shorter
     episode. So each stream has all rewards and the end of its episode.
 
@@ -108,7 +108,7 @@ def by(actor: str | None, data: Transitions) -> Transitions:
 
 
 def held_actions(actions: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """Label of each decision, int64: the action held for most of its steps; of equally long ones the first.
+    """Label of each decision, int64: the action held for most of its steps; if two are held equally long, the first.
 
     Args:
         actions: int, shape (T,).
@@ -177,7 +177,7 @@ def _write(episodes: Sequence[Episode], folder: Path, asked: dict[str, Any], on_
         if not is_disk_full(error):
             raise
         raise TransitionError(
-            f"the disk is full: there is no room in {folder.parent} for what is read of {len(episodes)} episodes\n"
+            f"the disk is full: there is no room in {folder.parent} for the data of {len(episodes)} episodes\n"
             "Free some space, or learn from fewer episodes (--where, --actor); what was written is removed again."
         ) from error
     finally:
@@ -296,15 +296,15 @@ def _write_pictures(
 
 
 def _frames(episode: Episode, seat: str | None, num_steps: int, view: Pipeline) -> Iterator[Frame]:
-    """Yield the frames that a pipeline needs: those of the first `num_steps` steps, and the one after them."""
+    """Yield the frames that a pipeline needs: the frames of the first `num_steps` steps and the next frame."""
     if view.looks_at == "view":
         yield from episode.observed.passing(0, num_steps + 1)
         return
     space = episode.header.observation_space
     if space is None:
         raise TransitionError(
-            f"episode {episode.id} of {episode.task_id} keeps no numbers, only what was seen; "
-            f"the pipeline {view.name!r} needs numbers\nChoose one of pictures, such as dqn."
+            f"episode {episode.id} of {episode.task_id} keeps pictures but no numbers; "
+            f"the pipeline {view.name!r} needs numbers\nChoose a pipeline of pictures, such as dqn."
         )
     seats = episode.header.seats
     seat = seat or seats[0]
@@ -319,7 +319,7 @@ def _frames(episode: Episode, seat: str | None, num_steps: int, view: Pipeline) 
             ) from None
         if not np.isfinite(numbers).all():
             raise TransitionError(
-                f"episode {episode.id} of {episode.task_id} has NaN or an infinite number in what was seen at step {step}\n"
+                f"episode {episode.id} of {episode.task_id} has NaN or an infinite number in the observation of step {step}\n"
                 f"Mend the environment and record again, or leave such episodes out:  --where 'seed != {episode.seed}'"
             )
         yield Frame(numbers)
@@ -352,7 +352,7 @@ class _Pictures:
         elif picture.shape != self.shape:
             raise TransitionError(
                 f"the episodes show pictures of different sizes, {self.shape} and {picture.shape}\n"
-                "Learn from those of one version of the task, or choose a pipeline that scales them, such as dqn."
+                "Learn from episodes of one version of the task, or choose a pipeline that scales them, such as dqn."
             )
         data = memoryview(picture.tobytes())
         position = place * self._size

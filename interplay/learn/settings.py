@@ -1,8 +1,8 @@
 """The settings of each algorithm, and presets of published settings. The first line of a class is the help of its command.
 
 `paper` is Table 7 of Gerstgrasser, Trivedi & Parkes 2022 (CrowdPlay, ICLR); what the table leaves open is d3rlpy's default.
-`code` is their published program (`offline/offline-atari.py`), which differs: every batch has 256 decisions, targets follow
-every 2,500 updates, "DQN" is Double DQN, and a recording is read at one offset unless asked otherwise.
+`code` is their published program (`offline/offline-atari.py`), which differs: every batch has 256 decisions, targets are
+updated every 2,500 updates, "DQN" is Double DQN, and a recording is read at one offset unless asked otherwise.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class BCConfig(TrainingConfig):
     before_weight: float = setting(1.0, "Weight of an agent's decision shortly before a person took over.", low=0, high=1e6)
     rest_weight: float = setting(1.0, "Weight of every other decision.", low=0, high=1e6)
     before_steps: int = setting(60, "Steps before a takeover that count as shortly before it.", low=0, high=10**9)
-    equal_shares: bool = setting(False, "Give the decisions that people took over as much weight as all others together.")
+    equal_shares: bool = setting(False, "Weigh all decisions after takeovers as much as all other decisions together.")
 
     @classmethod
     def fast(cls, task: str, **settings: Any) -> Self:
@@ -94,10 +94,10 @@ class CloneConfig(TrainingConfig):
     blocks: int = setting(2, "Residual blocks of each stack.", low=0, high=20)
     features: int = inherited(RunConfig, "features", 256)
     hidden: tuple[int, ...] = setting((1024, 1024, 1024), "Units of the hidden layers, for embeddings.")
-    mask_camera: bool = setting(False, "Learn the camera only from decisions in which it turns.")
-    escape_weight: float = setting(1.0, "How much more a decision counts that presses ESC.", above=0, high=1e6)
-    entropy_weight: float = setting(0.0, "Weight of the entropy, which is to be large.", low=0, high=1000)
-    l2_weight: float = setting(0.0, "Weight of half the sum of the squares of all weights.", low=0, high=1000)
+    mask_camera: bool = setting(False, "Learn the camera only from decisions whose buttons turn it.")
+    escape_weight: float = setting(1.0, "Weight of a decision that presses ESC, relative to others.", above=0, high=1e6)
+    entropy_weight: float = setting(0.0, "Weight of the entropy; more entropy means more varied choices.", low=0, high=1000)
+    l2_weight: float = setting(0.0, "Weight of the penalty: half the sum of the network's squared weights.", low=0, high=1000)
     every: int = setting(1, "Learn from every N-th decision.", low=1, high=10_000)
     skip_still: bool = setting(False, "Leave out decisions in which nothing was done.")
     shift: int = setting(0, "Move pictures by up to N pixels at random.", low=0, high=20)
@@ -105,7 +105,7 @@ class CloneConfig(TrainingConfig):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.channels or any(not 1 <= one <= 4096 for one in self.channels):
-            raise ConfigError(f"channels must be numbers from 1 to 4096, at least one, got {list(self.channels)!r}")
+            raise ConfigError(f"channels must be one or more numbers from 1 to 4096, got {list(self.channels)!r}")
         if self.embeddings is not None and (self.offsets != (0,) or self.shift):
             raise ConfigError(
                 "offsets and shift are for pictures, and embeddings have none\nLearn without them: every step is a decision."
@@ -126,7 +126,7 @@ class DaggerConfig(BCConfig):
     rounds: int = setting(5, "Rounds; each makes an agent of its own.", low=1, high=1000, is_free=True)
     labels: int = setting(1000, "Decisions in each round for which the expert says what to do.", low=1, high=10**9)
     expert_share: float = setting(
-        0.0, "Share of the decisions that the expert makes itself in round 2; in round n to the power of n - 1.", low=0, high=1
+        0.0, "Share of decisions by the expert in round 2; in round n, this share to the power of n - 1.", low=0, high=1
     )
     wait: bool = setting(True, "Wait until people have played enough; else continue with the games so far.", is_free=True)
     url: str = setting("http://127.0.0.1:8000", "Address of the server on which people play.", is_free=True)
@@ -135,7 +135,7 @@ class DaggerConfig(BCConfig):
         super().__post_init__()
         for name in ("where", "equal_shares"):
             if getattr(self, name) and not self.by_person:
-                raise ConfigError(f"{name} is for people's games, and here {self.expert!r} says what to do; leave it out")
+                raise ConfigError(f"{name} is only for people as experts, but the expert is {self.expert!r}; leave it out")
 
     @property
     def by_person(self) -> bool:
@@ -152,7 +152,7 @@ class OfflineConfig(TrainingConfig):
     learning_rate: float = inherited(RunConfig, "learning_rate", 6.25e-5)
     gamma: float = setting(0.99, "Discount factor of each decision.", low=0, high=1)
     critics: int = setting(1, "Number of value networks; targets take the lowest value.", low=1, high=100)
-    reward_scale: float = setting(1.0, "Rewards are multiplied by it.", above=0, high=1e9)
+    reward_scale: float = setting(1.0, "Number by which rewards are multiplied.", above=0, high=1e9)
     reward_clip: float = setting(
         0.0, "Clip the reward of each decision to plus or minus this; 0 for no limit.", low=0, high=1e9
     )
@@ -213,8 +213,8 @@ class IQNConfig(ValueConfig):
     }
 
     quantiles: int = setting(64, "Quantiles drawn for each decision of a batch.", low=1, high=4096)
-    greedy_quantiles: int = setting(32, "Quantiles whose mean the policy acts on.", low=2, high=4096)
-    embedding: int = setting(64, "Cosines that a quantile is embedded in.", low=1, high=4096)
+    greedy_quantiles: int = setting(32, "Quantiles whose mean the policy uses to choose an action.", low=2, high=4096)
+    embedding: int = setting(64, "Number of cosines in the embedding of a quantile.", low=1, high=4096)
 
 
 @dataclass(frozen=True)
@@ -241,11 +241,11 @@ class IQLConfig(OfflineConfig):
     batch_size: int = inherited(RunConfig, "batch_size", 256)
     learning_rate: float = inherited(OfflineConfig, "learning_rate", 3e-4)
     critics: int = inherited(OfflineConfig, "critics", 2)
-    expectile: float = setting(0.7, "Which expectile of the values of its actions is the value of a state.", above=0, high=1)
-    sharpness: float = setting(3.0, "How much more a better action is imitated (beta in the paper).", low=0, high=1000)
+    expectile: float = setting(0.7, "Expectile of the taken actions' values that is the value of a state.", above=0, high=1)
+    sharpness: float = setting(3.0, "How strongly imitation prefers better actions (beta in the paper).", low=0, high=1000)
     max_weight: float = setting(100.0, "Largest weight of an imitated action.", above=0, high=1e9)
     target_rate: float = setting(
-        0.005, "How far the target networks move to the value networks at each update.", above=0, high=1
+        0.005, "Share by which target networks approach the value networks at each update.", above=0, high=1
     )
     temperature: float = inherited(TrainingConfig, "temperature", 1.0)
 
@@ -261,7 +261,7 @@ class RewardConfig(RunConfig):
     makes: ClassVar[tuple[str, str]] = "reward", "rewards"
 
     study: str | None = setting(
-        None, "Learn from what a study of segments was answered, and let the reward say what it asks next."
+        None, "Learn from the answers of a study of segments; the reward then chooses what it asks next."
     )
     judges: str = setting("people", "Whose answers: people, models or all.", choices=("people", "models", "all"))
     updates: int = setting(2000, "Gradient steps.", low=1, high=10**9)
@@ -270,7 +270,7 @@ class RewardConfig(RunConfig):
     hidden: tuple[int, ...] = inherited(RunConfig, "hidden", (64, 64))
     batch_size: int = setting(32, "Pairs per gradient step.", low=1, high=65_536)
     members: int = setting(3, "Number of networks; where they disagree, the reward is unsure.", low=1, high=100)
-    samples: int = setting(32, "Decisions of each game that are looked at to compare a pair.", low=1, high=10_000)
+    samples: int = setting(32, "Number of decisions of each game that are used to compare a pair.", low=1, high=10_000)
     validation: float = setting(0.2, "Share of the worlds (seeds) held out to measure.", low=0, high=0.9)
 
 
@@ -289,15 +289,15 @@ class PPOConfig(RunConfig):
         "control": {"observation": "state", "steps": 100_000, "learning_rate": 1e-3, "batch_size": 128, "epochs": 10},
     }
 
-    seat: str | None = setting(None, "Leave it out: every seat of the task is played and learned from.")
+    seat: str | None = setting(None, "Not allowed: one network plays every seat and learns from all.")
     steps: int = setting(
         1_000_000, "Decisions to learn from, of all games and seats; the last round is played to its end.", low=1, high=10**12
     )
     games: int = setting(8, "Games that are played at once.", low=1, high=10_000)
-    horizon: int = setting(128, "Decisions of each seat in a round, after which is learned from them.", low=1, high=1_000_000)
-    workers: int = setting(1, "Processes that play, the one that learns among them.", low=1, high=1000)
-    epochs: int = setting(4, "How often each decision of a round is learned from.", low=1, high=1000)
-    batch_size: int = setting(256, "Decisions per gradient step, about: a round is cut into equal parts.", low=1, high=65_536)
+    horizon: int = setting(128, "Decisions of each seat in a round, after which the network learns.", low=1, high=1_000_000)
+    workers: int = setting(1, "Processes that play games, including the process that learns.", low=1, high=1000)
+    epochs: int = setting(4, "How often the network learns from each decision of a round.", low=1, high=1000)
+    batch_size: int = setting(256, "Rough number of decisions per gradient step: rounds are cut evenly.", low=1, high=65_536)
     learning_rate: float = inherited(RunConfig, "learning_rate", 2.5e-4)
     schedule: str = setting(
         "linear",
@@ -311,7 +311,7 @@ class PPOConfig(RunConfig):
     clip_values: bool = setting(False, "Clip the change of values in the same way.")
     value_weight: float = setting(0.5, "Weight of the values' loss.", low=0, high=1e6)
     entropy_weight: float = setting(0.01, "Weight of the entropy, which keeps actions varied.", low=0, high=1e6)
-    max_gradient: float = setting(0.5, "Longest gradient; longer ones are shortened to it.", above=0, high=1e9)
+    max_gradient: float = setting(0.5, "Largest norm of a gradient; longer gradients are scaled down to it.", above=0, high=1e9)
     reward: str | None = inherited(TrainingConfig, "reward", None)
     reward_scale: float = inherited(OfflineConfig, "reward_scale", 1.0)
     reward_clip: float = inherited(OfflineConfig, "reward_clip", 0.0)

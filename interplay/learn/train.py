@@ -150,7 +150,7 @@ def reward_of(archive: Archive, name: str, task: Task, seats: Sequence[str]) -> 
     for what, values in {"task": [task.id], "seat": seats}.items():
         if reward.description[what] not in values:
             raise RewardError(
-                f"reward {name!r} is of {what} {reward.description[what]}, and this run of {' and '.join(values)}"
+                f"reward {name!r} is of {what} {reward.description[what]}, but this run is of {' and '.join(values)}"
             )
     return reward
 
@@ -223,7 +223,7 @@ def model_folder(archive: Archive, name: str) -> Path:
     if name in BUILTIN:
         raise ConfigError(f"{name!r} is a built-in agent; choose another name for the policy")
     if name in RESERVED:
-        raise ConfigError(f"{name!r} stands for a kind of player where episodes are chosen; choose another name for the policy")
+        raise ConfigError(f"{name!r} is a word of --actor that chooses episodes; choose another name for the policy")
     return archive.root / "models" / name
 
 
@@ -248,17 +248,17 @@ def claimed(folder: Path, name: str, *, resume: bool, what: str = "policy", last
     """Lock a run's folder for this process while the block runs; an empty folder is removed again.
 
     Raises:
-        ConfigError: If there is a policy or an unfinished run of that name, a resumed run has ended, or another process is at
-            this run.
+        ConfigError: If there is a policy or an unfinished run of that name, a resumed run has ended, or another process works
+            on this run.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise RunError(
-            f"{folder} cannot be made: {error.strerror}\nChoose another data folder (--data), or let it be written to."
+            f"{folder} cannot be made: {error.strerror}\nChoose another data folder (--data), or make it writable."
         ) from error
     lock = folder / ".lock"
-    busy = f"another process is at the run {name!r} in {folder}\nWait until it ends, or choose another name."
+    busy = f"another process works on the run {name!r} in {folder}\nWait until it ends, or choose another name."
     with alone(lock, otherwise=ConfigError(busy)):
         try:
             _check_run(folder, name, resume=resume, what=what, last=last)

@@ -56,7 +56,7 @@ class Owner(NamedTuple):
 
 @dataclass(frozen=True)
 class Transitions:
-    """N decisions. A decision lasts `held` steps: its action is repeated in these steps, and its reward is the sum of theirs.
+    """N decisions. A decision lasts `held` steps: its action is repeated, and its reward is the sum of the steps' rewards.
 
     The decisions of one episode at one offset are a stream: their pictures follow one another, and one more picture shows the
     end. So the next observation of a decision is the observation of the following decision. A stack has the last pictures up to
@@ -139,7 +139,7 @@ class Transitions:
         return dict(Counter(taken).most_common())
 
     def of(self, actor: str) -> Self:
-        """Return the decisions in all of whose steps this actor acted: a name or a kind (`human`, `agent`, `model`).
+        """Return the decisions in which this actor, given by name or kind (`human`, `agent`, `model`), acted at every step.
 
         Other decisions are left out, which leaves gaps; the next observations stay available.
         """
@@ -147,7 +147,7 @@ class Transitions:
         return self.only(np.isin(self.owners, codes))
 
     def labelled(self, expert: str) -> Self:
-        """Return the decisions for which this expert was asked, and the decisions in all of whose steps it acted itself."""
+        """Return the decisions for which this expert was asked, and the decisions in which it acted itself at every step."""
         is_asked = self.labels >= 0
         acted = np.isin(self.owners, [code for code, owner in enumerate(self.names) if owner.name == expert])
         return replace(self, actions=np.where(is_asked, self.labels, self.actions)).only(is_asked | acted)

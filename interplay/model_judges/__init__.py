@@ -1,12 +1,12 @@
 """Model judges: models that say which of two episodes people would prefer. Their answers are kept apart from those of people.
 
-The BEDD paper proposes automated evaluation in addition to people's (section 2.2). Here such a judge is calibrated on people's
-answers before it is used (`calibrate`), and then answers every pair with its expectation (`answer_all`). The log names it
-`model:NAME`, with judge kind `model`. Its answers have their own board and do not count for people's ratings.
+The BEDD paper proposes automated evaluation in addition to people's (section 2.2). Here a model judge is calibrated on people's
+answers before it is used (`calibrate`). It then answers every pair with the most probable answer (`answer_all`). In the log its
+name is `model:NAME` and its judge kind is `model`. Its answers have their own board and do not count for people's ratings.
 
 `features.py` finds the episodes and describes them in numbers, `preference.py` is the model, and `outcomes.py` scores its
-probabilities. `calibration.py` measures the model on answers that `cross_validation.py` held out, `saving.py` counts the
-answers that the model saves, and `learning.py` makes a `TaskJudge` of all that. `vision.py` asks a vision-language model
+predictions. `calibration.py` measures the model on answers that `cross_validation.py` held out, `saving.py` counts the
+answers that the model saves, and `learning.py` makes a `TaskJudge` of all this. `vision.py` asks a vision-language model
 instead. `answering.py` lets both kinds of judge answer; `agreement.py` compares logged answers with people's.
 """
 

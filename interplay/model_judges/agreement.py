@@ -1,7 +1,7 @@
 """Agreement of a judge with people: how often a judge's logged answer equals people's answers about the same two videos.
 
 This is for judges that were not fitted to people's answers, such as a vision model. No answers are held out: each answer by
-people is compared with the judge's, if the judge answered the same pair of episodes. A judge that has learnt from these
+people is compared with the judge's answer about the same pair of episodes, if there is one. A judge that has learnt from these
 answers would look better here than it is.
 """
 
@@ -40,7 +40,7 @@ class Agreement:
         num_pairs: Number of pairs of episodes that both the judge and people answered.
         accuracy: Share of people's answers that equal the judge's; its interval treats answers as independent.
         side_accuracy: The same, only where both people and the judge named a side; 0.5 is chance.
-        num_certain: Number of people's answers compared with an answer without probabilities, which counts as certain.
+        num_certain: Number of people's answers compared with a judge's answer without probabilities, which counts as certain.
         saving: As in `Calibration`; the judge's expectation about two agents counts as `VIRTUAL_ANSWERS` answers.
     """
 
@@ -102,14 +102,14 @@ def agreement_with_people(
 
 
 def _probabilities(opinion: LoggedOpinion) -> Array:
-    """Return probabilities of left, draw and right as shown, shape (3,); without any, the judge's outcome has probability 1."""
+    """Return probabilities of left, draw and right as shown, shape (3,); if the judge gave none, 1 for its outcome."""
     if opinion.probabilities is None:
         return np.eye(3)[OUTCOMES.index(opinion.pair.outcome)]
     return np.array([opinion.probabilities[outcome] for outcome in OUTCOMES])
 
 
 def _turned(opinion: LoggedOpinion) -> Array:
-    """Return the probabilities with the sides ordered so that the episode with the lesser id is left."""
+    """Return the probabilities with the sides ordered so that the episode with the smaller id is on the left."""
     p = _probabilities(opinion)
     return p[::-1] if outcomes.is_turned(opinion.pair) else p
 
@@ -155,7 +155,7 @@ class MeasuredJudge(NamedTuple):
 
 
 class LoggedJudges:
-    """Model judges in the log that have not learnt from people's answers; each is measured once until its task's log changes.
+    """Model judges in the log that have not learnt from people's answers; a judge is measured again only after new answers.
 
     Safe to share between threads.
     """
@@ -168,7 +168,7 @@ class LoggedJudges:
         self._measured: dict[tuple[str, str], tuple[LogState, MeasuredJudge]] = {}
 
     def measure(self, name: str | None = None) -> list[MeasuredJudge]:
-        """Compare all these judges, or those called `name`, with all of people's answers; one result for each name and task."""
+        """Compare all these judges, or the judges called `name`, with all answers of people; one result per name and task."""
         with self._archive.database.read() as session, self._lock:
             state = log_state(session)
             if state != self._state:

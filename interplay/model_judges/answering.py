@@ -21,7 +21,7 @@ from interplay.store.judging.model_judges import ModelAnswer
 
 
 class Answered(NamedTuple):
-    """Number of a judge's new answers, and of pairs that the judge cannot tell apart."""
+    """Number of a judge's new answers, and of pairs whose episodes the judge cannot tell apart."""
 
     num_new: int
     num_undecided: int
@@ -37,7 +37,7 @@ def answer_all(
 ) -> Answered:
     """Log, under `model:NAME`, a judge's expected answer about every pair of episodes that could be shown.
 
-    The judge gives no answer about a pair that it cannot tell apart, because left or right would be chance.
+    The judge gives no answer about a pair if it cannot tell the episodes apart, because it could only guess.
 
     Raises:
         ModelJudgeError: If there is no pair of videos, or if the judge has learnt nothing.
@@ -96,7 +96,7 @@ def answer_by_looking(
     """Let a vision judge answer pairs that it has not answered yet, in random order; return the number of new answers.
 
     Each answer is logged at once, so that an interruption loses nothing and the next call continues. A pair without a usable
-    answer is counted and skipped; the next call asks about it again.
+    answer is skipped; the next call asks about it again.
 
     Raises:
         ModelJudgeError: If there is no pair of videos, or if a judge of this name has learnt from people's answers.
@@ -105,7 +105,7 @@ def answer_by_looking(
     check_name(name)
     if has_learnt(archive.root, name, task):
         raise ModelJudgeError(
-            f"{MODEL_PREFIX}{name} is a judge that learnt from people's answers about {task}; a judge that looks needs "
+            f"{MODEL_PREFIX}{name} is a judge that learnt from people's answers about {task}; a vision judge needs "
             "another name\nChoose one:  --name eye"
         )
     judge = MODEL_PREFIX + name
@@ -127,7 +127,7 @@ def answer_by_looking(
         with archive.database.write() as session:
             answers_store.add_model_answers(session, judge=judge, task=task, answers=[answer], now=now())
     if failures and len(failures) == len(drawn):
-        raise VisionJudgeError(f"none of {len(drawn)} pairs got a usable answer; the first:\n{failures[0]}")
+        raise VisionJudgeError(f"none of {len(drawn)} pairs got a usable answer; the first error:\n{failures[0]}")
     return len(drawn) - len(failures)
 
 

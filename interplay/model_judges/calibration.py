@@ -45,14 +45,14 @@ class FactorAgreement:
     num_answers: int
     agreement: float
     commonest: float
-    """Share of people's most frequent answer; a judge that always gives this answer would reach it."""
+    """Share of people's most frequent answer; a judge that always gives this answer would reach this share."""
     people_agree: float | None
     num_people_pairs: int
 
 
 @dataclass(frozen=True)
 class Split:
-    """Quality of the predictions made in one way; fields as in `Calibration`, over the answers that were predicted."""
+    """Quality of the predictions made in one way; fields as in `Calibration`, for the answers that were predicted."""
 
     num_answers: int
     accuracy: float
@@ -75,18 +75,18 @@ class Calibration:
         accuracy: Share of answers whose outcome had the largest probability; if left and right share the largest, each counts
             half. `decided_accuracy` is the same for answers that name a side; 0.5 is chance.
         brier, brier_reference: Mean sum of squared errors of the three probabilities (Brier 1950); the reference always
-            predicts the outcomes' shares.
+            predicts each outcome's share of the answers.
         brier_gain_low: Lower end of the 95 % interval of `brier_reference - brier`, as if answers were independent.
         log_loss, log_loss_reference: Mean negative log probability, of the model and of the same reference.
         calibration_error: Mean distance of predicted and observed in the bins, weighted by answers (ECE).
         people_agree: Share of pairs of people who gave the same outcome about a pair of episodes; `None` without such a pair.
         saving: The curve of answers saved; empty if agents or answers are too few to order agents.
         answers_saved: Number of people's answers that the model saves until the rank correlation is `TARGET_CORRELATION`;
-            negative if the model does harm, `None` if the curve does not reach this correlation.
+            negative if people then need more answers, `None` if the curve does not reach this correlation.
         left_out: Quality of a model that saw no answer about either agent; `None` if agents or answers are too few.
         names_only: Quality of a model that knows only the agents' names, split by seed; `None` in older files.
         gain_over_names_low: As `brier_gain_low`, with `names_only` as the reference.
-        num_left_out: Number of other answers, which are about episodes of which nothing is known here.
+        num_left_out: Number of answers not used, because this data folder has no features of their episodes.
     """
 
     num_answers: int
@@ -115,7 +115,7 @@ class Calibration:
     def is_better_than_shares(self) -> bool:
         """Whether the model predicts preferences on unseen seeds of known agents measurably better than the outcomes' shares.
 
-        It is enough for this to recognise the agents; `judges_new_agents` tells whether the model may be used.
+        A model can achieve this by recognising agents; `judges_new_agents` tells whether the model may be used.
         """
         return self.brier_gain_low > 0
 
@@ -192,7 +192,7 @@ def split(probabilities: Array, outcomes: Texts) -> Split | None:
 
 
 def gain_low(probabilities: Array, reference: Array, outcomes: Texts) -> float:
-    """Return the lower end of the gain, as `Calibration.brier_gain_low`, over the predictions `reference`."""
+    """Return the lower end of the gain over the predictions `reference`, computed as `Calibration.brier_gain_low`."""
     column = columns(outcomes)
     gain = brier_scores(reference, column) - brier_scores(probabilities, column)
     return float(gain.mean() - Z95 * gain.std() / np.sqrt(len(gain)))

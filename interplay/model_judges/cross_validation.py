@@ -82,7 +82,7 @@ def cross_validate(left: Array, right: Array, outcomes: Texts, groups: Groups, r
 
 
 def _by_fold(groups: Groups, num_answers: int, predict: Predict, rng: np.random.Generator) -> Array:
-    """Predict each fold from the others, shape (n, `num_answers`); all probabilities are equal if there is no other fold."""
+    """Predict each fold from all other folds, shape (n, `num_answers`); with a single fold, all probabilities are equal."""
     fold = folds(groups, NUM_FOLDS, rng)
     probabilities = np.full((len(fold), num_answers), 1 / num_answers)
     for number in range(fold.max() + 1):
@@ -99,7 +99,7 @@ def _by_penalty(left: Array, right: Array, said: NDArray[np.str_], penalty: floa
 
 
 def names_only(agents: Sequence[tuple[str, str]], outcomes: Texts, groups: Groups, rng: np.random.Generator) -> Array:
-    """Return probabilities as `cross_validate`, by Davidson's model of the names of each answer's left and right agent."""
+    """Return probabilities as `cross_validate` does, by Davidson's model, from the names of the two agents only."""
     place = {name: number for number, name in enumerate(sorted({name for pair in agents for name in pair}))}
     left, right = (np.eye(len(place))[[place[pair[side]] for pair in agents]] for side in (0, 1))
     return _by_fold(groups, 3, _by_penalty(left, right, np.array(outcomes), NAMES_PENALTY), rng)
@@ -117,11 +117,11 @@ def leave_agents_out(
 ) -> tuple[Array, NDArray[np.bool_]]:
     """Return probabilities for each answer by a model that has seen no answer about either of its two agents.
 
-    Agents are divided into a few parts. For every two parts (and each part with itself), a model learns from the answers about
-    all other agents and predicts the answers between the two parts.
+    Agents are divided into a few parts. For every two parts, and for each part alone, a model learns from the answers about
+    all other agents, and predicts the answers about agents of these parts only.
 
     Args:
-        penalty, temperature: Those of the judge that will be used; all answers were used to choose them.
+        penalty, temperature: As in the judge that will be used; they were chosen on all answers.
     Returns:
         Probabilities, shape (n, 3), and whether each answer's model had enough to learn from, shape (n,): never with fewer
         than four agents.

@@ -84,7 +84,7 @@ def from_samples(samples: NDArray[np.uint8]) -> dict[str, float]:
 def matrix(rows: Sequence[Mapping[str, float]], names: Sequence[str]) -> NDArray[np.float64]:
     """Return features as float64, shape (number of rows, number of names); NaN where a row lacks a feature.
 
-    A lacking feature `ended:OUTCOME` is 0, not NaN: the episode did not end in that way.
+    A missing feature `ended:OUTCOME` is 0, not NaN: the episode did not end with this outcome.
     """
     return np.array(
         [[row.get(name, 0.0 if name.startswith("ended:") else math.nan) for name in names] for row in rows], float
@@ -134,7 +134,7 @@ def couples_to_answer(archive: Archive, offered: Candidates, session: Session, t
 
 
 def couples_of(candidates: Iterable[Candidate]) -> list[tuple[Candidate, Candidate]]:
-    """Return every two episodes of different agents that may be compared, seat by seat; each two in order of agent name."""
+    """Return every two episodes of different agents that may be compared, seat by seat; each pair in order of agent name."""
     by_place: dict[tuple[str, int, str], list[Candidate]] = {}
     for candidate in candidates:
         by_place.setdefault((candidate.task_hash, candidate.seed, candidate.seat), []).append(candidate)
@@ -170,7 +170,7 @@ def _signed_log(value: float) -> float:
 
 
 def known(table: Mapping[str, Mapping[str, float]]) -> set[str]:
-    """Return the episodes that could be told apart from others: by a video, or by a fact in which episodes differ."""
+    """Return the episodes that have a video, or a feature in which episodes differ; a model can tell only these apart."""
     rows = [row for row in table.values() if row]
     names = sorted({name for row in rows for name in row})
     values = matrix(rows, names)

@@ -78,10 +78,10 @@ def calibrate(
     """Learn what people prefer in one task, and measure how well this predicts answers about other seeds.
 
     Each of the form's `questions` that has enough answers gets its own model. `offered` has the candidates for the curve of
-    answers saved; by default the candidates of the built-in tasks.
+    saved answers; by default these are the candidates of the built-in tasks.
 
     Raises:
-        ModelJudgeError: If too few answers are about episodes of which something is known, or all are about one seed.
+        ModelJudgeError: If too few answers are about episodes with features, or if all are about one seed.
         InterplayError: If scipy is not installed.
     """
     check_name(name)
@@ -140,12 +140,12 @@ def _check_enough(task: str, pairs: Sequence[JudgedPair], num_left_out: int) -> 
     if len(pairs) >= MIN_ANSWERS and num_seeds >= 2:
         return
     seeds = amount(num_seeds, "seed")
-    needs = f"a model judge needs {MIN_ANSWERS} about two or more"
+    needs = f"a model judge needs {MIN_ANSWERS} answers about two seeds or more"
     if num_left_out:
         raise ModelJudgeError(
             f"{task} has {len(pairs)} answers by people about {seeds} to learn from, and {needs}; "
-            f"{num_left_out:,} of {len(pairs) + num_left_out:,} answers were left out: no video of their episodes here\n"
-            "Bring the videos in:  interplay judge import FILE --videos DIR"
+            f"{num_left_out:,} of {len(pairs) + num_left_out:,} answers were left out, as no video of their episodes is here\n"
+            "Import the videos:  interplay judge import FILE --videos DIR"
         )
     raise ModelJudgeError(
         f"{task} has {len(pairs)} answers by people about {seeds}; {needs}\n"
@@ -154,7 +154,7 @@ def _check_enough(task: str, pairs: Sequence[JudgedPair], num_left_out: int) -> 
 
 
 def _learn(pairs: list[JudgedPair], table: Mapping[str, Mapping[str, float]]) -> _Learnt:
-    """Return the answers as arrays; the features of the judged episodes set the scale."""
+    """Return the answers as arrays; features are scaled by their values in the judged episodes."""
     judged = sorted({episode for pair in pairs for episode in (pair.left_episode, pair.right_episode)})
     names = sorted({name for episode in judged for name in table[episode]})
     scale = Scale.of(names, matrix([table[episode] for episode in judged], names))

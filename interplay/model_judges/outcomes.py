@@ -14,7 +14,7 @@ from interplay.tasks import Question
 
 
 class Said(NamedTuple):
-    """One answer: `answer`, as if the episode with the lesser id had been left, and `shown`, as it was given."""
+    """One answer: `answer`, as if the episode with the smaller id had been on the left, and `shown`, as it was given."""
 
     about: Any
     answer: str
@@ -62,7 +62,7 @@ _EVEN = 1e-6
 
 
 def likeliest(probabilities: Array) -> NDArray[np.int64]:
-    """Return the most probable of `OUTCOMES` for each row of shape (n, 3); `UNDECIDED` if left and right share the maximum."""
+    """Return the index of each row's most probable outcome (from shape (n, 3)); `UNDECIDED` if left and right are largest."""
     tied = _largest(probabilities)
     return np.where(tied[:, 0] & tied[:, 2], UNDECIDED, probabilities.argmax(axis=1))
 
@@ -70,7 +70,7 @@ def likeliest(probabilities: Array) -> NDArray[np.int64]:
 def chance_right(probabilities: Array, column: NDArray[np.int64]) -> Array:
     """Return the chance that the most probable answer is the given one, shape (n,): 1 or 0, or a share if several are equal.
 
-    A judge that cannot tell left from right guesses: it is right half the time if the answer was left or right.
+    A judge that finds left and right equally probable guesses: half of its guesses are right if people named a side.
 
     Args:
         probabilities: Probability of each possible answer, shape (n, number of possible answers).

@@ -50,7 +50,7 @@ class Scale:
         return cls(tuple(names), centre, np.where(spread > 1e-9, spread, 1.0))
 
     def __call__(self, values: Array) -> Array:
-        """Return scaled features, shape (n, F); unknown values become the middle, and far values are cut to 5 spreads."""
+        """Return scaled features, shape (n, F); unknown values become the middle, and far values are limited to 5 spreads."""
         return np.clip(np.nan_to_num((values - self.centre) / self.spread), -5, 5)
 
 
@@ -181,12 +181,12 @@ def _newton(loss: Callable[[Array], tuple[float, Array]], curvature: Callable[[A
 
 
 def _bordered(rows: Array, by_d: Array, by_both: Array, by_last: float, penalty: float) -> Array:
-    """Return the second derivatives of a loss in F weights and one more parameter, shape (F + 1, F + 1).
+    """Return the second derivatives of a loss in F weights and an additional parameter, shape (F + 1, F + 1).
 
     Args:
         rows: Features that the weights multiply, shape (n, F).
-        by_d, by_both: Second derivatives of each row's loss, shape (n,): in d = rows @ weights, and in d and the parameter.
-        by_last: Second derivative of the loss in the one more parameter.
+        by_d, by_both: Second derivatives of each row's loss, shape (n,): in d = rows @ weights, and in d and that parameter.
+        by_last: Second derivative of the loss in the additional parameter.
     """
     size = rows.shape[1]
     matrix = np.empty((size + 1, size + 1))

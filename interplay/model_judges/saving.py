@@ -1,4 +1,4 @@
-"""Measure how many of people's answers a model judge saves: how soon the order of agents nears the order by all answers."""
+"""Measure how many of people's answers a model judge saves until the ranking of agents is like that from all answers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NUM_REPEATS = 20
 
 @dataclass(frozen=True)
 class SavingPoint:
-    """Mean rank correlation with the order by all answers, from `num_answers` of them, without and with the model."""
+    """Mean rank correlation with the ranking from all answers, after `num_answers` answers, without and with the model."""
 
     num_answers: int
     people: float
@@ -61,14 +61,14 @@ def saving_curve(
     *,
     on_progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> tuple[SavingPoint, ...]:
-    """Measure how the order of agents nears the order by all answers as answers are added, with and without the judge.
+    """Measure how close the ranking from a few answers is to the ranking from all answers, without and with the judge.
 
-    For several numbers of answers, that number is drawn without replacement. Without the judge, the agents are ordered by the
-    Bradley-Terry strengths of the drawn answers; with the judge, the wins of `expect` are added first. Both orders are compared
-    (Spearman) with the order by all answers.
+    For each of several numbers of answers, so many answers are drawn without replacement. Without the judge, agents are ranked
+    by the Bradley-Terry strengths of the drawn answers; with the judge, the wins of `expect` are added first. Both rankings
+    are compared (Spearman) with the ranking from all answers.
 
     Args:
-        expect: Gets the drawn answers; a judge that learns may learn only from these.
+        expect: Called with the drawn answers; a judge that learns may learn only from these.
     """
     num_agents, total = len(contest.agents), len(contest.outcomes)
     if num_agents < 3 or total < 2 * num_agents:
@@ -92,7 +92,7 @@ def saving_curve(
 
 
 def answers_saved(curve: Sequence[SavingPoint]) -> int | None:
-    """Return the answers saved when the mean rank correlation is `TARGET_CORRELATION`, with straight lines between points.
+    """Return the number of answers saved until the mean rank correlation is `TARGET_CORRELATION`, by linear interpolation.
 
     >>> answers_saved([SavingPoint(10, 0.5, 0.8), SavingPoint(20, 0.8, 1.0), SavingPoint(40, 1.0, 1.0)])
     15

@@ -45,7 +45,7 @@ class TaskJudge:
     trained_at: str
 
     def strongest(self, count: int = 8) -> list[tuple[str, float]]:
-        """Return the features with the largest weights; a weight is what one spread adds to the log odds of being preferred.
+        """Return the features with the largest weights; a weight is what a difference of one spread adds to the log odds.
 
         The list is empty if the judge has learnt nothing.
         """
@@ -75,7 +75,7 @@ def load(root: Path, name: str, task: str) -> TaskJudge:
     """Read a judge from its file.
 
     Raises:
-        NotFoundError: If there is no such judge; the text has the nearest existing name.
+        NotFoundError: If there is no such judge; the text suggests the nearest existing name.
         ModelJudgeError: If the file cannot be read, or its features or its model have another version.
     """
     check_name(name)
@@ -123,4 +123,4 @@ def _path(root: Path, name: str, task: str) -> Path:
 
 def check_name(name: str) -> None:
     if not re.fullmatch(r"[A-Za-z0-9][\w.-]{0,63}", name):
-        raise ModelJudgeError(f"a model judge is called by letters, digits and . _ -, up to 64 of them; got {name!r}")
+        raise ModelJudgeError(f"a model judge's name is 1 to 64 letters, digits and . _ -; got {name!r}")

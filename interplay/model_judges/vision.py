@@ -2,7 +2,7 @@
 
 Any server with the chat-completions protocol works (`POST {address}/chat/completions`). The model is asked twice about each
 pair, with the sides swapped. If the two replies disagree, the model has followed the side, not the videos, and the answer is
-a draw. Every call is kept (prompt, hashes of pictures, reply, tokens, latency), so that it can be scored again without a call.
+a draw. Every call is stored (prompt, hashes of pictures, reply, tokens, latency), so that it can be scored again later.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _SWAPPED = {**SWAPPED, "na": "na"}
 
 
 class VisionJudgeError(InterplayError):
-    """Raised when the model's server does not answer, or its answer cannot be used; the text says what came back."""
+    """Raised when the model's server does not answer, or its answer cannot be used; the text says what the server sent."""
 
 
 class UnansweredPairError(VisionJudgeError):
@@ -41,7 +41,7 @@ class UnansweredPairError(VisionJudgeError):
 
 @dataclass(frozen=True)
 class VisionJudge:
-    """Address of a vision-language model.
+    """A vision-language model at a server.
 
     Attributes:
         address: URL without the ending `/chat/completions`, for example `http://127.0.0.1:11434/v1`.
@@ -103,7 +103,7 @@ class VisionJudge:
             raise VisionJudgeError(f"{self.address} does not answer: {error}\nIs the model's server running?") from error
         except (ValueError, KeyError, IndexError, TypeError) as error:
             raise VisionJudgeError(
-                f"{self.address} does not speak the chat-completions protocol: {type(error).__name__}: {error}"
+                f"{self.address} does not answer by the chat-completions protocol: {type(error).__name__}: {error}"
             ) from error
         if self.calls is not None:
             hashes = [[hashlib.sha256(one).hexdigest()[:16] for one in side] for side in (left, right)]
@@ -138,7 +138,7 @@ def prompt(goal: str, questions: Sequence[Question]) -> str:
 
 
 def read_reply(text: Any, questions: Sequence[Question]) -> dict[str, Any]:
-    """Read the form from a model's reply; words around the JSON object are ignored."""
+    """Read the completed form from a model's reply; words around the JSON object are ignored."""
     if not isinstance(text, str):
         raise UnansweredPairError(f"the model replied with no text: {str(text)[:200]!r}")
     try:
@@ -200,7 +200,7 @@ def encode(frame: NDArray[np.uint8]) -> bytes:
 
 
 def frames_of(path: Path) -> list[NDArray[np.uint8]]:
-    """Return frames spread over a whole video, with the last one, each uint8, shape (H, W, 3)."""
+    """Return frames spread evenly over a whole video, the last frame included, each uint8, shape (H, W, 3)."""
     import av
     from av.error import FFmpegError
 

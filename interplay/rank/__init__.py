@@ -1,11 +1,11 @@
-"""Ratings and leaderboards from a log of answers: pure arithmetic without a database, a clock or other rooms.
+"""Ratings and leaderboards from a log of answers: pure arithmetic, without a database or a clock.
 
 `rate_1vs1` updates two ratings by one answer, `Standings` rates a whole log, `leaderboard(comparisons)` sorts agents by
 mu - 3 sigma, and `read_answers(path)` reads a log from CSV.
 
 Import other modules by name: `leaderboards` (every leaderboard of a log, by any of the `methods`: TrueSkill,
-`bradley_terry` or `davidson`), `bootstrap` (intervals), `compare` (chances of one agent against another, the normalised
-score), `agreement`, `bias` and `transitivity` (how far the answers can be trusted).
+`bradley_terry` or `davidson`), `bootstrap` (intervals), `compare` (probabilities about two agents, the normalised score),
+`agreement`, `bias` and `transitivity` (how far the answers can be trusted).
 
 >>> rows = leaderboard([Comparison("ada", "bob", "left"), Comparison("bob", "cyd", "draw")])
 >>> [(row.rank, row.agent, row.num_answers) for row in rows]

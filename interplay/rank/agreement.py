@@ -50,7 +50,8 @@ class Judgement(NamedTuple):
         return (self.task, *sorted((self.left, self.right)))  # type: ignore[return-value]
 
     def oriented(self, answer: str) -> str | None:
-        """Translate `left`, `right` or `draw` to `first`, `second` or `draw` of `item`; None for others, such as `na`."""
+        """Translate `left`, `right` or `draw` to `first`, `second` or `draw` of `item`; None for other answers, such as
+        `na`."""
         return (_STRAIGHT if self.left <= self.right else _MIRROR).get(answer)
 
 
@@ -145,7 +146,7 @@ def bootstrap_alpha(counts: Array, metric: Metric = "nominal", *, num_resamples:
 
 
 def _coincidences(counts: Array) -> Array:
-    """Pairs of values within each unit with at least two values; each value has total weight 1: (U, V) -> (units, V, V)."""
+    """Count pairs of values within each unit that has at least two; each value has total weight 1: (U, V) -> (units, V, V)."""
     num_judges = counts.sum(axis=1)
     counts, num_judges = counts[num_judges > 1], num_judges[num_judges > 1]
     pairs = counts[:, :, None] * counts[:, None, :]

@@ -47,7 +47,7 @@ def read_answers(path: Path | str, *, on_progress: Callable[[int, int], None] | 
         path: A UTF-8 CSV file (RFC 4180) with a header line. Columns `left`, `right` (agents' names) and `outcome`
             (`left`, `right`, `draw`) are required; `task`, `judge` and `time` are optional; others are ignored. `time` is
             ISO 8601 (UTC if it names no zone) or seconds since 1970; answers with equal times keep the file's order.
-        on_progress: Called now and then with the number of bytes read and of all bytes.
+        on_progress: Called now and then with the number of bytes read and the number of all bytes.
     Raises:
         AnswersError: If the file cannot be read, a line is faulty or there is no answer.
     """
@@ -71,7 +71,7 @@ def read_judgements(path: Path | str) -> list[Judgement]:
 
     Args:
         path: As for `read_answers`, with a column `judge`. The two compared things are `left_episode` and `right_episode` (ids)
-            if the file has these columns, else the agents together with `seed`, if it has that. `reason` (text) or
+            if the file has these columns, else the agents together with `seed`, if the file has it. `reason` (text) or
             `reason_chars` (its length) and `duration_s` (seconds) may be empty.
     Raises:
         AnswersError: If the column `judge` is missing, a judge has no name or a number cannot be read.
@@ -106,8 +106,8 @@ def _parse(path: Path, text: str, report: Callable[[float], None], make: _Make[M
             continue
         if len(row) != width:
             raise AnswersError(
-                f"{path}: line {start}: {len(row)} columns where the header has {width}\n"
-                "Remedy: put names that hold a comma in double quotes, and leave no column out."
+                f"{path}: line {start}: {len(row)} columns, but the header has {width}\n"
+                "Remedy: put names that contain a comma in double quotes, and leave no column out."
             )
         yield make(path, start, columns, row, names)
         num_rows += 1
@@ -142,7 +142,7 @@ def _columns(path: Path, line: int, header: list[str]) -> dict[str, int]:
     known = (*_REQUIRED, *_OPTIONAL, *_OF_JUDGEMENTS)
     for name in known:
         if names.count(name) > 1:
-            raise AnswersError(f"{path}: line {line}: column {name!r} is there {names.count(name)} times\nRemedy: keep one.")
+            raise AnswersError(f"{path}: line {line}: column {name!r} occurs {names.count(name)} times\nRemedy: keep one.")
     return {name: names.index(name) for name in known if name in names}
 
 
@@ -172,12 +172,12 @@ def _comparison(path: Path, line: int, columns: dict[str, int], row: list[str], 
 def _judgement(path: Path, line: int, columns: dict[str, int], row: list[str], names: dict[str, str]) -> Judgement:
     if "judge" not in columns:
         raise AnswersError(
-            f"{path}: line 1: there is no column 'judge', so nobody can be said to agree or to lean\n"
-            "Remedy: add a column 'judge' with any name or number of the judge."
+            f"{path}: line 1: there is no column 'judge', which agreement and bias need\n"
+            "Remedy: add a column 'judge' with a name or number for each judge."
         )
     comparison = _comparison(path, line, columns, row, names)
     if not comparison.judge:
-        raise AnswersError(f"{path}: line {line}: column 'judge' is empty\nRemedy: write there who gave the answer.")
+        raise AnswersError(f"{path}: line {line}: column 'judge' is empty\nRemedy: write the name of the judge there.")
     cells = {name: row[columns[name]].strip() for name in _OF_JUDGEMENTS if name in columns}
     things = []
     for side, agent in (("left", comparison.left), ("right", comparison.right)):
@@ -207,7 +207,7 @@ def _number(path: Path, line: int, name: str, text: str) -> float | None:
         value = -1.0
     if not 0 <= value < float("inf"):
         raise AnswersError(
-            f"{path}: line {line}: column {name!r} says {text!r}, which is not a number of zero or more\n"
+            f"{path}: line {line}: column {name!r} has {text!r}, which is not a number of zero or more\n"
             "Remedy: write a plain number, such as 312, or leave it empty."
         )
     return value
@@ -223,5 +223,5 @@ def _time(path: Path, line: int, text: str) -> datetime:
     except (ValueError, OverflowError, OSError):
         raise AnswersError(
             f"{path}: line {line}: cannot read the time {text!r}\n"
-            "Remedy: write 2026-02-28T13:30:00Z or seconds since 1970 on every line, or drop the column to keep the order."
+            "Remedy: write 2026-02-28T13:30:00Z or seconds since 1970 on every line, or remove the column to keep the order."
         ) from None

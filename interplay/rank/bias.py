@@ -1,4 +1,4 @@
-"""Biases of judges: towards a side, towards draws, with the length of reasons; and each judge compared with the others."""
+"""Measure biases of judges (side, draws, length of reasons), and compare each judge with the others."""
 
 from __future__ import annotations
 
@@ -44,7 +44,8 @@ class LengthBias:
     """Whether the length of reasons depends on the choice.
 
     Attributes:
-        num, median_chars: For each outcome: number of answers with a known length, and their median length (None if 0).
+        num, median_chars: For each outcome: number of answers with a known length, and their median length (None if no
+            answers).
         h: Kruskal & Wallis' rank statistic over the outcomes that occur, corrected for ties; None for a single outcome.
         p: Probability of at least `h` by the chi-square distribution if length and choice are unrelated.
         longer_left: Probability that a reason for `left` is longer than one for `right`; equal lengths count one half.
@@ -63,7 +64,7 @@ class JudgeRow:
 
     Attributes:
         agreement: Share of answers equal to the most frequent answer of the other judges about the same item; items without
-            other judges, or without a single most frequent answer of theirs, are left out.
+            such an answer, or with several, are left out.
     """
 
     judge: str
@@ -93,7 +94,7 @@ def side_bias(judgements: Iterable[Judgement]) -> SideBias:
 
 
 def length_bias(judgements: Iterable[Judgement]) -> LengthBias:
-    """Measure the bias with the length of reasons, over the answers whose length is known."""
+    """Measure whether the length of reasons depends on the choice, over the answers whose length is known."""
     lengths: dict[str, list[int]] = {outcome: [] for outcome in OUTCOMES}
     for judgement in judgements:
         if judgement.num_reason_chars is not None:
@@ -111,7 +112,7 @@ def length_bias(judgements: Iterable[Judgement]) -> LengthBias:
 
 
 def judges(judgements: Iterable[Judgement]) -> list[JudgeRow]:
-    """Return one row for each judge, most answers first."""
+    """Return one row for each judge, the judge with the most answers first."""
     by_judge: dict[str, list[Judgement]] = defaultdict(list)
     said: dict[tuple[str, str, str], dict[str, str | None]] = defaultdict(dict)
     for judgement in judgements:
@@ -176,7 +177,7 @@ def binomial_p(count: int, num: int) -> float:
 
 
 def holm(ps: Sequence[float]) -> list[float]:
-    """Correct p values for multiple tests (Holm 1979): the i-th smallest of n, times n - i + 1; never below an earlier one.
+    """Correct p values for multiple tests (Holm 1979): the i-th smallest of n, times n - i + 1, at least the result before it.
 
     >>> [round(p, 3) for p in holm([0.01, 0.04, 0.03])]
     [0.03, 0.06, 0.06]
@@ -223,7 +224,7 @@ def _superiority(a: Sequence[float], b: Sequence[float]) -> float | None:
 
 
 def _consensus(values: Iterable[str | None]) -> str | None:
-    """The most frequent value; None if there is no single one."""
+    """The most frequent value; None if it is not unique, or if there is no value."""
     top = Counter(value for value in values if value is not None).most_common(2)
     return top[0][0] if top and (len(top) == 1 or top[0][1] > top[1][1]) else None
 

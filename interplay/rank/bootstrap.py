@@ -110,7 +110,7 @@ def bootstrap_tasks(
     unit: Unit = "answers",
     on_progress: Callable[[float], None] | None = None,
 ) -> tuple[list[Bootstrap], Bootstrap]:
-    """Bootstrap each task over the agents judged in it, and `compare.normalised` over all tasks, from the same resamples.
+    """Bootstrap each task's scores, and the normalised score over all tasks (`compare.normalised`), from the same resamples.
 
     `task`, int64, shape (N,), is the task of each answer, from 0 to `num_tasks - 1`.
     """

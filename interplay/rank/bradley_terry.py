@@ -81,7 +81,7 @@ def fit(num_wins: Array, num_ties: Array | None = None, *, tie_weight: float = 0
         num_ties: Shape (n, n), symmetric: entry (i, j) and entry (j, i) are both the number of ties of i and j.
         tie_weight: Number of wins that a tie counts for each side; 0 ignores ties.
     Raises:
-        ValueError: If a shape or a value is not as stated.
+        ValueError: If a shape or a value is not as described.
 
     >>> print(fit(np.array([[0, 3], [1, 0]])).log_strength.round(6))  # 3 to 1: log(3) apart
     [ 0.549306 -0.549306]
@@ -98,7 +98,7 @@ def fit(num_wins: Array, num_ties: Array | None = None, *, tie_weight: float = 0
 
 
 def fit_many(weights: Array) -> BradleyTerryMany:
-    """Fit many logs at once; weight (b, i, j) is how often i was better than j in log b, with ties counted in."""
+    """Fit many logs at once; weight (b, i, j) is how often i was better than j in log b, ties included."""
     solution = _newton(np.asarray(weights, float))
     return BradleyTerryMany(solution.log_strength, solution.phantom > 0)
 
@@ -109,7 +109,7 @@ def win_probabilities(log_strength: Array) -> Array:
 
 
 def check_counts(num_wins: Array, num_ties: Array | None, tie_weight: float = 0.5) -> Array:
-    """Return the wins with ties counted in, shape (n, n); `ValueError` if the counts are invalid."""
+    """Return the wins, ties included, shape (n, n); `ValueError` if the counts are invalid."""
     wins = np.asarray(num_wins, float)
     if wins.ndim != 2 or wins.shape[0] != wins.shape[1] or wins.shape[0] == 0:
         raise ValueError(f"num_wins must have shape (n, n) with n at least 1, got {wins.shape}")

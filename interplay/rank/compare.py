@@ -69,7 +69,7 @@ def normalised(mu: Array, played: NDArray[np.bool_] | None = None) -> Array:
         mu: float64, shape (..., T, n): mu of n agents in T tasks.
         played: bool, shape (T, n): which agents were judged in which task; all if None.
     Returns:
-        float64, shape (..., n): the mean over the tasks in which the agent was judged; NaN if there is no such task.
+        float64, shape (..., n): the mean over the tasks in which the agent was judged; NaN if it was judged in no task.
 
     >>> print(normalised(np.array([[10.0, 20.0, 30.0], [5.0, 5.0, 8.0]])).round(3))
     [-0.966 -0.354  1.319]

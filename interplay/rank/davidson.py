@@ -147,7 +147,7 @@ def _log_likelihood(wins: Array, ties: Array, strength: Array, theta: Array, pha
 
 
 def _derivatives(wins: Array, ties: Array, strength: Array, theta: Array, phantom: Array) -> _Derivatives:
-    """An answer about i and j has two statistics: x, which is 1/2, -1/2 or (for a tie) 0, and whether it is a tie."""
+    """Derivatives for each log. An answer has two statistics: x, which is 1/2, -1/2 or (tie) 0, and whether it is a tie."""
     num_logs, n = strength.shape
     win, draw = _probabilities(strength, theta)
     matches = wins + wins.transpose(0, 2, 1) + ties

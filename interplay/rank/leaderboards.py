@@ -49,7 +49,7 @@ class Board:
 
 
 class Boards(NamedTuple):
-    """The leaderboard of the whole log, one for each task by name, and the normalised one (None with fewer than two tasks)."""
+    """Leaderboards: of the whole log, of each task by name, and by normalised score (None with fewer than two tasks)."""
 
     overall: Board
     tasks: dict[str, Board]
@@ -111,7 +111,7 @@ def _board(
 
 
 def _intervals(resampled: Bootstrap | None, level: float) -> list[Resampled | None]:
-    """Intervals of each agent; None for an agent without a meaningful interval."""
+    """Return the intervals of each agent; None for an agent without a meaningful interval."""
     if resampled is None:
         return []
     scores, places = resampled.score_interval(level), resampled.rank_interval(level)

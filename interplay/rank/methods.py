@@ -1,6 +1,6 @@
 """A log of answers as arrays, and the methods that rank it: TrueSkill, Bradley-Terry (a tie is half a win) and Davidson.
 
-`METHODS` is the registry: a method is one entry in it with two functions.
+`METHODS` lists all methods. Each is one entry with two functions.
 """
 
 from __future__ import annotations
@@ -245,7 +245,7 @@ def _trueskill_many(log: Log, times: NDArray[np.int64], options: Options, report
 # Strengths, whatever the order
 
 PHANTOM_NOTE = (
-    "some agents never lost to some others, directly or through third ones, so each agent was given a draw against a phantom "
+    "some agents never lost to some others, directly or through third agents; so each agent got a draw against a phantom "
     "of average strength; otherwise strengths would be infinite"
 )
 

@@ -2,9 +2,9 @@
 
 Names follow Herbrich, Minka & Graepel, "TrueSkill: A Bayesian Skill Rating System" (NIPS 2007): V is the shift of the mean
 and W the reduction of the variance of a standard normal variable, given that it lies above a bound (win) or between two
-bounds (draw). There are functions for one answer and for arrays of answers. Those for arrays use the hazard of the standard
-normal distribution, h(x) = density(x) / cumulative(-x), from a table of cubics: its derivative is h (h - x), so that values and
-slopes at the nodes are exact.
+bounds (draw). There are functions for one answer and for arrays of answers. The functions for arrays use the hazard of the
+standard normal distribution, h(x) = density(x) / cumulative(-x), from a table of cubics: its derivative is h (h - x), so that
+values and slopes at the nodes are exact.
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ def cumulatives(x: Array) -> Array:
 
 @functools.cache
 def _cubics() -> Array:
-    """Coefficients (4, cubics) in the unit of one cubic: of h(x) below x = 0, of h(x) - x above, where h grows like x."""
+    """Coefficients, shape (4, number of cubics), over cubics of length 1: of h(x) for x < 0; of h(x) - x for larger x."""
     nodes = np.arange(_LOWEST * _PER_UNIT, _HIGHEST * _PER_UNIT + 1) / _PER_UNIT
     # Above 5 the excess comes from the continued fraction, as the subtraction would lose digits.
     excess = np.array([density(x) / cumulative(-x) - x if x < 5 else _mills_excess(x, 40) for x in nodes.tolist()])

@@ -20,8 +20,8 @@ Array = NDArray[np.float64]
 TOLERANCE = 1e-9
 """Scores that differ by less than this are equal: rounding errors are about 1e-14, and no answer moves a score so little."""
 GROUPS_NOTE = (
-    "answers connect these agents in {number} groups, with none between them; who is better across groups is not known, so "
-    "each group has ranks of its own"
+    "there are {number} groups of agents that no answers connect; agents of different groups cannot be compared, so "
+    "each group has its own ranks"
 )
 
 

@@ -1,4 +1,4 @@
-"""Ratings from a log of answers, replayed in order by TrueSkill; and the rows of all leaderboards."""
+"""Compute TrueSkill ratings from a log of answers, one answer after the other; and make the rows of all leaderboards."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from interplay.rank.trueskill import DEFAULTS, Outcome, Rating, Settings, rate_1
 
 @dataclass(frozen=True)
 class LeaderboardRow:
-    """The row of one agent, ranked among the agents that answers connect with it. Agents with equal scores share a rank.
+    """One agent's row. Ranks are among agents that answers connect with each other. Agents with equal scores share a rank.
 
     Attributes:
         rank: Rank in its group, from 1.

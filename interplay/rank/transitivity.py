@@ -1,4 +1,4 @@
-"""Whether a ranking can explain the answers: count cycles among majorities, and violations of stochastic transitivity.
+"""Check whether a ranking can explain the answers: count cycles of majorities, and violations of stochastic transitivity.
 
 Kendall & Babington Smith, "On the Method of Paired Comparisons" (Biometrika 1940) count cyclic triads; weak and strong
 stochastic transitivity are from Block & Marschak (1960). With few answers, cycles occur by chance. So every count is compared
@@ -62,7 +62,7 @@ def transitivity(num_wins: Array, num_ties: Array | None = None) -> Transitivity
 def expected(
     num_wins: Array, num_ties: Array | None = None, *, rng: np.random.Generator, num_logs: int = 1000, equal: bool = False
 ) -> Expected:
-    """Simulate the counts of logs with the same number of answers for each pair, if judging is transitive.
+    """Simulate the counts that transitive judging would give, with the same number of answers about each pair.
 
     Decided answers are drawn from the fitted Bradley-Terry model, or with probability 1/2 each if `equal`; ties are kept.
     """

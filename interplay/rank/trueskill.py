@@ -167,7 +167,7 @@ def outcome_probabilities(left: Rating, right: Rating, settings: Settings = DEFA
 
 
 def quality(a: Rating, b: Rating, *, beta: float = 25 / 6) -> float:
-    """How even a match is: its chance of a draw relative to that of two equal and exactly known skills, in (0, 1].
+    """How even a match is: its chance of a draw, divided by the chance for equal and exactly known skills, in (0, 1].
 
     Equation 4.1 of the paper: exp(-(mu difference)**2 / (2 c**2)) sqrt(2 beta**2) / c.
 
@@ -181,7 +181,7 @@ def quality(a: Rating, b: Rating, *, beta: float = 25 / 6) -> float:
 
 
 def expected_drop(left: Rating, right: Rating, settings: Settings = DEFAULTS) -> float:
-    """Expected decrease of `sigma_left**2 + sigma_right**2` by an answer about these two, in skill points squared, with draws.
+    """Expected decrease of `sigma_left**2 + sigma_right**2` by an answer (win, loss or draw), in skill points squared.
 
     The decrease is counted from the variances after the drift `tau`, which is the same for every pair. So the value is never
     negative, and the order of pairs is the same as without the drift.
@@ -196,9 +196,9 @@ def expected_drop(left: Rating, right: Rating, settings: Settings = DEFAULTS) ->
 
 
 def anticipate(left: Rating, right: Rating, settings: Settings = DEFAULTS) -> RatingPair:
-    """Ratings while an answer about these two is expected: the means are unchanged, the variances are the expected new ones.
+    """Return the ratings while an answer is awaited: the same means, with the variances that are expected after the answer.
 
-    Matchmaking treats open matches in this way, because their answers need not be asked for again.
+    Matchmaking uses these ratings for agents in open matches, so that it does not ask for the same answer twice.
     """
     left_variance = left.sigma**2 + settings.tau**2
     right_variance = right.sigma**2 + settings.tau**2

@@ -1,4 +1,4 @@
-"""Record episodes: write a journal while they run, seal it as a Parquet file, list, replay, prove and export them.
+"""Record episodes in journals, seal each journal as a Parquet file, and list, replay, prove and export episodes.
 
 >>> import tempfile, interplay.record
 >>> archive = interplay.record.open(tempfile.mkdtemp())

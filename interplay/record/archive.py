@@ -34,7 +34,7 @@ DATABASE = "interplay.db"
 SITTING_GAP = timedelta(minutes=30)
 """If a player starts no game of a task for longer than this, the next game begins a new sitting."""
 MAX_COMPARED = 200
-"""Largest number of ids that an unknown id is compared with, because strangers may ask for any id."""
+"""At most so many ids are compared with an unknown id; strangers may ask for any id, so the comparison must be short."""
 
 
 def open(data: str | Path = "interplay-data", database: str | None = None) -> Archive:
@@ -81,8 +81,8 @@ class Repair:
 
 
 class Released(NamedTuple):
-    """Episodes that may be released, within a limit and an offset.
-    Also their number without a limit, and the number of episodes left out because a person in them did not agree."""
+    """One part of the episodes that may be released (after an offset, up to a limit), and the number of all such episodes.
+    `num_withheld` is the number of episodes that are left out because a person in them did not agree."""
 
     episodes: list[Episode]
     num_released: int
@@ -91,8 +91,7 @@ class Released(NamedTuple):
 
 class Archive:
     """Episodes on disk and their catalogue; safe to share between threads.
-    `statistics` are computed in every episode that is recorded here, in addition to the statistics of its world and its
-    task."""
+    `statistics` are computed in every episode recorded here, in addition to the statistics of its world and its task."""
 
     def __init__(self, root: Path, database: Database) -> None:
         self.root = root
@@ -125,7 +124,7 @@ class Archive:
         Args:
             actor: A kind of actor (`human`, `agent` or `model`) or an actor's name, in any seat.
             agent: Name of an agent or model in any seat.
-            where: Comparisons of numbers, statistics and seats, as `score >= 200`, `seat.left.actor = random`; all must hold.
+            where: Conditions on numbers, statistics, seats, such as `score >= 200`, `seat.left.actor = random`; all must hold.
             task_hash: Only this version of the task.
             with_uploads: Whether to include episodes that are only a video, without steps (`Episode.is_video_only`).
         Raises:
@@ -158,7 +157,7 @@ class Archive:
         limit: int | None = None,
         offset: int = 0,
     ) -> Released:
-        """Return the episodes that may leave this data folder, oldest first: all people in them agreed, or there are no people.
+        """Return the episodes that may leave this data folder, oldest first: all people in them agreed, or no people played.
 
         All code that gives episodes to others calls this method. The database applies the rule, so no condition can avoid it.
 
@@ -242,7 +241,7 @@ class Archive:
             owners = dict.fromkeys(task.seats, Owner(actor, actor_kind, participant_id))
         if owners.keys() != set(task.seats):
             raise RecordingError(
-                f"task {task.id} has the seats {', '.join(task.seats)}; owners were given of {', '.join(owners) or 'none'}"
+                f"task {task.id} has the seats {', '.join(task.seats)}; owners were given for {', '.join(owners) or 'none'}"
             )
         for owner in owners.values():
             if owner.kind not in queries.ACTOR_KINDS:
@@ -298,7 +297,7 @@ class Archive:
     def seal(self, path: Path) -> Episode:
         """Turn a journal into a sealed episode in the catalogue. The journal is removed when the file and the entry are safe.
 
-        Of a damaged journal, the part before the damage is sealed, and its files are kept as `<name>.damaged`.
+        If the journal is damaged, the part before the damage is sealed, and the journal's files are kept as `<name>.damaged`.
 
         Args:
             path: Any segment of the journal.
@@ -326,7 +325,7 @@ class Archive:
                 if record.table(["step"]).num_rows == 1:  # nor was another one made meanwhile
                     if record.is_damaged:
                         raise RecordingError(
-                            f"{paths[0]} is damaged behind its first observation: no step of it can be read.\n"
+                            f"{paths[0]} is damaged after its first observation: none of its steps can be read.\n"
                             f"Set it aside with:  interplay episodes repair --data {self.root}"
                         )
                     journal.remove(paths, keep=False)
@@ -355,7 +354,7 @@ class Archive:
         entrants.enter_people(session, episode.id, datetime.now(UTC))  # whoever played may have agreed already
 
     def measures(self, episodes: Iterable[Episode | str]) -> dict[str, list[Measure]]:
-        """Map each episode id to its statistics by seat and owner, live or later ones; ids without statistics are left out."""
+        """Map each episode id to its statistics by seat and owner, from play or from later; ids without any are left out."""
         ids = [one if isinstance(one, str) else one.id for one in episodes]
         with self.database.read() as session:
             found = queries.measures_of(session, ids)

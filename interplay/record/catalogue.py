@@ -75,14 +75,14 @@ def parse_condition(text: str, names: Iterable[str] | None = ()) -> Condition:
                 raise _bad(text, f"{raw!r} is not a value; if you mean this text, put it in quotes") from None
         else:
             if math.isnan(value):
-                raise _bad(text, "nothing compares with nan")
+                raise _bad(text, "no value can be compared with nan")
     known = {*NUMBER_COLUMNS, *TEXT_COLUMNS, *(names or ())}
     if names is not None and name not in known:
         if name == OUTCOME_CHECK_SUCCESS:
             raise NotFoundError(
                 f"no episode here has {name!r}: outcome checks look at the world at the end of a game that is played here, "
                 "so imported recordings of people have no outcome check\n"
-                "Leave the condition out, or take what no time limit cut off (ESC or death):  --where 'outcome = terminated'"
+                "Leave the condition out, or choose games that ESC or death ended:  --where 'outcome = terminated'"
             )
         raise unknown_name("episode value", name, known, hint="Values of one episode:  interplay episodes show ID")
     of_seat = name.rpartition(".")[2] if name.startswith(SEAT) else ""
@@ -200,8 +200,8 @@ def listed(database: Database, wanted: EpisodeQuery) -> Sequence[EpisodeRow]:
 
 
 def withheld(database: Database, ids: Sequence[str], *, own: Collection[int] = ()) -> set[str]:
-    """Return the ids of those given episodes that only their players and the operator may see.
-    A person in such an episode has not agreed to a release, and none of the participants `own` played it."""
+    """Return which of the given ids belong to withheld episodes: a person in such an episode has not agreed to a release.
+    The result leaves out episodes that a participant in `own` played, because players may see their own episodes."""
     with database.look() as session:
         return releases.withheld_of(session, ids, own=own)
 

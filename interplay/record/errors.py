@@ -1,4 +1,4 @@
-"""The errors of this room."""
+"""The errors of `interplay.record`."""
 
 from interplay.errors import InterplayError
 

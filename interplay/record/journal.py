@@ -34,13 +34,13 @@ from interplay.statistics import Measure
 _OPTIONS = pa.ipc.IpcWriteOptions(compression=pa.Codec("lz4"), use_threads=False)
 _SMALL_BYTES = 1 << 15
 """Batches up to this size are not compressed.
-They hold frames, which the recorder has already compressed, and some 20 buffers of 200 bytes. LZ4 takes eight times as long
-for these as writing; zstd, or a thread pool on a busy machine, takes longer still."""
+They hold frames, which the recorder has already compressed, and some 20 buffers of 200 bytes. Compressing these with LZ4 takes
+eight times as long as writing them; zstd, or a thread pool on a busy machine, takes even longer."""
 _CONTINUES = b"\xff\xff\xff\xff"
 END_OF_STREAM = _CONTINUES + bytes(4)
 _CHECK = struct.Struct("<8sQQ")
 _MARK = b"\x8eIPXXH3\n"
-"""Last part of a message's metadata, which Arrow readers skip: this mark, the size of the body, and the XXH3-64 of the rest."""
+"""Last part of a message's metadata, skipped by Arrow readers: this mark, the body's size, and the XXH3-64 of other bytes."""
 DAMAGED = "damaged_journal"
 """Name of the statistic that marks an episode with unreadable parts; its journal's files are kept as `<name>.damaged`."""
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -255,7 +255,7 @@ def _lacks_checksums(file: BinaryIO) -> bool:
 
 @lru_cache(8)
 def _copied(path: Path, changed_ns: int) -> bytes:
-    """Return the undamaged part of a segment without checksums, with checksums; a torn word at its end marks a missing part."""
+    """Return the undamaged part of a segment without checksums, with checksums; a zero byte follows if a part is missing."""
     command = [sys.executable, "-m", "interplay.record.old_journal", str(path)]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     return done.stdout + bytes(done.returncode != 0)

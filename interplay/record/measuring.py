@@ -115,8 +115,7 @@ def measure_all(
     """Measure episodes and store missing values in the catalogue after each one, so that a stopped run can continue.
 
     Args:
-        check: Compute all values, compare them with those stored in the file (during play) and in the catalogue, and store
-            nothing.
+        check: Compute all values and compare them with those in the file (from play) and in the catalogue; store nothing.
         advance: Called with numbers of finished steps.
     """
     kept = archive.measures(episodes)

@@ -39,8 +39,7 @@ _CONSTANT = {int, bool, str, float}
 """Types whose objects cannot change."""
 _WINDOW_LOG = 18
 """Compression window: 2**18 bytes, several pictures of an Atari game, in a buffer that stays in the cache.
-The parts that pictures share with earlier ones are long; a small table that finds only long parts takes a quarter less time
-for the same size."""
+Pictures repeat long parts of earlier ones. A small table, which finds only long parts, takes a quarter less time."""
 
 
 def new_header(
@@ -271,7 +270,7 @@ class Recorder:
         return self._last_change[1] if self._last_change is not None and self._last_change[0] is pixels else None
 
     def _recorded(self, info: Any) -> str:
-        """Return the recorded part of an info. Log the names left out once, unless the environment chose itself."""
+        """Return the recorded part of an info. Log once which names are left out, unless the environment itself chose."""
         # Most steps repeat the last one's info: where it holds the same objects, and those cannot change, its text is at hand.
         if type(info) is dict:
             held = *info, *info.values()
@@ -287,7 +286,7 @@ class Recorder:
             left_out = named - kept.keys() - self._left_out
             if left_out:
                 self._left_out |= left_out
-                log.warning("%s: info holds what is not recorded: %s", self._header.task.env.id, ", ".join(sorted(left_out)))
+                log.warning("%s: these infos are not recorded: %s", self._header.task.env.id, ", ".join(sorted(left_out)))
         if (key := repr(kept)) != self._kept:  # most steps repeat the last one's; `==` takes 1 for True and 0.0 for -0.0
             self._kept, self._info_text = key, info_text(kept)
         return self._info_text
@@ -378,7 +377,7 @@ _encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 
 
 def info_text(kept: dict[str, Any]) -> str:
-    """Convert the result of `PlayableEnv.info_to_record` to JSON text; `envs.info` says how other values are written."""
+    """Convert the result of `PlayableEnv.info_to_record` to JSON text; `envs.info` tells how unusual values are written."""
     try:
         return _encode(kept)
     except (TypeError, ValueError, RecursionError):

@@ -212,7 +212,7 @@ def _world(env: gymnasium.Env, task: Task | str | None, deterministic: bool | No
         return inner, None if spec is None else spec.max_episode_steps
     if env.render_mode not in (None, "rgb_array"):
         raise RecordingError(
-            f"{_named(env)} was made with render_mode={env.render_mode!r}, and is recorded with 'rgb_array' or none\n"
+            f"{_named(env)} was made with render_mode={env.render_mode!r}, but a recording needs 'rgb_array' or none\n"
             f"Make it with:  gymnasium.make({_named(env)!r}, render_mode='rgb_array')"
         )
     reason = why_not_replayed(spec)
@@ -227,7 +227,7 @@ def _world(env: gymnasium.Env, task: Task | str | None, deterministic: bool | No
     if replayed and reason:
         raise RecordingError(
             f"{_named(env)} cannot be played again from a recording: {reason}\nSay that it is not deterministic:  "
-            "Recording(env, ..., deterministic=False); of a task, env.options.deterministic = false"
+            "Recording(env, ..., deterministic=False); in a task, env.options.deterministic = false"
         )
     if not isinstance(task, Task):
         named = spec or EnvSpec(type(inner).__name__)

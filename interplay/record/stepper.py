@@ -120,8 +120,8 @@ class RecordedEpisode:
         """
         if joint_action.keys() != self._seats:
             raise RecordingError(
-                f"a step of {self.env.task.id} needs one action of each seat ({', '.join(self.seats)}); "
-                f"got actions of {', '.join(joint_action) or 'none'}"
+                f"a step of {self.env.task.id} needs one action for each seat ({', '.join(self.seats)}); "
+                f"got actions for {', '.join(joint_action) or 'none'}"
             )
         observations: Mapping[str, Any] | None = None
         if is_seen:

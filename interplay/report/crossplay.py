@@ -38,9 +38,9 @@ class Place(NamedTuple):
 
 
 def games_of(archive: Archive, episodes: Iterable[Episode], score: str) -> list[Game]:
-    """Make the games for the tables from episodes.
+    """Read the games for the tables from episodes; a game that lacks the score is left out.
 
-    `score` is `return`, or the name of a statistic: of the seat's owner, or else of the episode, such as `automatic_success`.
+    `score`: `return` or a statistic, such as `automatic_success`: that of a seat's player, or else that of the episode.
 
     Raises:
         NotFoundError: If no episode has that statistic.
@@ -71,7 +71,7 @@ def _score(
 
 
 def peoples_games(archive: Archive, task: Task, agents: Iterable[str]) -> list[Episode]:
-    """Return the games of this version of a task in which people played with people or with `agents`; no seat changed hands."""
+    """Return games of this version of a task that people played with people or `agents`, with one player in each seat."""
     known = set(agents)
     return [
         episode
@@ -82,7 +82,7 @@ def peoples_games(archive: Archive, task: Task, agents: Iterable[str]) -> list[E
 
 
 def default_score(episodes: Sequence[Episode]) -> str:
-    """Return the default score: `return`, or the outcome check if there are no rewards at all and every game has a check."""
+    """Return the default score: the outcome check if no game has rewards and every game has the check, else `return`."""
     has_rewards = any(held.total_reward for episode in episodes for held in episode.seats)
     checked = bool(episodes) and all(OUTCOME_CHECK_SUCCESS in episode.statistics for episode in episodes)
     return OUTCOME_CHECK_SUCCESS if checked and not has_rewards else RETURN
@@ -140,7 +140,7 @@ _Scores = list[tuple[int, float]]
 
 
 def _of_seeds(scores: Iterable[tuple[int, float]]) -> list[float]:
-    """Return the mean score on each seed: games on one seed are alike, and agents without chance repeat the same game."""
+    """Return the mean score on each seed: games on one seed are alike, and deterministic agents repeat the same game."""
     found: dict[int, list[float]] = {}
     for seed, score in scores:
         found.setdefault(seed, []).append(score)

@@ -25,7 +25,7 @@ KEPT, DROPPED, WAITING = "kept", "dropped", "waiting"
 ORDER = ("multi", "single", "planner")
 """Order of modes in tables; other modes follow."""
 LENGTHS = {"up to 10 s": 200, "10 to 20 s": 400, "20 to 40 s": 800, "more than 40 s": math.inf}
-"""Length of the oracle's proof in words -> most ticks of such a proof."""
+"""Length of the oracle's proof, as written in tables -> most ticks of a proof of this length."""
 OTHER = "other"
 """Mode of instances that do not say how they were made."""
 _One = TypeVar("_One")
@@ -45,7 +45,7 @@ class Reviewed:
 
     @property
     def pair(self) -> str:
-        """Id that this instance shares with the other instance made from the same candidates; empty if there is no other."""
+        """Id shared by the instances that different modes made from the same candidates; empty if models did not make it."""
         return str(self._made.get("pair", ""))
 
     @property
@@ -66,7 +66,7 @@ class Reviewed:
 
 @dataclass(frozen=True)
 class Played:
-    """One run of a model; `prerequisites` is the number of edges; `length` is one of `LENGTHS`, or None without a proof."""
+    """One run of a model; `prerequisites`: number of the instance's edges; `length`: one of `LENGTHS`, None without a proof."""
 
     model: str
     hops: int
@@ -94,8 +94,8 @@ def explore_report(
 
     Args:
         verdicts: Atomic task -> the knowledge filter's verdict: `kept`, `dropped` or `waiting`.
-        makings: Result of each instance that was to be made.
-        rules: Sentences: each study's number of reviewers, and when a third reviewer is asked.
+        makings: Results of the attempts to make instances, one for each instance.
+        rules: A sentence on each study: its number of reviewers, and when a third one is asked.
     """
     num_reviews = sum(len(one.reviews) for one in reviewed)
     return Report(
@@ -278,7 +278,7 @@ def _rows(
     of: Callable[[_One], int | str | None],
     cells: Callable[[list[_One]], tuple[Cell, ...]],
 ) -> tuple[tuple[Cell, ...], ...]:
-    """Make a row for each group and each of its values, in the order of values; items without a value are left out."""
+    """Make a row for each group and each value in it, in order; `cells` fills the rest. Items without a value are left out."""
     order = [*LENGTHS]
     rows: list[tuple[Cell, ...]] = []
     for group in groups:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from interplay.errors import InterplayError
-from interplay.explore.evaluation import metrics, runs
+from interplay.explore.evaluation import metrics
 from interplay.explore.instance import parse
 from interplay.explore.judging import judge
 from interplay.explore.results import verification
@@ -20,14 +20,14 @@ from interplay.study.studies import Studies
 from interplay.wording import amount
 
 MAKINGS = Path("explore") / "make" / "makings"
-"""Path inside a data folder, as in `explore.make.synthesis`, which is not imported here because it imports Inspect."""
+"""Folder of results in a data folder, as in `explore.make.synthesis`, which is not imported because it imports Inspect."""
 
 VOTES = Path("explore") / "make" / "filter" / "votes.json"
-"""Path inside a data folder; `interplay explore filter` writes this file."""
+"""File of the filter's votes in a data folder; `interplay explore filter` writes this file."""
 
 
 def verdicts(data: Path, path: Path | None = None) -> dict[str, str]:
-    """Read atomic task -> the filter's verdict from a `votes.json`: `path`, or that of the data folder; empty without one."""
+    """Read atomic task -> the filter's verdict from `path`, by default `VOTES` of the data folder (empty if it is missing)."""
     if path is None:
         path = data / VOTES
         if not path.exists():
@@ -37,12 +37,12 @@ def verdicts(data: Path, path: Path | None = None) -> dict[str, str]:
         return {task: states[one["verdict"]] for task, one in json.loads(path.read_text(encoding="utf-8")).items()}
     except (OSError, ValueError, RecursionError, KeyError, TypeError, AttributeError) as error:
         raise InterplayError(
-            f"{path} cannot be read as the filter's votes: {error}\nName the votes.json that it wrote."
+            f"{path} cannot be read as the filter's votes: {error}\nName the votes.json that `interplay explore filter` wrote."
         ) from None
 
 
 def makings(data: Path) -> list[dict[str, Any]]:
-    """Read the results of all instances that were to be made in a data folder; damaged files are left out."""
+    """Read the results of all attempts to make instances in a data folder; damaged files are left out."""
     found = []
     for path in sorted((data / MAKINGS).glob("*.json")):
         try:
@@ -59,7 +59,7 @@ def reviewed(database: Database, studies: Sequence[str] | None) -> tuple[list[Re
         studies: Ids of studies; None for every study of reviews.
     Raises:
         NotFoundError: If there is no such study.
-        InterplayError: If a study is not a study of reviews, or if several share instances and no study is named.
+        InterplayError: If a study is not one of reviews; or if none is named and several have reviews of one instance.
     """
     service = Studies(database)
     opened = (
@@ -87,7 +87,7 @@ def reviewed(database: Database, studies: Sequence[str] | None) -> tuple[list[Re
         if studies is None:
             raise InterplayError(
                 f"several studies have reviews of the same instances: {several}\n"
-                "Name one with --study; name each of them to count their reviews together."
+                "Name one with --study, or name all of them to count their reviews together."
             )
         rules.append(f"Reviews of several studies count together: {several}.")
     return [Reviewed(parse(documents[name], source=name), tuple(own)) for name, own in by_instance.items()], rules
@@ -96,8 +96,7 @@ def reviewed(database: Database, studies: Sequence[str] | None) -> tuple[list[Re
 def played(archive: Archive) -> list[Played]:
     """Read the runs of models that were played to their end; runs that contradict their episodes are left out."""
     found = []
-    for path, run in runs.read_all(archive.root)[0].items():
-        result = metrics.result_of(run)
+    for path, (run, result) in metrics.read_all(archive.root)[0].items():
         if result.failed is None and result.outcomes and not verification.compared(archive, path, run, result, judge):
             needs = sum(len(one.get("needs", ())) for one in run.header["milestones"])
             tasks, length = ((), None) if run.instance is None else (run.instance.nodes, length_of(run.instance))

@@ -28,7 +28,7 @@ _STYLES = {
 
 
 def plot_matchmaking(table: list[dict[str, Any]], method: str, target: float, ax: Axes | None = None) -> Axes:
-    """Plot rank correlation with the truth against number of answers, a line for each rule: median over seeds, and quartiles.
+    """Plot rank correlation with the truth against number of answers, one line for each rule: median and quartiles over seeds.
 
     `table` has the columns `COLUMNS`, as `judge.simulate.curves` makes them.
     """

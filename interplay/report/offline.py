@@ -37,7 +37,7 @@ def paper() -> dict[str, Any]:
 
 
 def recomputed() -> list[tuple[str, list[Measured]]]:
-    """Return task -> each algorithm's score in per cent, computed from the paper's table 5, with the score of its table 6."""
+    """Return for each task the algorithms' scores in per cent: computed from the paper's table 5, and as printed in table 6."""
     return [
         (
             task["name"],
@@ -51,7 +51,7 @@ def recomputed() -> list[tuple[str, list[Measured]]]:
 
 
 def disagreements() -> list[Disagreement]:
-    """Return the cells of the paper's table 6 that do not follow from its table 5."""
+    """Return the scores in the paper's table 6 that do not follow from the returns in its table 5."""
     algorithms = paper()["source"]["algorithms"]
     returns = {task["name"]: task["returns"] for task in paper()["task"]}
     return [
@@ -63,7 +63,7 @@ def disagreements() -> list[Disagreement]:
 
 
 def offline_report(found: Sequence[Results], *, seed: int = 0) -> Report:
-    """Make the report on some benchmarks; without any, only on the paper's tables."""
+    """Make the report on the results of benchmarks; without results, only on the paper's tables."""
     sections = [section for results in found for section in _sections(results, seed=seed)]
     runs = [run for results in found for run in results.runs]
     return Report(

@@ -29,7 +29,7 @@ _SENTIMENTS = {"positive": ("#2c9270", ""), "neutral": ("#7a808c", "...."), "neg
 
 
 def agent_styles(roster: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """Return agent -> (colour, marker), by place in the roster, so that an agent looks the same in every figure.
+    """Return agent -> (colour, marker), by place in the roster, so that an agent looks the same in all figures.
 
     After ten agents the colours repeat, with other markers.
     """
@@ -73,8 +73,8 @@ def plot_intervals(
 ) -> Axes:
     """Plot one value with its interval in each row.
 
-    Records have `name`, `value`, `low`, `high` and `num`; the first is drawn on top. `label` has the unit; `roster` is for
-    rows that are agents, see `agent_styles`.
+    Records have `name`, `value`, `low`, `high` and `num`; the first is drawn on top. `label` has the unit. If rows are
+    agents, `roster` decides their colours (see `agent_styles`).
     """
     ax = ax or _new_axes()
     styles = agent_styles(roster)
@@ -178,7 +178,7 @@ def plot_map(table: list[dict[str, Any]], ax: Axes | None = None) -> Axes:
 def plot_shares_below(table: list[dict[str, Any]], ax: Axes | None = None, *, label: str) -> Axes:
     """Plot distributions as rising lines, one for each name: the share of values that are at most a given value.
 
-    Records have `name`, `num`, `value` and `share` in percent, by name and rising.
+    Records have `name`, `num`, `value` and `share` in percent, in order of name and share.
     """
     ax = ax or _new_axes()
     lines: dict[str, list[dict[str, Any]]] = {}
@@ -208,7 +208,7 @@ def plot_shares_below(table: list[dict[str, Any]], ax: Axes | None = None, *, la
 def plot_profiles(table: list[dict[str, Any]], ax: Axes | None = None) -> Axes:
     """Plot performance profiles: for each name, the share of runs above each score, with a band.
 
-    Records have `name`, `score`, `value`, `low` and `high`, by name and rising score.
+    Records have `name`, `score`, `value`, `low` and `high`, in order of name and score.
     """
     ax = ax or _new_axes()
     styles = agent_styles(list(dict.fromkeys(row["name"] for row in table)))
@@ -237,7 +237,7 @@ def plot_profiles(table: list[dict[str, Any]], ax: Axes | None = None) -> Axes:
 
 
 def plot_matrix(table: list[dict[str, Any]], ax: Axes | None = None, *, rows: str, columns: str, digits: int = 1) -> Axes:
-    """Plot a matrix of numbers as shades, each number in its cell; a cell whose row and column have one name has a frame.
+    """Plot a matrix of numbers as shades, each number in its cell; a cell has a frame if its row and column have the same name.
 
     Records have `row`, `column`, `value` (None where there is nothing) and `num`.
     """
@@ -308,7 +308,7 @@ _SETTINGS: dict[Any, Any] = {
 
 
 def svg(figure: Figure) -> str:
-    """Draw a figure as an `<svg>` element for a page: its ink is `currentColor`, and its ids begin with the figure's id."""
+    """Draw a figure as an `<svg>` element for a page: lines and text have `currentColor`; ids begin with the figure's id."""
     drawn = _save(figure, {"svg.hashsalt": figure.id}, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     text = drawn.decode()
     text = re.sub(r"<metadata>.*?</metadata>", "", text[text.index("<svg") :], flags=re.DOTALL)
@@ -322,7 +322,7 @@ def png(figure: Figure) -> bytes:
 
 
 def _save(figure: Figure, settings: dict[str, Any], **options: Any) -> bytes:
-    """Draw and save a figure with our settings, whatever settings the process has."""
+    """Draw and save a figure with our settings instead of those of the process."""
     try:
         import matplotlib
     except ModuleNotFoundError:

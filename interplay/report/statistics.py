@@ -20,7 +20,7 @@ SIGNIFICANCE = 0.05
 
 
 class ChiSquare(NamedTuple):
-    """A chi-square test of independence; `p` is the chance of a statistic at least this large if the rows do not differ."""
+    """A chi-square test of independence; `p` is the chance of a statistic at least as large if the rows do not differ."""
 
     statistic: float
     df: int
@@ -28,7 +28,7 @@ class ChiSquare(NamedTuple):
 
 
 class PairTest(NamedTuple):
-    """Test of two rows; `significant` is after Bonferroni's correction over all pairs."""
+    """Chi-square test of two groups; `significant` is with Bonferroni's correction over all pairs."""
 
     a: str
     b: str
@@ -66,7 +66,7 @@ class RankTest(NamedTuple):
         statistic: U of `a`: the number of pairs in which the value of `a` is larger, plus half the pairs with equal values.
         p: Two-sided.
         corrected_p: By Holm's method, over the family.
-        superiority: U / number of pairs: the chance that a value of `a` is larger than one of `b`; ties count half.
+        superiority: U / number of pairs: the chance that a value of `a` is larger than a value of `b`; ties count half.
         low, high: Interval of `superiority`.
     """
 
@@ -181,7 +181,7 @@ def anova(groups: Mapping[str, Sequence[float]]) -> Anova:
 
 @lru_cache(maxsize=64)
 def _studentized_range(share: float, num_groups: int, df: int) -> float:
-    """Return the quantile, cached: scipy needs a tenth of a second for it, and the tables of words and characters share it."""
+    """Return a quantile of the studentized range; cached, because scipy needs a tenth of a second for each."""
     from scipy.stats import studentized_range
 
     return float(studentized_range.ppf(share, num_groups, df))
@@ -189,7 +189,7 @@ def _studentized_range(share: float, num_groups: int, df: int) -> float:
 
 @lru_cache(maxsize=1024)
 def _studentized_range_above(statistic: float, num_groups: int, df: int) -> float:
-    """Return the share above a statistic, cached: scipy needs a hundredth of a second, and reports ask for it again."""
+    """Return the share of the studentized range above a statistic; cached, because scipy needs a hundredth of a second."""
     from scipy.stats import studentized_range
 
     return float(studentized_range.sf(statistic, num_groups, df))
@@ -220,7 +220,7 @@ def mann_whitney(groups: Mapping[str, Sequence[float]]) -> list[RankTest]:
 
 
 def _superiority_interval(effect: float, num_a: int, num_b: int) -> tuple[float, float]:
-    """Return the ends of the interval: the values whose distance from `effect` is z of their own standard errors."""
+    """Return the ends of the interval: the distance of each from `effect` is z times the standard error at that end."""
     from scipy.optimize import brentq
     from scipy.stats import norm
 

@@ -1,4 +1,4 @@
-"""Parts of a report: tables whose cells may also hold a published number, figures, sections. HTML and PDF are not used here."""
+"""Parts of a report: tables (cells may also have a published number), figures and sections, independent of HTML and PDF."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class Column:
     """A column: its heading with the unit, and the form of its values.
 
     Attributes:
-        form: `text`; `count`, a whole number with thousands separated; `number`, with `digits` decimals; `mixed`, as
-            `number`, but integers stay whole; `p`, a probability.
+        form: `text`; `count`, a whole number with thousands separators; `number`, with `digits` decimals; `mixed`, as
+            `number`, but integers have no decimals; `p`, a probability.
     """
 
     name: str
@@ -100,11 +100,11 @@ class Table:
     def __post_init__(self) -> None:
         ragged = [row for row in self.rows if len(row) != len(self.columns)]
         if ragged:
-            raise ValueError(f"table {self.id} has {len(self.columns)} columns, but a row of {len(ragged[0])}: {ragged[0]!r}")
+            raise ValueError(f"table {self.id} has {len(self.columns)} columns, but a row has {len(ragged[0])}: {ragged[0]!r}")
 
     @property
     def prose(self) -> set[int]:
-        """Indices of the columns that have a long text in a cell, so that they must not become narrow."""
+        """Indices of the columns with a long text in a cell; these columns must not become narrow."""
         cells = ((place, cell) for row in self.rows for place, cell in enumerate(row))
         return {place for place, cell in cells if isinstance(cell, str) and len(cell) > _PROSE_LENGTH}
 

@@ -18,7 +18,7 @@ from interplay.report.table import Cell, Column, Figure, Report, Table, csv_of
 
 _INK, _SOFT, _LINE, _STRIPE = "#1d2422", "#5a6561", "#d9d6cd", "#f6f4ee"
 _WIDE, _WIDE_WITH_PROSE = 7, 4
-"""Most columns of a table in full size; tables with more columns are set smaller."""
+"""Most columns of a table in full size; tables with more columns get a smaller font."""
 _WHOLE_ROWS = 24
 """Most rows of a table that stays on one page; longer tables may be split."""
 _PADDING = 2.2
@@ -232,7 +232,7 @@ _HERE = Path(__file__).parent
 
 
 def html(report: Report) -> str:
-    """Write the report as an HTML page; text from answers is escaped, and the page loads nothing from elsewhere."""
+    """Write the report as an HTML page; texts from answers are escaped, and the page loads no other files."""
     pages = Environment(
         loader=FileSystemLoader(_HERE), trim_blocks=True, keep_trailing_newline=True, autoescape=False
     )  # by `esc`

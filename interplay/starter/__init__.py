@@ -1,8 +1,8 @@
 """The starter set: episodes of the built-in agents that ship with the package, so that a new data folder is not empty.
 
-`manifest.json` lists them; `episodes/` holds the recordings, `films/` an mp4 of each. `answers.csv` and `runs.json` are
-examples for boards, which only pages read: no database ever holds them. `tools/make_starter.py` makes all of it, and has to be
-run again when a task, the world or a built-in agent changes.
+`manifest.json` lists the episodes; `episodes/` holds the recordings, `films/` an mp4 of each. `answers.csv` and `runs.json`
+are examples for leaderboards: only pages read them, and they never enter a database. `tools/make_starter.py` makes all these
+files; run it again when a task, the world or a built-in agent changes.
 
 >>> from interplay import starter
 >>> sorted({shipped.agent for shipped in starter.episodes()} | {"random", "scripted"})
@@ -29,10 +29,10 @@ from interplay.tasks import Suite, Task, builtin_suites, index
 
 FOLDER = Path(__file__).parent
 ANSWERS = FOLDER / "answers.csv"
-"""Answers of programs about the set, and below results of scripted models, for the boards of a data folder without others."""
+"""Example answers by programs (here) and example runs of models (`RUNS`), for the pages of data folders that have none."""
 RUNS = FOLDER / "runs.json"
 EXAMPLES = "examples"
-"""File of a data folder whose pages show example answers and runs until there are others; made with the set."""
+"""Name of a file that `enter` makes in a data folder; with it, pages show example answers and runs until real ones exist."""
 REMEDY = "Make it again:  python tools/make_starter.py"
 
 
@@ -41,10 +41,10 @@ class Shipped:
     """One episode of the set: its recording and its film.
 
     Attributes:
-        id: Of the episode, the same in every data folder.
-        task, task_hash: The task, and the version of it that was played.
-        agent: Admitted to judging in this task.
-        world: `blockworld.VERSION` it was played in; empty of other worlds.
+        id: Id of the episode, which is the same in every data folder.
+        task, task_hash: Id of the task, and hash of the version that was played.
+        agent: Name of the agent that played; `enter` admits it to judging in this task.
+        world: `blockworld.VERSION` when it was played; empty for other worlds.
     """
 
     id: str
@@ -74,13 +74,13 @@ class Shipped:
         return task is not None and task.content_hash == self.task_hash
 
     def faults(self) -> list[str]:
-        """Faults of its files, a line each."""
+        """Return the faults of both files (missing or changed), one line for each."""
         found = []
         for path, sha256 in ((self.recording, self.episode_sha256), (self.film, self.film_sha256)):
             if not path.exists():
                 found.append(f"{path} is missing")
             elif hashlib.sha256(path.read_bytes()).hexdigest() != sha256:
-                found.append(f"{path} is not the file that was made")
+                found.append(f"{path} has changed since it was made")
         return found
 
 
@@ -90,7 +90,7 @@ def episodes() -> tuple[Shipped, ...]:
 
 
 def read() -> tuple[Shipped, ...]:
-    """As `episodes`, from the disk."""
+    """Read the list of episodes from the disk; `episodes` keeps this list in memory."""
     try:
         document = json.loads((FOLDER / "manifest.json").read_text(encoding="utf-8"))
     except FileNotFoundError:  # a checkout in which it was not made
@@ -99,13 +99,13 @@ def read() -> tuple[Shipped, ...]:
 
 
 def example(task_id: str) -> Shipped | None:
-    """The episode that shows best what a task is about, or None."""
+    """Return the episode that shows best what a task is about; None if the set has none."""
     of_task = [shipped for shipped in episodes() if shipped.task == task_id]
     return next((shipped for shipped in of_task if shipped.agent == "scripted"), None)
 
 
 def faults() -> list[str]:
-    """Faults of the set, a line each: other versions of the tasks, or changed files."""
+    """Return the faults of the set, one line for each: episodes of old versions of tasks, and changed or missing files."""
     tasks = index(builtin_suites())
     found = []
     for shipped in episodes():
@@ -121,17 +121,17 @@ def enter(
     *,
     report: Callable[[Path], None] = lambda path: None,
 ) -> int:
-    """Fill a new data folder: one without episodes of anybody else, in tasks to which no agent was ever admitted or proposed.
+    """Add the set's episodes to a data folder without other episodes, in tasks to which no agent was admitted or proposed.
 
-    A start that was killed half way is finished by the next: until the transaction the catalogue knows no files, and an
-    existing file is left as it is.
+    If the process is killed, the next call finishes the work: the catalogue gets all episodes in one transaction after the
+    files are copied, and existing files are left as they are.
 
     Args:
-        suites: Tasks on offer; the built-in ones when not given. Episodes of other versions of them are left out.
+        suites: Tasks on offer; by default the built-in tasks. Episodes of other versions of these tasks are left out.
     Returns:
-        How many episodes were entered.
+        Number of episodes that were added.
     Raises:
-        OSError: If a file cannot be written; nothing is entered then, and copied files are removed.
+        OSError: If a file cannot be written. Then no episode is added, and copied files are removed.
     """
     tasks = index(builtin_suites() if suites is None else suites)
     with archive.database.read() as session:
@@ -156,7 +156,7 @@ def enter(
 
 
 def _copy(archive: Archive, new: list[Shipped], report: Callable[[Path], None]) -> None:
-    """Put the files in place, complete and on disk for good; files that exist stay. If one cannot be written, all copies go."""
+    """Copy the files, durably; existing files stay. If one cannot be written (OSError), remove all copies."""
     targets = {archive.episode_path(one.task, one.id): one.recording for one in new}
     targets |= {archive.video_path(one.id): one.film for one in new}
     placed: list[Path] = []

@@ -1,12 +1,12 @@
 """The statistics of CrowdPlay's Atari tasks (Gerstgrasser et al. 2022, appendix A.2), read from the console's memory.
 
-In Space Invaders 36 invaders stand in six rows and six columns. An invader of the lowest row gives 5 points, of the highest 30.
-Bytes 0x12 to 0x17 hold the rows, lowest first, one bit for each column. When the leftmost column is dead, the console moves all
-rows by one bit, so bit 0 is always the leftmost column that still has invaders.
+In Space Invaders 36 invaders stand in six rows and six columns. An invader of the lowest row gives 5 points, an invader of the
+highest row 30. Bytes 0x12 to 0x17 hold the rows, lowest first, one bit for each column. When the leftmost column is dead, the
+console moves all rows by one bit, so bit 0 is always the leftmost column that still has invaders.
 
-Differences: CrowdPlay counted every bit that became 0, even if it only moved (12 of 29 "hits" in one game), and treated bits as
-columns. Here a hit is a reward of 5 to 30 points in the same frame. Its row follows from the reward. Its column is the bit of
-this row that became 0, plus the number of columns that have moved out so far.
+Differences: CrowdPlay counted every bit that became 0, even if the bit only moved (12 of 29 "hits" in one game), and took bits
+for columns. Here a hit is a reward of 5 to 30 points in the same frame. The reward tells its row. Its column is the bit of this
+row that became 0, plus the number of bits by which the rows have moved so far.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Hit(NamedTuple):
 
 
 class _SpaceInvaders(Collector):
-    """Base of the collectors of this game."""
+    """Base of the collectors of Space Invaders."""
 
     needs = ("ram",)
 
@@ -122,12 +122,12 @@ class AliensHit(_Invaders):
 
 
 class _InOrder(_Invaders):
-    """The invaders that were shot in the right order: as a share of all that were shot or, with `count`, as a number."""
+    """Invaders shot in the right order: their share of all invaders shot or, with `count`, their number."""
 
     name: ClassVar[str]
     title: ClassVar[str]
     turn: ClassVar[str]
-    """The hits that count, as the end of a sentence."""
+    """End of a sentence that says which hits are good."""
     count_names = ("good", "all")
 
     def __init__(self, count: bool = False) -> None:
@@ -153,7 +153,7 @@ class _InOrder(_Invaders):
 
 
 class RowByRow(_InOrder):
-    """A hit is good if all rows below its own are empty."""
+    """Invaders shot row by row from below: a hit is good if all rows below its own row are empty."""
 
     name, title = "row_by_row", "Row by row"
     turn = "for which all rows below were empty"
@@ -163,7 +163,7 @@ class RowByRow(_InOrder):
 
 
 class OutsideIn(_InOrder):
-    """A hit is good if all columns further out on its side are empty; the sides have three columns each."""
+    """Invaders shot from the outside in: a hit is good if all columns further out on its side (three columns) are empty."""
 
     name, title = "outside_in", "From the outside in"
     turn = "for which all columns further out on that side were empty"
@@ -175,7 +175,7 @@ class OutsideIn(_InOrder):
 
 
 class InsideOut(_InOrder):
-    """A hit is good if all columns further in on its side are empty; hits in the two middle columns are always good."""
+    """Invaders shot from the inside out: a hit is good if no invader is further in on its side of three columns."""
 
     name, title = "inside_out", "From the inside out"
     turn = "for which all columns further in on that side were empty"
@@ -195,7 +195,7 @@ def _is_empty(hit: Hit, columns: range) -> bool:
 class Accuracy(_SpaceInvaders):
     """Share of all shots that hit an invader or the ship. A shot counts in the frame in which it leaves the cannon.
 
-    Differences: CrowdPlay's works for one player and one game only.
+    Differences: CrowdPlay's statistic works for one player and one game only.
     """
 
     statistic = Statistic(
@@ -243,7 +243,7 @@ class Side(Collector):
     """Share of all steps in which the player is on one side of the screen.
 
     In Space Invaders the middle belongs to both sides. In River Raid a band of `band` pixels to either side of the middle also
-    belongs to both (CrowdPlay's is 11 pixels wide).
+    belongs to both (CrowdPlay's band is 11 pixels wide).
     """
 
     needs = ("ram",)
@@ -266,7 +266,7 @@ class Side(Collector):
         name = setting.env.partition(":")[2]
         if name not in _PLAYERS or len(setting.seats) > len(_PLAYERS[name].bytes):
             raise StatisticError(
-                f"which side of the screen a player is on is known in {', '.join(_PLAYERS)}, not in {setting.env}"
+                f"the player's side of the screen is known only in {', '.join(_PLAYERS)}, not in {setting.env}"
             )
         player = _PLAYERS[name]
         self._places = tuple(zip(setting.seats, player.bytes, strict=False))

@@ -21,8 +21,8 @@ class Measure:
     """A statistic of one owner in one seat.
 
     Attributes:
-        value: The value in the type of its kind; None where it is undefined, such as the share of hits without a shot.
-        counts: Its underlying numbers, which add up over the games of a sitting.
+        value: The value, int or float as its kind; None if it is undefined, such as the share of hits when there was no shot.
+        counts: The numbers from which the value is computed; they add up over the games of a sitting.
     """
 
     seat: str
@@ -38,7 +38,7 @@ class Measure:
 
 @dataclass(frozen=True)
 class Sitting:
-    """Games of one task that one participant has played in one sitting. `counts`: statistic -> its counts, added up over these
+    """Games of one task that a participant has played in one sitting. `counts`: statistic -> its counts, summed over these
     games."""
 
     num_games: int
@@ -89,7 +89,7 @@ class Collection:
         return [collector.statistic for collector in self._collectors]
 
     def begin(self, info: Mapping[str, Any], readings: Mapping[str, Callable[[], Any]]) -> None:
-        """Begin the episode. `readings`: readings of the world, see `PlayableEnv.readings`."""
+        """Begin the episode with the `info` of the world's reset and its readings (see `PlayableEnv.readings`)."""
         for collector in list(self._collectors):
             try:
                 _begin(collector, self.setting, info, readings)
@@ -106,7 +106,7 @@ class Collection:
         info: Mapping[str, Any],
         owners: Mapping[str, str] | None = None,
     ) -> None:
-        """Take in the next step.
+        """Update all collectors with the next step.
 
         Args:
             actions, rewards, earned, info: As in `SeenStep`.
@@ -135,7 +135,7 @@ class Collection:
             self._drop(collector, error)
 
     def _has_news(self, watched: tuple[str, int, int], step: SeenStep) -> bool:
-        """Whether one of the watched bytes has changed or a seat has earned something. Also True for a reading that has no
+        """Whether one of the watched bytes has changed or a seat has earned something; True, too, if the reading is not
         bytes."""
         need, first, end = watched
         try:
@@ -169,8 +169,7 @@ class Collection:
         return self._values({one.statistic.name: of_all(one.statistic.name, one.counts[seat]) for one in self._collectors})
 
     def own(self, seat: str) -> tuple[dict[str, int | float | None], dict[str, float]] | None:
-        """Return values and counts of a seat's first owner, in the form of `values` and `counts`; None if the seat had no other
-        owner."""
+        """Return `values` and `counts` of a seat's first owner alone; None if the seat has had only this owner."""
         if not any(one == seat for one, _ in self._earlier):
             return None
         first = self._first_owners[seat]
@@ -182,8 +181,7 @@ class Collection:
         return self._values(counts), {f"{name}.{count}": value for name, one in counts.items() for count, value in one.items()}
 
     def sitting_values(self, sitting: Sitting, seat: str | None = None) -> dict[str, int | float | None]:
-        """Return name -> value over all games of a sitting: the earlier games and, if the seat of its player is given, the
-        present game."""
+        """Return name -> value over all games of a sitting: the earlier games and, if `seat` is given, its present game."""
         found = {}
         for collector in self._collectors:
             now = collector.zero() if seat is None else collector.counts[seat]
@@ -198,7 +196,7 @@ class Collection:
         return {name: value for name, value in found.items() if name not in self.left_out}
 
     def counts(self, seat: str) -> dict[str, float]:
-        """Return `name.count` -> present number, for the present owner of a seat."""
+        """Return `<statistic>.<count>` -> present number, for the present owner of a seat."""
         return {
             f"{collector.statistic.name}.{name}": count
             for collector in self._collectors
@@ -284,15 +282,15 @@ class Collection:
 
 def _begin(collector: Collector, setting: Setting, info: Mapping[str, Any], readings: Mapping[str, Callable[[], Any]]) -> None:
     if missing := [need for need in collector.needs if need not in readings]:
-        raise StatisticError(f"{setting.env} does not offer {', '.join(missing)}, which it reads")
+        raise StatisticError(f"{setting.env} does not offer {', '.join(missing)}, which this statistic needs")
     if collector.watches is not None and collector.watches[0] not in collector.needs:
         raise StatisticError(f"it watches {collector.watches[0]!r}, which is not among its needs\nRemedy: add it to `needs`.")
     collector.begin(setting, info)
 
 
 def try_out(spec: StatisticSpec, setting: Setting, info: Mapping[str, Any], readings: Mapping[str, Callable[[], Any]]) -> None:
-    """Begin to compute a statistic in a world; the arguments are those of `Collection.begin`. Raises `StatisticError` or
-    `NotFoundError` if the statistic cannot be computed there."""
+    """Check that a statistic can be computed in a world, by beginning an episode; `info` and `readings` are as in
+    `Collection.begin`. Raises `StatisticError` or `NotFoundError` if it cannot."""
     _begin(spec.build(), setting, info, readings)
 
 

@@ -24,15 +24,15 @@ class Score(Collector):
 class ActiveTime(Collector):
     """Seconds of play in which the player acts and, where points are expected, scores.
 
-    A step counts if the player did something other than the action of no keys within the last `action_timeout_s` seconds, and
-    got a reward that is not 0 within the last `reward_timeout_s` seconds. Steps become seconds by the task's frame rate.
+    A step counts if the player took an action other than the no-op (no key pressed) within the last `action_timeout_s` seconds,
+    and got a reward that is not 0 within the last `reward_timeout_s` seconds. The task's frame rate converts steps to seconds.
 
     Source: CrowdPlay (Gerstgrasser et al. 2022, section 3.3), which states 30 s; its code has 20 s for actions and 60 s for
     rewards.
 
     Differences: nothing counts before the first action (in CrowdPlay's code the first 20 s count even if no key is pressed).
-    The frame rate is that of the task (in CrowdPlay always 60 Hz). A new owner of a seat begins as at the start of an episode,
-    so actions of an earlier owner do not count.
+    The frame rate is that of the task (in CrowdPlay always 60 Hz). For a new owner of a seat all begins as at the start of an
+    episode, so actions of an earlier owner do not count.
 
     Args:
         action_timeout_s: Seconds, positive.
@@ -79,7 +79,7 @@ class ActiveTime(Collector):
 
 
 class ActionChanges(Collector):
-    """Number of times the action changed. The first action counts if it is not the action of no keys."""
+    """Number of times the action changed. The first action counts if it is not the no-op (no key pressed)."""
 
     statistic = Statistic(
         "action_changes", "Action changes", "int", description="How often you did something else than before."
@@ -97,7 +97,7 @@ class ActionChanges(Collector):
 
 
 class ActingSteps(Collector):
-    """Number of steps with another action than that of no keys."""
+    """Number of steps with an action other than the no-op (no key pressed)."""
 
     statistic = Statistic("acting_steps", "Steps with an action", "int", "steps", description="Steps in which you held a key.")
 
@@ -134,8 +134,8 @@ class LivesLost(Collector):
 
 
 class PathLength(Collector):
-    """Metres walked: the horizontal distance from step to step by `x` and `z` of the info, where a block is a metre. A step
-    longer than `max_step_m` does not count, since it is a teleport or a new life."""
+    """Metres walked: the sum of the horizontal distances between steps, from `x` and `z` of the info (a block is a metre). A
+    step longer than `max_step_m` does not count, since it is a teleport or a new life."""
 
     statistic = Statistic(
         "path_length", "Metres walked", "float", "m", description="How far you walked; jumps to another place do not count."
@@ -179,10 +179,10 @@ def _place(info: Mapping[str, Any], names: tuple[str, str]) -> list[float] | Non
 
 def _require_clock(setting: Setting) -> None:
     if setting.takes_turns:
-        raise StatisticError("it says nothing in a task of turns, where each step is an action and takes no time")
+        raise StatisticError("it is undefined if players take turns, because then each step is an action and takes no time")
 
 
 def _require_number(name: str, value: Any, *, above: float | None = None, low: float | None = None) -> None:
     is_number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
     if not is_number or (above is not None and value <= above) or (low is not None and value < low):
-        raise StatisticError(f"{name} must be a number {f'above {above}' if low is None else f'from {low} on'}, got {value!r}")
+        raise StatisticError(f"{name} must be a number {f'above {above}' if low is None else f'>= {low}'}, got {value!r}")

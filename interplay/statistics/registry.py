@@ -1,4 +1,4 @@
-"""Statistics by name: those that the package contains, those that a game computes by default, and your own."""
+"""Statistics by name: the built-in statistics, the statistics that a game computes by default, and your own."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ BUILT_IN: Mapping[str, Callable[..., Collector]] = {
 
 @dataclass(frozen=True)
 class StatisticSpec:
-    """A collector and its parameters, as a task file gives them. `name`: one of `BUILT_IN`, or `module:factory` for a callable
+    """A statistic and its parameters, as a task file gives them. `name`: one of `BUILT_IN`, or `module:factory` for a callable
     that returns a `Collector` of your own."""
 
     name: str
@@ -55,7 +55,7 @@ class StatisticSpec:
         """Make a new collector.
 
         Raises:
-            NotFoundError: For a name or parameter that does not exist; the text names the nearest one.
+            NotFoundError: If a name or parameter does not exist; the text names the most similar one.
             StatisticError: If a parameter has a wrong value, or your factory cannot be imported or called, or does not return a
                 collector.
         """
@@ -143,7 +143,7 @@ def defaults(env: str, *, takes_turns: bool = False) -> tuple[StatisticSpec, ...
 
 def together(*lists: Iterable[StatisticSpec]) -> tuple[StatisticSpec, ...]:
     """Join several lists. Of two entries for a statistic of the same name the later one stays, in the place of the earlier one.
-    An entry that cannot be built stays too, and the games report it as left out."""
+    An entry that cannot be built also stays; the games report it as left out."""
     found: dict[str, StatisticSpec] = {}
     for spec in (spec for one in lists for spec in one):
         try:

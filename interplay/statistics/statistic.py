@@ -24,13 +24,13 @@ class StatisticError(InterplayError):
 
 @dataclass(frozen=True)
 class Statistic:
-    """The meaning of a number.
+    """The quantity that a statistic measures, and how its values are shown.
 
     Attributes:
-        name: Name in `--where`, files and the database: lower-case letters, digits and `_`.
+        name: Name used in `--where`, files and the database: lower-case letters, digits and `_`.
         unit: Unit of the values, if they have one; durations are in seconds.
         better: The better direction; None if neither is better.
-        is_share: Whether the values are parts of a whole, 0 to 1, that people read as percent.
+        is_share: Whether the values are parts of a whole, 0 to 1; people see them as percent.
         description: A sentence about the number, which the page shows at the end of a game.
     """
 
@@ -43,7 +43,7 @@ class Statistic:
     description: str = ""
 
     def typed(self, value: float | None) -> int | float | None:
-        """Return a value in the type of its kind; None if it is not a finite number.
+        """Return a value as an int if `kind` is `int`, else as a float; None if it is not a finite number.
 
         >>> Statistic("hits", "Hits", "int").typed(3.0)
         3
@@ -77,9 +77,9 @@ class Setting:
 
     Attributes:
         frame_rate_hz: Number of steps in a second of play.
-        noop: The action of no keys; None where every step is an action.
+        noop: The no-op, the action when no key is pressed; None if every step is an action.
         takes_turns: Whether the world waits for its players. Then steps do not measure time, and each step is an action.
-        noops: Seat -> its own action of no keys, for seats where that is not `noop`.
+        noops: Seat -> its own no-op, for seats whose no-op is not `noop`.
     """
 
     env: str
@@ -90,7 +90,7 @@ class Setting:
     noops: Mapping[str, Any] = field(default_factory=dict)
 
     def plain_noop(self, seat: str) -> Any:
-        """Return the action of no keys in a seat, in the form of `SeenStep.plain_actions`."""
+        """Return the no-op of a seat, in the form of `SeenStep.plain_actions`."""
         return plain(self.noops.get(seat, self.noop))
 
 
@@ -124,7 +124,7 @@ class SeenStep:
 
 
 class Collector:
-    """Computes one statistic, fed with every step of an episode.
+    """Base of objects that compute one statistic from the steps of an episode.
 
     `counts` holds numbers that add up: over the steps of an episode, over the owners of a seat, and over the episodes of a
     sitting. `value` computes the statistic from them. `memory` holds whatever else must last from one step to the next; it
@@ -133,10 +133,10 @@ class Collector:
 
     Class attributes:
         statistic: The statistic that it computes.
-        count_names: Names of its counts.
+        count_names: Names of the numbers in `counts`.
         needs: Readings of the world that it uses in addition to the info, as named in `PlayableEnv.readings`: `ram`.
-        watches: The bytes of one of its needs that matter: name of the need, first byte, byte after the last. `see` is called
-            only when these bytes change or a seat earns something; with None, at every step.
+        watches: Bytes of a reading, as (name in `needs`, first byte, byte after the last): `see` is called only when these
+            bytes change or a seat earns something. With None, it is called at every step.
     """
 
     statistic: Statistic
@@ -149,7 +149,7 @@ class Collector:
     setting: Setting
 
     def begin(self, setting: Setting, info: Mapping[str, Any]) -> None:
-        """Begin an episode. Raises `StatisticError` if the statistic means nothing in this world."""
+        """Begin an episode. Raises `StatisticError` if the statistic is undefined in this world."""
         self.setting = setting
         self.counts = {seat: self.zero() for seat in setting.seats}
         self.memory = {}
@@ -165,7 +165,7 @@ class Collector:
         return counts[self.count_names[0]]
 
     def values(self) -> dict[str, int | float | None]:
-        """Return seat -> present value, in the type of its kind."""
+        """Return seat -> present value, in the type that `Statistic.typed` gives."""
         return {seat: self.statistic.typed(self.value(counts)) for seat, counts in self.counts.items()}
 
 
@@ -179,8 +179,8 @@ def share(part: float, whole: float) -> float | None:
 
 
 def plain(action: Any) -> Any:
-    """Return an action of a player or a recording in values that can be compared. An entry that is 0 counts as left out, and
-    real numbers are rounded to single precision, as in recordings.
+    """Return an action of a player or a recording as values that can be compared. Entries that are 0 are left out, and real
+    numbers are rounded to single precision, as in recordings.
 
     >>> plain({"forward": 1, "camera": (0.0, 0.1)}) == plain({"forward": 1, "jump": 0, "camera": (0.0, 0.10000000001)})
     True

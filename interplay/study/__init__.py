@@ -1,17 +1,17 @@
 """Studies: recruit people, check what they know, send them back to their platform, and pay them.
 
-Studies of play have modules of their own: `play/` (variants and games of a visit), `incentives.py` (requirements, bonuses),
-`assignment.py` (which variant a visit gets), `questions.py` (about partners). Studies of reviews have `review/`. People can
-also come without a study: `classes/` (one code, nicknames), `scores.py` (how one person's result compares with others).
+Some modules serve only studies of play: `play/` (variants and games of a visit), `incentives.py` (requirements, bonuses),
+`assignment.py` (which variant a visit gets), `questions.py` (questions about partners). `review/` serves studies of reviews.
+`classes/` and `scores.py` are for people who play outside a study: classes of pupils, and high scores.
 
-Services own the transactions: `studies.py` (opening, enrolment, quiz, the end), `play/visits.py`, `review/reviews.py`,
-`money/payroll.py` (plan, claim, settle, raffle), `money/raffle.py` (addresses, apart from games), `mturk/hits.py`,
-`classes/classes.py`, `scores.py` and `feedback.py`. Pages and commands call them and touch no database.
+Services read and write the database: `studies.py` (opening, enrolment, quiz, end of a visit), `play/visits.py`,
+`review/reviews.py`, `money/payroll.py` (plan, claim, settle, raffle), `money/raffle.py` (e-mail addresses, stored apart from
+games), `mturk/hits.py`, `classes/classes.py`, `scores.py` and `feedback.py`. Pages and commands call only these services.
 
-The rules below them work on plain values. `definition.py` reads a study's file, `enrolment.py` holds one person's way through a
-study, `channels/` where people come from, `quizzes/` what they must know, `mturk/` the requests to Mechanical Turk, `money/`
-what people's time was worth and what was paid, `tokens.py` the identity of people where cookies do not reach. Only
-`mturk/api.py` and `channels/prolific_api.py` contact another server.
+The other modules contain rules and use no database. `definition.py` reads a study's file, `enrolment.py` decides the steps of a
+person through a study, `channels/` reads where people come from, `quizzes/` tests what they know, `mturk/` makes the requests
+to Mechanical Turk, `money/` computes pay, and `tokens.py` identifies people without cookies. Only `mturk/api.py` and
+`channels/prolific_api.py` contact another server.
 """
 
 from interplay.study.channels import OUTCOMES, Arrival, Channel, Departure, make_channel

@@ -1,8 +1,8 @@
-"""Choose the variant for a new visit: first one where a player waits, then the one that lacks most accepted time.
+"""Choose the variant for a new visit: a variant where a player waits, or else the variant that lacks most accepted time.
 
 CrowdPlay balances by the number of completed sessions. This module balances by the minutes of play in visits that met their
-requirements, because sessions differ in length and harder variants lose more people. `simulate` tests a study with simulated
-people: does accepted time come near its targets, and nearer than with random draws?
+requirements, because sessions differ in length and harder variants lose more people. `simulate` tests with simulated people
+whether accepted time comes near the targets, and nearer than with random draws.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 from interplay.study.play.variants import AtTarget, PlayPart, Variant
 
 PRIOR_VISITS = 2.0
-"""Weight of a study's estimate of a visit: it counts like this number of ended visits when the mean is computed."""
+"""In the mean accepted time of a visit, the study's estimate counts as much as this number of ended visits."""
 
 
 @dataclass(frozen=True)
@@ -28,9 +28,9 @@ class Stand:
 
     Attributes:
         accepted_min: Accepted minutes: play in visits that ended and met their requirements.
-        ended: Number of its visits that ended, with any outcome.
-        working: Number of people who are playing it now.
-        open_seats: Seats in its games that wait for one more player.
+        ended: Number of visits to this variant that ended, with any outcome.
+        working: Number of people who are playing this variant now.
+        open_seats: Number of seats in games of this variant that wait for a player.
     """
 
     variant: Variant
@@ -44,7 +44,7 @@ class Stand:
         return (PRIOR_VISITS * minutes + self.accepted_min) / (PRIOR_VISITS + self.ended)
 
     def filled(self, minutes: float) -> float:
-        """Return accepted time, plus the time expected of people who work now, as a share of the target; 1 means reached."""
+        """Return the accepted time plus the expected time of people who play now, divided by the target; 1 means reached."""
         return (self.accepted_min + self.working * self.expected_min(minutes)) / (self.variant.target_min or 1.0)
 
     def places(self, minutes: float) -> int:
@@ -60,15 +60,15 @@ class Stand:
 
 class Assignment(NamedTuple):
     """A variant and the reason why it was given.
-    `open_seat`: a player waits there for a partner. `target`: it lacks most time. `link`: the link named it. `chosen`: the
-    person chose it."""
+    `open_seat`: a player waits there for a partner. `target`: the variant lacks most time. `link`: the link named the variant.
+    `chosen`: the person chose it."""
 
     variant: str
     reason: Literal["open_seat", "target", "link", "chosen"]
 
 
 def available(stands: Iterable[Stand], *, now: datetime, history: Mapping[str, int]) -> list[Stand]:
-    """Return the variants that a person may be given now; `history` maps each variant to the number of their visits to it."""
+    """Return the variants that a person may be given now; `history`: variant -> number of this person's visits to it."""
     found = []
     for one in stands:
         variant = one.variant
@@ -90,14 +90,14 @@ def assign(
     """Return a variant for a new visit; None if no variant is suitable.
 
     Variants with open seats come first, so that nobody waits longer than needed. Then comes the least filled variant
-    (`Stand.filled`); ties are broken at random.
+    (`Stand.filled`); equally filled variants are chosen at random.
 
     Args:
         stands: All variants of the study in their present state.
         now, history: As in `available`.
         minutes: The study's estimate of a visit, in minutes.
-        at_target: `stop`: a variant is no longer given once its target is filled. Until then nobody is sent away, so that the
-            target is exceeded by about the length of a visit, and is always reached while people come.
+        at_target: `stop`: a variant is no longer given once its target is filled, unless a player waits there. The accepted
+            time may exceed the target by about the length of a visit. `continue`: filled variants are given, too.
     """
     open_to = available(stands, now=now, history=history)
     waiting = [one for one in open_to if one.open_seats > 0]
@@ -125,7 +125,7 @@ class Outcome:
         method: `balanced`: variants by `assign`. `random`: variants drawn in proportion to their targets, whatever was accepted
             so far.
         accepted_min: Variant -> accepted minutes.
-        of_target: Variant -> accepted time divided by its target; in a study without targets, by an equal share of the total.
+        of_target: Variant -> accepted time divided by its target. In a study without targets, the target is an equal share.
         deviation: Largest difference between `of_target` and 1 over all variants.
         spread: Standard deviation of `of_target` over the variants, divided by its mean.
         turned_away: Number of people who got no variant.
@@ -149,13 +149,13 @@ def simulate(play: PlayPart, *, minutes: float, arrivals: int, dropout: float, s
     """Simulate a study with both methods, `balanced` first, once for each seed 0, 1, ...
 
     People arrive at random times, so that on average `AT_ONCE` of them are present. Each seed draws how long each variant
-    really takes (0.7 to 1.4 times the estimate, with a spread of 30 % between people) and how many of those who stay meet its
-    requirements (60 to 100 %). Both methods get the same people.
+    really takes (0.7 to 1.4 times the estimate, with a spread of 30 % between people) and which share of the people who stay
+    meets its requirements (60 to 100 %). Both methods get the same people.
 
     Args:
         play: The variants of the study with their targets; without targets, all variants count equally.
         minutes: The study's estimate of a visit, in minutes.
-        dropout: Share of people who leave before they are done, 0 to 1.
+        dropout: Share of people who leave before they have finished, 0 to 1.
     """
     for seed in range(seeds):
         for method in ("balanced", "random"):

@@ -1,7 +1,7 @@
 """`Study`: the tasks, consent, recruiting and pay of a study, read from one TOML file.
 
-`load_study` reads a file and puts everything that it names (the quiz and its pictures, too) into one document. The database
-keeps that document under its hash, so that the text to which somebody agreed stays available when the file changes.
+`load_study` reads a file and everything that it names, such as the quiz and its pictures, into one document. The database
+stores this document under its hash, so that the text to which a person agreed stays available when the file changes.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ RELEASES: tuple[Release, ...] = get_args(Release)
 
 @dataclass(frozen=True)
 class Consent:
-    """The text to which people agree, in paragraphs; `stores` has one line for each party: which data that party keeps.
+    """The text to which people agree, in paragraphs; `stores` has one line for each party and says which data that party keeps.
 
     Attributes:
         is_required: Whether people must tick a box; if not, the text is shown and they agree by continuing.
         release: Whether games recorded in the study may be released in data sets, without names. `ask`: people decide with a
-            box of its own. `included`: agreement to the text includes it. `never`: no game is released.
+            separate checkbox. `included`: agreement to the text includes it. `never`: no game is released.
     """
 
     text: tuple[str, ...]
@@ -112,10 +112,10 @@ class Study:
         num_answers: Number of answers in one visit; None: each person decides. In a study of reviews, at most the number of
             instances.
         max_visits: How often one person may take part; None: as often as the platform sends them.
-        contact: The person whom participants can ask, as shown to them; a study without a contact cannot be opened.
+        contact: The person whom participants can ask, as participants read it; a study without a contact cannot be opened.
         ethics: Reference of an ethics board's approval, as shown to people; may be empty.
-        examples: Videos that show what to look for; `judging` names them, too.
-        judging: Rules for comparing, which the judging room reads.
+        examples: Videos that show what to look for; `judging` contains them, too.
+        judging: Rules for comparing two episodes.
         debrief: The last page for people who are not paid; None: the summary is shown.
         document: All of the above as JSON; `from_json(document)` builds the same study.
     """
@@ -155,13 +155,13 @@ class Study:
         return _study(document, source)
 
     def answered_by(self, contact: str | None, ethics: str | None) -> Study:
-        """Return the same study with this contact and this ethics reference."""
+        """Return a copy of the study with this contact and this ethics reference."""
         given = {key: text for key, text in (("contact", contact), ("ethics", ethics)) if text is not None}
         return Study.from_json({**self.document, "study": {**self.document["study"], **given}}) if given else self
 
     def quiz_of(self, variant: str | None) -> QuizPart | None:
-        """Return the quiz for a variant: its own, or else that of the study.
-        If variants have quizzes, returns None without a variant."""
+        """Return the quiz for a variant: the variant's own quiz, or else the study's quiz.
+        If variants have their own quizzes, returns None without a variant."""
         if self.play is None or not self.play.has_quizzes:
             return self.quiz
         found = None if variant is None else self.play.variant(variant)
@@ -173,8 +173,8 @@ class Study:
     def channel_of(self, parameters: Mapping[str, str]) -> Channel:
         """Return the channel through which somebody came, by the parameters of their link.
 
-        The parameters of a platform choose its channel. Without any, it is the open channel if the study has one. A study with
-        one channel always uses it, so that this channel can say what is wrong with a link.
+        Parameters of a platform select the channel of that platform. Without such parameters, the open channel is used, if
+        there is one. A study with only one channel always uses this channel, which then says what is wrong with a link.
         """
         if len(self.channels) == 1:
             return next(iter(self.channels.values()))
@@ -200,12 +200,12 @@ def load_study(path: str | Path) -> Study:
 
 def parse_study(text: str, *, source: str = "<text>", folder: Path | None = None) -> Study:
     """Build a study from TOML text; errors as `load_study`.
-    `source` names the text in errors; `folder` holds the quiz that the text may name."""
+    `source` names the text in errors; `folder` contains the quiz that the text may name."""
     document = parse_toml(text, source, StudyError)
     try:
         json.dumps(document)
     except TypeError:
-        raise StudyError(f"{source}: holds a date or time\nRemedy: write it in quotes, as a text.") from None
+        raise StudyError(f"{source}: contains a date or time\nRemedy: write it in quotes, as a text.") from None
     faults: list[InterplayError] = []
     root = Table(document, source, refuse=StudyError, faults=faults)
     try:
@@ -216,7 +216,7 @@ def parse_study(text: str, *, source: str = "<text>", folder: Path | None = None
 
 
 def _take_in(root: Table, document: dict[str, Any], folder: Path | None) -> None:
-    """Put the quizzes, instances, questions and examples that a file names into its document."""
+    """Read the quizzes, instances, questions and examples that a file names, and put them into its document."""
     part = root.optional("quiz")
     if part is not None:
         document["quiz"] = quiz_taken_in(part, folder)
@@ -232,7 +232,7 @@ def _take_in(root: Table, document: dict[str, Any], folder: Path | None) -> None
         judging = root.raw("judging", dict, {})
         if "examples" in judging:
             raise root.error(
-                "judging.examples", "stands beside [[examples]]", "keep one of them; [[examples]] may name episodes"
+                "judging.examples", "and [[examples]] are both given", "keep one of them; [[examples]] may name episodes"
             )
         shown = [{"task": one.task, "video": one.video, "caption": one.caption} for one in examples]
         document["judging"] = {**judging, "examples": shown}
@@ -265,7 +265,7 @@ def _builtin_files() -> list[Path]:
 
 
 def _study(document: Mapping[str, Any], source: str, faults: list[InterplayError] | None = None) -> Study:
-    """Build a study from a complete document; `faults` is that of `Table`, and the last fault is raised."""
+    """Build a study from a complete document; `faults` collects the faults as in `Table`, and the last fault is raised."""
     root = Table(document, source, refuse=StudyError, faults=faults)
     head = root.table("study")
     kind = head.choice("kind", KINDS, KINDS[0])
@@ -311,11 +311,11 @@ def _study(document: Mapping[str, Any], source: str, faults: list[InterplayError
         raise root.error("channels.email", problem, "add [raffle] with winners and prize, and [pay] with the currency")
     beside = [name for name in study.channels if name != "email"]
     if "email" in study.channels and beside:
-        problem = f"stands beside {beside[0]}, and the raffle is drawn among e-mail addresses, which {beside[0]} does not give"
-        raise root.error("channels.email", problem, "make two studies of it")
+        problem = f"does not work with {beside[0]}: the raffle needs e-mail addresses, which {beside[0]} does not give"
+        raise root.error("channels.email", problem, "write one study for each channel")
     if "mturk" in study.channels and play is not None and play.waiting.pay_cents:
-        problem = "stands beside mturk, which pays the whole reward for a HIT that is handed in, also where nobody came"
-        raise root.error("waiting.pay", problem, "leave it out: people who waited get the reward; or make two studies of it")
+        problem = "does not work with mturk, which pays the whole reward for a finished HIT, also if nobody came"
+        raise root.error("waiting.pay", problem, "leave it out: people who waited get the reward; or write two studies")
     mturk = study.channels.get("mturk")
     longest = mturk.hit.get("longest_min") if isinstance(mturk, MTurkChannel) else None
     if longest is not None and longest < study.minutes:
@@ -333,7 +333,7 @@ def _consent(table: Table | None) -> Consent | None:
     table.nothing_else()
     if consent.release == "included" and not consent.is_required:
         raise table.error(
-            "release", "is 'included', and nobody has to agree to the text", 'write release = "ask", or leave out required'
+            "release", "is 'included', but people need not agree to the text", 'write release = "ask", or leave out required'
         )
     return consent
 
@@ -357,12 +357,12 @@ def _examples(root: Table, study_id: str) -> tuple[Example, ...]:
             raise table.error(
                 "video",
                 f"{homes['video']!r} is not an address on this server",
-                "begin it with /static/; people's pages load nothing else",
+                "begin it with /static/; the pages load files only from there",
             )
         path = Path(homes["file"])
         if homes["file"] and (path.is_absolute() or ".." in path.parts or path.suffix != ".mp4"):
             raise table.error(
-                "file", f"{homes['file']!r} is not an mp4 inside the data folder", "write its path from that folder on"
+                "file", f"{homes['file']!r} is not an mp4 inside the data folder", "write its path relative to that folder"
             )
         address = homes["video"] or f"/studies/{study_id}/examples/{index}.mp4"
         caption = " ".join(table.text("caption").split())
@@ -386,8 +386,8 @@ def _num_reviews(head: Table, review: ReviewPart) -> int:
     most = len(review.instances)
     number = head.count("answers", most)
     if number > most:
-        problem = f"is {number}, and nobody reviews more than the {most} instances there are"
-        raise head.error("answers", problem, f"write {most} or fewer, or leave it out: a visit has all of them then")
+        problem = f"is {number}, and there are only {most} instances to review"
+        raise head.error("answers", problem, f"write {most} or fewer, or leave it out: a visit then has all instances")
     return number
 
 
@@ -422,11 +422,11 @@ def _channels(root: Table) -> dict[str, Channel]:
 
 
 def check_texts(name: str, value: Any, place: str = "") -> None:
-    """Refuse invisible texts, and long texts where only short ones can be shown (StudyError that names the first)."""
+    """Raise StudyError for the first text that has only invisible characters or is too long for its place."""
     for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
         check_texts(name, inner, f"{place}[{key}]" if isinstance(key, int) else f"{place}.{key}".lstrip("."))
     if isinstance(value, str) and value and not num_visible_chars(value):
-        raise StudyError(f"{name}: {place} holds only characters that nobody can see\nRemedy: write words, or leave it out.")
+        raise StudyError(f"{name}: {place} has only invisible characters\nRemedy: write words, or leave it out.")
     if isinstance(value, str) and place.rpartition(".")[2] in _SHORT and len(value) > _MAX_SHORT_CHARS:
         problem = f"has {len(value):,} characters, and at most {_MAX_SHORT_CHARS:,} fit where people read it"
         raise StudyError(f"{name}: {place} {problem}\nRemedy: shorten it; instructions and consent may be long.")

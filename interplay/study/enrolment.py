@@ -1,4 +1,4 @@
-"""One person's way through one study, from the link to the completion code: admission, next steps, outcomes. Pure rules.
+"""Rules of one person's way through one study, from the link to the completion code: admission, next steps, outcomes.
 
     link --(preview: looks, leaves nothing)--> agreed --> quiz --> work --> ended (done, screened_out, failed_check, ...)
 
@@ -22,15 +22,15 @@ HOLD = timedelta(minutes=30)
 """How long an assignment stays reserved for a worker after the last sign of activity. Mechanical Turk does not report when a
 worker returns an assignment, and gives the next worker the same id."""
 GIVEN_BACK: frozenset[Outcome] = frozenset({"withdrawn", "screened_out", "no_consent"})
-"""Outcomes after which the person returns the assignment; the platform may then give it to somebody else under the same id."""
+"""Outcomes after which the person returns the assignment; the platform may then give the same id to another person."""
 PAID: frozenset[Outcome] = frozenset({"done", "no_partner"})
-"""Outcomes that may be paid: for the promised reward, or for the time spent waiting for a partner."""
+"""Outcomes that may be paid: with the promised reward, or for the time spent waiting for a partner."""
 
 
 @dataclass(frozen=True)
 class Visit:
-    """The part of an enrolment that decides about admission.
-    Fields are as in `store.Enrolment`, and when the person was last seen."""
+    """The data of an enrolment that `admit` needs.
+    Fields are those of `store.Enrolment`, and the time when the person was last seen."""
 
     id: str
     worker: str
@@ -45,8 +45,8 @@ class Admission:
 
     Attributes:
         kind: `preview`: may look. `new`: may agree and begin. `resume`: continues with `enrolment`. `refuse`: sees the reason.
-        enrolment: Id of the enrolment: with `resume`, and with `new` once the person has agreed.
-        abandoned: Enrolments that end as `withdrawn` when this person begins, because this person now holds their assignment.
+        enrolment: Id of the enrolment for `resume`, and for `new` after the person has agreed; else empty.
+        abandoned: Ids of enrolments that end as `withdrawn` when this person begins, who now has their assignment.
     """
 
     kind: Literal["preview", "new", "resume", "refuse"]
@@ -66,12 +66,12 @@ def admit(
     max_visits: int | None = None,
     is_paused: bool = False,
 ) -> Admission:
-    """Decide whether a person who opens the link may begin, may continue, or is refused.
+    """Decide whether the person who opens the link may begin, may continue, or is refused.
 
     Args:
         is_banned: Whether the answers of this person are refused on this server.
         of_assignment: All known visits with this assignment; empty for an open link, which has no assignment.
-        of_worker: This person's visits to the study so far, the first one first; for an open link they are found by the cookie.
+        of_worker: This person's visits to the study so far, oldest first; with an open link, the cookie identifies the person.
         max_visits: How often one person may take part; None: as often as the platform sends them.
         is_paused: Whether new people are refused at present; current participants may continue.
 
@@ -108,14 +108,13 @@ class Facts:
     """Facts that decide the next step of an enrolled person.
 
     Attributes:
-        num_attempts, max_attempts: The number of quiz attempts so far, over all visits, and the number allowed.
+        num_attempts, max_attempts: Number of quiz attempts so far, over all visits, and number of allowed attempts.
         num_wanted: Number of answers that a visit needs; None: the person decides.
         is_complete: In a study of play: whether the visit meets every requirement.
         is_over: In a study of play: whether no more games are allowed.
         is_playing: In a study of play: whether a game that still counts is running or being saved.
         has_questions: In a study of play: whether questions about a partner must be answered first.
-        has_waited: In a study of play: whether the person has waited for a partner for the time the study asks, and nobody
-            came.
+        has_waited: In a study of play: whether the person waited long enough for a partner, and nobody came.
         outcome: How the visit ended, if it did.
     """
 
@@ -139,8 +138,8 @@ def due_outcome(facts: Facts) -> Outcome | None:
     """Return the outcome with which a visit ends now; None while there is something to do.
 
     Failed checks alone do not end a visit: `failed_check` is for people whom the operator banned, for example after failed
-    checks. A person who has finished gets `done`, even if the study was closed in that minute. A closed study sends the others
-    home with the code for "nothing left to do".
+    checks. A person who has finished gets `done`, even if the study has just been closed. In a closed study, people who have
+    not finished get `nothing_left`, unless they are paid for waiting.
     """
     if facts.is_banned:
         return "failed_check"
@@ -154,7 +153,7 @@ def due_outcome(facts: Facts) -> Outcome | None:
 
 
 def earned_outcome(facts: Facts) -> Outcome | None:
-    """Return the outcome with which a visit of play may end now so that it is paid; None if nothing is owed for it."""
+    """Return the paid outcome with which a visit of play may end now; None if no pay is owed."""
     return "done" if facts.is_complete else "no_partner" if facts.has_waited else None
 
 

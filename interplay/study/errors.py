@@ -14,7 +14,7 @@ class OptionError(StudyError, MisuseError):
 
 
 class ArrivalError(StudyError):
-    """A link does not say who came, or not as the platform says it; the text is for the person who opened it."""
+    """A link does not identify the person as the platform's links do; the text is for the person who opened the link."""
 
 
 class EnrolmentTokenError(StudyError):
@@ -22,20 +22,20 @@ class EnrolmentTokenError(StudyError):
 
 
 class QuizError(StudyError):
-    """A quiz is written in a way that cannot be used."""
+    """A quiz is invalid."""
 
 
 class QuizAnswerError(StudyError):
-    """Answers do not belong to the questions of the quiz."""
+    """Answers do not fit the questions of the quiz."""
 
 
 class FormError(StudyError):
-    """A form about a partner cannot be stored; the text is for the person who sent it."""
+    """The answers in a form cannot be stored; the text is for the person who sent the form."""
 
 
 class PaymentError(StudyError):
-    """The platform refused a payment, or could not be asked; this request paid nothing."""
+    """The platform refused a payment or could not be reached; this request paid nothing."""
 
 
 class PaymentUnknownError(PaymentError):
-    """A payment request got no answer and may have been paid; look on the platform before sending it again."""
+    """A payment request got no answer and may have been paid; look on the platform before you send the payment again."""

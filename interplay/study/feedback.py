@@ -1,7 +1,7 @@
 """`FeedbackBox`: feedback that people write about pages and games.
 
-A problem report keeps the context that helps: the page, the game on it, the study or class, the browser, the version. It keeps
-neither the network address nor any part of the page's address that could be a token.
+A report is stored with its context: the page, the game on the page, the study or class, the browser, the version. The network
+address is not stored, nor is any part of the page's address that could be a token.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ KINDS = {"problem": "A problem", "idea": "An idea", "other": "Something else"}
 """Kind of feedback -> its text on the page."""
 MAX_CHARS = 2000
 MAX_OF_PERSON = 20
-"""Most feedback that one person may send in a day."""
+"""Largest number of messages that one person may send in a day."""
 MAX_OF_ALL = 2000
-"""Most feedback from all people in a day; a longer list, filled by a program, would help nobody."""
+"""Largest number of messages from all people in a day, in case a program sends them."""
 _DAY = timedelta(days=1)
 _LENGTHS = {"page": 200, "episode": 100, "study": 100, "browser": 300}
 _HIDDEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -74,11 +74,11 @@ class FeedbackBox:
         """Check and store one piece of feedback (FeedbackError if it is invalid, TooMuchFeedbackError after too many today)."""
         text = _HIDDEN.sub("", words.replace("\r\n", "\n")).strip()
         if kind not in KINDS:
-            raise FeedbackError(f"choose what it is: {', '.join(KINDS.values())}")
+            raise FeedbackError(f"choose the kind of feedback: {', '.join(KINDS.values())}")
         if not text:
             raise FeedbackError("please write a few words")
         if len(text) > MAX_CHARS:
-            raise FeedbackError(f"please keep it under {MAX_CHARS:,} characters; there are {len(text):,}")
+            raise FeedbackError(f"please write at most {MAX_CHARS:,} characters; you wrote {len(text):,}")
         context = {"page": page.partition("?")[0].partition("#")[0], "episode": episode, "study": study, "browser": browser}
         context = {name: _HIDDEN.sub("", value)[: _LENGTHS[name]] for name, value in context.items()}
         now = self._clock()
@@ -97,7 +97,7 @@ class FeedbackBox:
 
 
 def feedback_csv(known: Iterable[Feedback]) -> str:
-    """Return the list as CSV. A cell that a spreadsheet would compute begins with an apostrophe."""
+    """Return feedback as CSV. A cell that a spreadsheet would read as a formula gets an apostrophe in front."""
     text = io.StringIO()
     names = [field.name for field in fields(Feedback)]
     writer = csv.writer(text, lineterminator="\n")
@@ -109,7 +109,7 @@ def feedback_csv(known: Iterable[Feedback]) -> str:
 
 
 def plain_cell(value: object) -> str:
-    """Return the text of a table cell that strangers wrote, so that no spreadsheet computes it as a formula.
+    """Return a text for a table cell, changed so that no spreadsheet reads it as a formula.
 
     >>> plain_cell("=HYPERLINK(1)"), plain_cell("fine"), plain_cell(None)
     ("'=HYPERLINK(1)", 'fine', '')

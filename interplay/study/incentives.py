@@ -1,7 +1,7 @@
-"""Incentives of a study of play: the requirements of a visit, and the pay that it earns. Pure arithmetic.
+"""Incentives of a study of play: the requirements of a visit, and the pay that a visit earns. Only arithmetic.
 
-A game is a mapping {statistic: number}; a visit is the sequence of its games. Fractions of a cent are rounded up, as everywhere
-in pay.
+A game is a mapping {statistic: number}; a visit is the sequence of its games. Fractions of a cent are rounded up, as in all
+calculations of pay.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ SCOPES: tuple[Scope, ...] = ("visit", "game")
 
 @dataclass(frozen=True)
 class Requirement:
-    """One amount that a visit must reach.
+    """One amount that a visit must reach in a statistic.
 
     Attributes:
         required: The amount to be reached, in the unit of the statistic; above 0.
-        out_of: Another statistic: the requirement is then the share `statistic` / `out_of`, such as aliens hit in the right
-            order out of all aliens hit. Empty: the statistic itself.
+        out_of: Another statistic: the share `statistic` / `out_of` must then be reached, such as aliens hit in the right order
+            divided by all aliens hit. Empty: the statistic itself.
         scope: `visit`: all games of the visit are added up. `game`: only the best game counts.
     """
 
@@ -66,7 +66,7 @@ class Requirement:
         return (self.statistic, self.out_of) if self.out_of else (self.statistic,)
 
     def achieved(self, games: Sequence[Game]) -> float:
-        """Return the amount reached in these games, in the statistic's unit; a share is 0 if its whole is 0."""
+        """Return the amount reached in these games, in the statistic's unit; a share is 0 if its denominator is 0."""
         groups = [games] if self.scope == "visit" else [[game] for game in games]
         return float(max(map(self._amount, groups), default=Fraction(0)))
 
@@ -101,7 +101,7 @@ def progress(requirements: Iterable[Requirement], games: Sequence[Game]) -> tupl
 
 
 def completion(requirements: Iterable[Requirement], games: Sequence[Game]) -> float:
-    """Return the progress with the least fulfilled requirement, from 0 to 1; 1 without requirements.
+    """Return the smallest progress of all requirements, from 0 to 1; 1 without requirements.
 
     >>> completion([Requirement("s", 300), Requirement("good", 0.8, out_of="all")], [{"s": 400, "good": 2, "all": 5}])
     0.5
@@ -131,10 +131,10 @@ class SlidingBonus:
     Attributes:
         max_cents: p_max, in hundredths of the currency.
         correct: Statistic that counts n_correct.
-        out_of: Statistic that counts n_total, of which the correct ones are a part.
-        full_at: N: a larger number gives no more.
-        label: Words for the correct ones; empty: the name of the statistic.
-        statistic: Statistic that is counted up to N instead of the correct ones, such as the score; empty: the correct ones.
+        out_of: Statistic that counts n_total, which includes n_correct.
+        full_at: N: larger numbers do not increase the bonus.
+        label: Words for what `correct` counts; empty: the name of the statistic.
+        statistic: Statistic that replaces n_correct in n_correct / N, such as the score; empty: `correct`.
     """
 
     max_cents: int
@@ -172,14 +172,14 @@ class SlidingBonus:
 class LinearBonus:
     """A bonus that grows with one statistic, such as the score: max_cents * min(1, x / full_at).
 
-    With `correct` and `out_of` it is at most their share of `max_cents`.
+    With `correct` and `out_of`, the bonus is at most `max_cents` times the share `correct` / `out_of`.
 
     Attributes:
         max_cents: Largest bonus of a visit, in hundredths of the currency.
         statistic: Statistic that is added up over the games of a visit.
         full_at: Value from which on the bonus does not grow.
         label: Words for the statistic; empty: its name.
-        correct, out_of: Statistics whose share limits the bonus; empty: no limit.
+        correct, out_of: Statistics whose quotient limits the bonus; empty: no limit.
     """
 
     max_cents: int
@@ -194,7 +194,7 @@ class LinearBonus:
         return tuple(dict.fromkeys(name for name in (self.statistic, self.correct, self.out_of) if name))
 
     def cents(self, games: Sequence[Game]) -> int:
-        """Return whole cents for these games, as `SlidingBonus.cents`.
+        """Return the bonus for these games in whole cents, as `SlidingBonus.cents`.
 
         >>> LinearBonus(300, "score", 20000).cents([{"score": 700}, {"score": 301}])
         16
@@ -224,7 +224,7 @@ Bonus = SlidingBonus | LinearBonus
 
 @dataclass(frozen=True)
 class Earned:
-    """The result of a visit by the rules: the least progress (`completion`), and sums of the statistics read."""
+    """The earnings of a visit: `completion` is the smallest progress, `totals` are the sums of the statistics that count."""
 
     progress: tuple[Progress, ...]
     completion: float
@@ -243,8 +243,8 @@ class Earned:
 
 @dataclass(frozen=True)
 class Treatment:
-    """The promise to a participant: a reward for reaching all requirements, and a bonus on top.
-    The reward is in hundredths of `currency`."""
+    """The promise to a participant: a reward for reaching all requirements, and also a bonus.
+    `reward_cents` is in hundredths of `currency`."""
 
     requirements: tuple[Requirement, ...] = ()
     reward_cents: int = 0

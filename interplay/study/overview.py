@@ -1,4 +1,4 @@
-"""`Overview`: studies as the operator reads them: people, progress, requirements, money. This service writes nothing."""
+"""`Overview`: people, progress, requirements and money of studies, for the operator. This service only reads."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PEOPLE_PER_PAGE = 50
 
 @dataclass(frozen=True)
 class StudyNumbers:
-    """Numbers of one study: `outcomes` counts all visits by outcome (`working`: not ended), `today` those of the last day."""
+    """Numbers of one study: `outcomes`: visits by outcome (`working`: not ended); `today`: arrivals in the last 24 hours."""
 
     opened: OpenedStudy
     pause: PauseState | None
@@ -49,8 +49,8 @@ class PeoplePage:
 
 @dataclass(frozen=True)
 class RequirementProgress:
-    """How many of the visits with a game reach one requirement of a variant.
-    `spread` is of the statistic, unless the requirement is a share."""
+    """Number of visits with a game, and how many of these (`met`) reach one requirement of a variant.
+    Only a requirement on the sum of a statistic over a visit has `met` and `spread`."""
 
     variant: str
     label: str
@@ -66,10 +66,10 @@ class Purse:
     """The money of one study and channel, in hundredths of its currency.
 
     Attributes:
-        planned_cents: Due for finished visits: rewards, earnings and prizes, also those refused before. It leaves out top-ups
-            to an hourly target, which are calculated when you pay.
-        claimed_cents: Written down as about to be sent; the platform has not answered.
-        failed_cents: Refused by the platform and not sent again.
+        planned_cents: Money due for finished visits: rewards, earnings and prizes, also if they were refused before. Top-ups to
+            an hourly target are not included, because they are calculated when you pay.
+        claimed_cents: Money whose payment has begun, but the platform has not answered.
+        failed_cents: Money that the platform refused and that was not sent again.
     """
 
     study: str
@@ -84,7 +84,7 @@ class Purse:
 
 @dataclass(frozen=True)
 class RaffleResult:
-    """The result of a raffle: its seed, the number of people who took part, and the winners as (name, enrolment)."""
+    """The result of a raffle: its seed, the number of entries, and the winners as (name, enrolment)."""
 
     study: str
     seed: int
@@ -117,7 +117,7 @@ class Overview:
         return StudyNumbers(opened, self._pauses.of(study), funnel, self._studies.counts().get(study, {}), today, stands)
 
     def people(self, study: str, *, outcome: str | None = None, page: int = 1) -> PeoplePage:
-        """Return a page of the visits, newest first; if there are fewer pages, the last one. Errors as `study`."""
+        """Return a page of visits, newest first; if there are fewer pages, return the last page. Errors as `study`."""
         self._studies.get(study)
         with self._database.read() as session:
             total = store.count_people(session, study, outcome)
@@ -129,7 +129,7 @@ class Overview:
         return PeoplePage(rows, total, page, num_pages)
 
     def _owed_cents(self, row: PersonRow) -> int:
-        """Return the unsent pay of a person, without top-ups to an hourly target, which are calculated when you pay."""
+        """Return the pay of a person that was not sent yet, without top-ups to an hourly target."""
         if row.channel in UNPAID or row.outcome not in PAID:
             return 0
         reward = self._reward_cents(row.version, row.variant) if row.outcome == "done" else 0
@@ -212,7 +212,7 @@ class Overview:
 
 
 def checked_outcome(outcome: str, known: Sequence[str]) -> str:
-    """Return an outcome by which people can be listed (NotFoundError with the nearest)."""
+    """Return `outcome` if it is one of `known` (NotFoundError with the nearest outcome)."""
     if outcome not in known:
         raise unknown_name("outcome", outcome[:100], known)
     return outcome

@@ -1,4 +1,4 @@
-"""`Pauses`: the service that pauses and resumes a study, or all new games of a server. Running games are not interrupted."""
+"""`Pauses`: the service that pauses and resumes a study, or all new games of a server. Running games continue."""
 
 from __future__ import annotations
 

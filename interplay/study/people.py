@@ -1,4 +1,4 @@
-"""`People`: participants, identified by the random key in their cookie, added when they first play or judge."""
+"""`People`: participants, who are identified by a random key in their cookie and are added when they first play or judge."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Questions after a game with a partner: about that partner, and about which of the last two partners was better.
+"""Questions after a game with a partner: about this partner, and which of the last two partners was better.
 
-`Questions` come from a study's file, with sets from `question_sets/`; `due` returns the next form. Pure rules; the service is
-`Visits` (`play/visits.py`).
+A study's file contains the questions or names sets from `question_sets/`; `due` returns the next form. These rules use no
+database; the service is `Visits` (`play/visits.py`).
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from interplay.study.errors import FormError, StudyError
 from interplay.tables import Table, parse_toml
 
 AGREEMENT = ("strongly disagree", "disagree", "neither", "agree", "strongly agree")
-"""Answers to a statement, unless it has options of its own."""
+"""Answers to a statement that has no options of its own."""
 SIDES = {"first": "The first", "same": "No difference", "second": "The second"}
 """Answers to a comparison: value -> text on the page."""
 MAX_TEXT_CHARS = 2000
-"""Most characters of an answer in people's own words."""
+"""Largest number of characters in an answer in people's own words."""
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,8 @@ class Question:
 
 @dataclass(frozen=True)
 class Questions:
-    """The questions of a study: about the partner of every `every`-th game, and comparisons of successive partners.
-    Partners are compared only if they differ, and each pair once."""
+    """The questions of a study: `partner` after every `every`-th game, `comparison` about two successive partners.
+    Two partners are compared only if they differ, and each pair is compared once."""
 
     partner: tuple[Question, ...] = ()
     comparison: tuple[Question, ...] = ()
@@ -66,7 +66,7 @@ def read_questions(table: Table | None) -> Questions:
 
 
 def taken_in(table: Table) -> dict[str, Any]:
-    """Return a file's table with `use` replaced by the questions of the named sets (StudyError for an unknown set)."""
+    """Return the table with `use` replaced by the questions of the sets that it names (StudyError for an unknown set)."""
     found = dict(table.values)
     used = found.pop("use", [])
     for name in reversed([used] if isinstance(used, str) else table.texts("use", [])):
@@ -81,13 +81,13 @@ def taken_in(table: Table) -> dict[str, Any]:
 
 @cache
 def builtin_sets() -> dict[str, dict[str, Any]]:
-    """Return the sets that the package contains, by name: kind -> questions as in a file."""
+    """Return the question sets of the package: name -> kind -> questions as in a file."""
     folder = Path(str(resources.files("interplay.study"))) / "question_sets"
     return {file.stem: parse_toml(file.read_text("utf-8"), str(file), StudyError) for file in sorted(folder.glob("*.toml"))}
 
 
 def _read(table: Table, kind: str, options: Mapping[str, str] | None) -> tuple[Question, ...]:
-    """Read the questions of one kind; if `options` is given, these are the only answers."""
+    """Read the questions of one kind; if `options` is given, every question has these options."""
     found: dict[str, Question] = {}
     for entry in table.tables(kind, []):
         name = entry.name("id")
@@ -100,7 +100,7 @@ def _read(table: Table, kind: str, options: Mapping[str, str] | None) -> tuple[Q
             is_text = entry.choice("kind", ("scale", "text"), "scale") == "text"
             labels = () if is_text else entry.texts("options", list(AGREEMENT))
             if not is_text and len(set(labels)) < max(2, len(labels)):
-                raise entry.error("options", "are fewer than two different answers", 'write kind = "text", or more options')
+                raise entry.error("options", "must be at least two different answers", 'write kind = "text", or more options')
             answers = {str(place + 1): label for place, label in enumerate(labels)}
         found[name] = Question(name, entry.line("text"), answers)
         entry.nothing_else()
@@ -111,7 +111,7 @@ FormKind = Literal["partner", "comparison"]
 
 
 class TeamGame(NamedTuple):
-    """A game with a partner: its number in the visit, from 1, and names and kinds of the actors in the other seats."""
+    """A game with a partner: its number in the visit, from 1, and names and kinds (`met`) of the actors in other seats."""
 
     number: int
     episode: str
@@ -121,7 +121,7 @@ class TeamGame(NamedTuple):
 
 @dataclass(frozen=True)
 class Form:
-    """The questions of one page, about one game, or about two games with the older one first."""
+    """The questions of one page, about one game or about two games, older game first."""
 
     kind: FormKind
     questions: tuple[Question, ...]
@@ -129,11 +129,11 @@ class Form:
 
     @property
     def key(self) -> str:
-        """Key that is the same each time the form is shown."""
+        """Key of the form, the same each time the form is shown."""
         return f"{self.kind}:{self.games[-1].episode}"
 
     def read(self, given: Mapping[str, str]) -> dict[str, str]:
-        """Return the answers by question (FormError if one is missing, too long, or not among the options).
+        """Return question id -> answer (FormError if an answer is missing, too long, or not among the options).
 
         >>> form = Form("partner", (Question("fun", "It was fun.", {"1": "no", "2": "yes"}),), (TeamGame(1, "e", "noop"),))
         >>> form.read({"fun": "2"})
@@ -146,13 +146,13 @@ class Form:
             raise FormError(f"Please answer every question{more}: {missing[0]}")
         for one in self.questions:
             if not one.accepts(found[one.id]):
-                raise FormError(f"This answer cannot be kept; choose one of those offered, or write less: {one.text}")
+                raise FormError(f"This answer cannot be stored; choose an offered one, or write less: {one.text}")
         return found
 
 
 def due(questions: Questions, games: Sequence[TeamGame], answered: Collection[str]) -> Form | None:
-    """Return the next form, or None. `games` are those with a partner, in order.
-    `answered` has the keys of forms that were sent or skipped."""
+    """Return the next form, or None. `games` are the visit's games with a partner, in order.
+    `answered` contains the keys of forms that the person sent or skipped."""
     return next((form for form in forms(questions, games) if form.key not in answered), None)
 
 

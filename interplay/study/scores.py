@@ -1,4 +1,4 @@
-"""High scores: `Scores`, the reading service that knows whose games may be compared, and the place of a value among others."""
+"""High scores: `Scores` reads the games that may be compared, and `standing` computes the place of a value among others."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ MOST_BINS = 12
 
 @dataclass(frozen=True)
 class Standing:
-    """The place of one person among the others; equal values share the better rank, counted from 1.
+    """The place of one person among other people; equal values share the better rank, counted from 1.
 
     Attributes:
-        percentile: Percent of the others who did worse, rounded down; an equal value counts half. None without others.
+        percentile: Percentage of the others who did worse, rounded down; an equal value counts half. None without other people.
     """
 
     value: float
@@ -31,7 +31,7 @@ class Standing:
 
 
 def standing(value: float, others: Sequence[float], *, is_lower_better: bool = False) -> Standing:
-    """Place a value among those of the others, which do not include it.
+    """Return the place of a value among the values of other people.
 
     >>> standing(30, [10, 20, 30, 40])
     Standing(value=30, others=4, percentile=62, rank=2)
@@ -64,7 +64,7 @@ class Bins:
 
 
 def bins(values: Sequence[float], marks: Sequence[float] = (), *, is_whole: bool = False) -> Bins:
-    """Count values in at most `MOST_BINS` bins with round edges that also cover the marks.
+    """Count values in at most `MOST_BINS` bins with round edges; the bins also cover `marks`.
 
     Args:
         values: Finite values; at least one.
@@ -95,7 +95,7 @@ AGENTS_SHOWN = 4
 
 @dataclass(frozen=True)
 class Place:
-    """A line of the table: the best episode of one person; equal values share the better rank, counted from 1."""
+    """A line of the high scores: the best episode of one person; equal values share the better rank, counted from 1."""
 
     rank: int
     episode: str
@@ -108,7 +108,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Board:
-    """The high scores of one task and statistic: a line for each of the best people, and the standing of the viewer."""
+    """The high scores of one task and statistic: the best people (`top`), and the standing of the viewer (`own`)."""
 
     top: tuple[Place, ...]
     values: tuple[float, ...]
@@ -135,7 +135,7 @@ class Scores:
         """Return the high scores for one version of a task.
 
         Args:
-            statistic: `score`, or one that the task measures.
+            statistic: `score`, or a statistic that the task measures.
             since: Only episodes that began then or later.
             person: Number of the viewing participant.
             without: Episodes that do not count because their replay differed from the recording.
@@ -153,7 +153,7 @@ class Scores:
     def of_visits(
         self, task: Task, visit: tuple[str, str], *, statistic: str, is_lower_better: bool = False
     ) -> dict[int, float]:
-        """Return the best value of each participant of one variant of a study, by participant number."""
+        """Return participant number -> best value, for one variant of a study."""
         with self._database.read() as session:
             found = scores_of_people(session, task=task.id, task_hash=task.content_hash, statistic=statistic, visit=visit)
         return {one.participant_id: one.value for one in best_of_each(found, is_lower_better=is_lower_better)}
@@ -164,7 +164,7 @@ def today(now: datetime) -> datetime:
 
 
 def best_of_each(found: Iterable[ScoredEpisode], *, is_lower_better: bool) -> list[ScoredEpisode]:
-    """Return the best episode of each person, best person first; among equal values the earlier episode counts."""
+    """Return the best episode of each person, best person first; of equal values, the earlier episode counts."""
     sign = 1 if is_lower_better else -1
     best: dict[int, ScoredEpisode] = {}
     for one in sorted(found, key=lambda one: (sign * one.value, one.at, one.episode)):

@@ -1,6 +1,6 @@
 """`Studies`: the service that opens and closes studies, lets people in, scores their quizzes, and ends their visits.
 
-Each method is one transaction, or one read of the database. The rules are in `enrolment.py`; pay is in `money`.
+Each method is one transaction, or one read of the database. `enrolment.py` contains the rules, `money` the pay.
 """
 
 from __future__ import annotations
@@ -48,20 +48,20 @@ class OpenedStudy:
 
 @dataclass(frozen=True)
 class Part:
-    """One person's visit to a study, as lists of participants show it.
+    """One person's visit to a study, for lists of participants.
 
     Attributes:
         participant: The person's name in matches and answers.
         channel, worker, assignment, hit: Where the person came from, with the platform's ids.
         version: Beginning of the content hash of the version to which the person agreed.
-        outcome: How it ended; `working` while it has not.
+        outcome: How the visit ended; `working` while it has not ended.
         minutes: Length of the visit; None while it has not ended.
         quiz: Best share of right boxes, 0 to 1; None without an attempt.
         attempts: Number of attempts at the quiz.
         answers: Number of answers given between arrival and end.
         banned: Whether the person's answers are ignored at present.
         variant: In a study of play: the variant; empty before one was given.
-        accepted_min: In a study of play: minutes that count; None while the visit has not ended.
+        accepted_min: In a study of play: minutes that count towards the target; None while the visit has not ended.
     """
 
     enrolment: str
@@ -97,7 +97,7 @@ class Studies:
     def open(self, study: Study) -> OpenedStudy | None:
         """Open a study to people; a changed study becomes a new version, and people keep the version to which they agreed.
 
-        Writes the version if it is new, and that the study is open. Returns the study as it was before; None if it is new.
+        Writes the version, if it is new, and marks the study as open. Returns the study as it was before; None for a new study.
         """
         with self._database.write() as session:
             row = store.study_row(session, study.id)
@@ -125,7 +125,7 @@ class Studies:
             return None if row is None else self._opened(session, row)
 
     def get(self, study: str, *, only_open: bool = False, hint: str = "") -> OpenedStudy:
-        """Return a study that was opened here (NotFoundError with the nearest id, with `only_open` of an open study)."""
+        """Return a study that was opened here, with `only_open` only if it is open (NotFoundError with the nearest id)."""
         found = self.find(study)
         if found is None:
             known = [one.study.id for one in self.all() if one.is_open or not only_open]
@@ -137,12 +137,12 @@ class Studies:
             return [self._opened(session, row) for row in store.study_rows(session)]
 
     def blind(self) -> list[str]:
-        """Return the ids of open blind studies: people are not told who is an agent, and games are shown after closing."""
+        """Return the ids of open blind studies, where nobody is told who is an agent; their games are shown after closing."""
         return [one.study.id for one in self.all() if one.is_open and one.study.play is not None and one.study.play.is_blind]
 
     def version(self, content_hash: str) -> Study:
-        """Return a version of a study (LookupError if never opened here).
-        It is read once, since the document of a hash never changes."""
+        """Return a version of a study (LookupError if this version was never opened here).
+        Each version is read once, because the document of a hash never changes."""
         if content_hash not in self._versions:
             with self._database.look() as session:
                 self._version_in(session, content_hash)
@@ -186,16 +186,16 @@ class Studies:
     ) -> Admission:
         """Enrol somebody who agreed, unless they are enrolled already.
 
-        Checks again, while no other process can write, whether the study is open and this person is let in. For a new person,
-        writes the participant, the enrolment, and the end of visits whose assignment this person took over.
+        In one transaction, checks again whether the study is open and this person is let in. For a new person, writes the
+        participant and the enrolment, and ends visits whose assignment this person took over.
 
         Args:
-            study: The version to which they agreed.
+            study: The version to which the person agreed.
             visitor: As in `admission`.
             more: Other parameters of the link, kept with the enrolment.
-            release_ticked: Whether they ticked the box about the release of their games.
+            release_ticked: Whether the person ticked the box about the release of games.
         Returns:
-            `new` or `resume` with the id of the enrolment, or why they are not let in.
+            `new` or `resume` with the id of the enrolment, or `refuse` with the reason.
         """
         now = self._clock()
         with self._database.write() as session:
@@ -237,8 +237,8 @@ class Studies:
     def enrolment(self, enrolment_id: str) -> Enrolment | None:
         """Return an enrolment in its present state; None for an unknown id.
 
-        `remembered(enrolment_id)` returns the state of the first read, without a database access, so that only its outcome may
-        be outdated. It raises LookupError for an unknown id.
+        `remembered(enrolment_id)` returns the state of the first read without reading again, so that its outcome may be
+        outdated. It raises LookupError for an unknown id.
         """
         with self._database.look() as session:
             return store.enrolment_by_id(session, enrolment_id)
@@ -256,9 +256,9 @@ class Studies:
         return self.version(enrolment.study_hash).quiz_of(enrolment.variant)
 
     def take_quiz(self, enrolment: Enrolment, ticked: Iterable[tuple[str, str]]) -> bool:
-        """Score and write one attempt at the quiz, from pairs (question id, ticked box); return False if the quiz is not due.
+        """Score and write an attempt at the quiz, given as (question id, ticked box id) pairs; return False if no quiz is due.
 
-        Pairs from another quiz are not counted as an attempt (QuizAnswerError).
+        Raises QuizAnswerError for pairs of another quiz; these do not count as an attempt.
         """
         with self._database.write() as session:
             lock(session)  # counted and added by one request at a time: pressing twice gives no extra attempt
@@ -280,7 +280,7 @@ class Studies:
         """End somebody's visit, once: write the outcome and the time, and release their open match.
         In a study of play, also write the pay that the visit has earned, which later measurements do not change.
 
-        An earlier outcome stays. If another outcome has become due, it is used instead of this one.
+        If the visit has ended before, its outcome stays. If another outcome is due by now, it replaces `outcome`.
         """
         with self._database.write() as session:
             lock(session)
@@ -289,7 +289,7 @@ class Studies:
 
     def leave(self, enrolment: Enrolment) -> Enrolment:
         """End the visit of somebody who leaves now, as `finish`.
-        The outcome is one that is paid, if possible (`earned_outcome`), else `withdrawn`."""
+        The outcome is a paid one, if possible (`earned_outcome`), else `withdrawn`."""
         with self._database.write() as session:
             lock(session)
             facts = self._facts(session, enrolment)
@@ -300,8 +300,8 @@ class Studies:
         return enrolment if outcome is None else self.finish(enrolment, outcome)
 
     def finish_left(self, study: str, *, hint: str = "") -> int:
-        """End visits of play whose people were not seen for `HOLD` and are owed something (`earned_outcome`).
-        This also works in a closed study. So people who close the window without pressing a button are paid, too. Returns the
+        """End visits of play whose people were not seen for `HOLD` and have earned pay (`earned_outcome`).
+        This also works in a closed study. So people who close the window without pressing a button are also paid. Returns the
         number of visits (NotFoundError as `get`)."""
         self.get(study, hint=hint)
         with self._database.read() as session:
@@ -392,7 +392,7 @@ class Studies:
         )
 
     def _attempts(self, session: Session, enrolment: Enrolment) -> list[QuizAttempt]:
-        """Return the attempts at the quiz of this enrolment; if variants have their own quizzes, only attempts at that quiz."""
+        """Return the attempts at the enrolment's quiz; if variants have their own quizzes, attempts at the variant's quiz."""
         found = store.quiz_attempts(session, enrolment.study, enrolment.participant_id)
         study = self._version_in(session, enrolment.study_hash)
         if study.play is None or not study.play.has_quizzes:

@@ -1,4 +1,4 @@
-"""Signed tokens in addresses: the identity of a participant where no cookie reaches, and keys to the pages of a class."""
+"""Signed tokens in addresses: they identify a participant whose browser sends no cookie, and open the pages of a class."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _MAX_CHARS = 512
 def make(secret: bytes, enrolment_id: str) -> str:
     """Return a token for one enrolment that is safe in addresses and headers.
 
-    A page in a frame of another site gets no cookies from browsers that separate third-party storage, so the token travels in
-    the address or in a header. A token does not expire: the database says when an enrolment has ended, and a person who returns
-    to a half-done assignment must find it again.
+    A page in a frame of another site gets no cookies if the browser separates third-party storage, so that the token is sent in
+    the address or in a header. A token does not expire, because people may return to an unfinished assignment; the database
+    says when an enrolment has ended.
 
     Args:
         secret: The server's signing key.
@@ -35,14 +35,14 @@ def make(secret: bytes, enrolment_id: str) -> str:
 
 
 def read(secret: bytes, token: str) -> str:
-    """Return the enrolment of a token (EnrolmentTokenError if this server did not sign it)."""
+    """Return the enrolment id in a token (EnrolmentTokenError if this server did not sign the token)."""
     try:
         enrolment = URLSafeSerializer(secret, salt=_SALT).loads(token) if len(token) <= _MAX_CHARS else None
     except (BadData, ValueError, TypeError):
         enrolment = None
     if not isinstance(enrolment, str) or not _ENROLMENT.fullmatch(enrolment):
         raise EnrolmentTokenError(
-            "this link was not signed by this server, or lost a part on its way\n"
+            "this link was not signed by this server, or a part of it is missing\n"
             "Open the study again from the place where you found it."
         )
     return enrolment

@@ -1,7 +1,7 @@
 """Tasks for players: suites, key maps, judging questions and held-out seeds.
 
-A task is data (TOML), so a new one needs no code: `load_suite(path)` reads and checks a file, `find("atari/breakout")` looks
-one up among the built-in suites.
+A task is data (TOML), so a new task needs no code. `load_suite(path)` reads and checks a file; `find("atari/breakout")` finds a
+task in the built-in suites.
 """
 
 from interplay.tasks import backend_names

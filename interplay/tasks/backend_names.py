@@ -1,6 +1,6 @@
 """The names of backends that a task file may use in `env.id`, before the colon.
 
-A task file is also read where no world can run. So only the names are here; the code that runs backends is in
+A task file can also be read where no world can run. So this module has only the names; the code that runs backends is in
 `interplay.envs.backends`.
 """
 
@@ -12,7 +12,7 @@ from importlib.metadata import EntryPoint, entry_points
 BUILT_IN = ("ale", "ale2p", "gym", "voxel", "pettingzoo", "cogrid", "minerl", "minestudio")
 
 VIDEO = "video"
-"""Name for no backend: there are only videos to judge (`video:none`)."""
+"""Name that means that no backend is needed: there are only videos to judge (`video:none`)."""
 
 GROUP = "interplay.backends"
 """The entry point group in which other packages register their backends."""

@@ -1,22 +1,22 @@
-"""Turn held keys into an action, by one of three stated rules.
+"""Convert held keys to an action, by one of three kinds of key map.
 
 A *table* map is for games with a joystick. It has one action for each combination of buttons that means something:
 
 1. Each held key presses its button; a button is pressed while any of its keys is held.
 2. Opposite buttons (left and right, up and down) cancel each other.
-3. Of the combinations that have an action, the one that uses most of the pressed buttons wins; among equals, the one whose
-buttons come first in the task's list. So every combination of keys has an answer; for no keys it is the no-op.
+3. Of the combinations that have an action, the one with most of the pressed buttons is used; among equals, the combination
+whose buttons come first in the task's list. So every combination of keys has an action; without keys it is the no-op.
 
-A *composed* map (`compose`) is for worlds seen in first person, whose action is a Dict: rules 1 and 2 are the same, and then
-each button is the entry of its name, 1 while it is pressed and 0 otherwise. One more entry, the `pointer`, is how far the view
-turns in this step, (pitch, yaw) in degrees. It is the turn of the mouse, plus a fixed angle for each of the pressed `turns`:
-buttons that turn the view while they are held, and are no entries themselves.
+A *composed* map (`compose`) is for worlds seen in first person, whose action is a Dict. Rules 1 and 2 hold, too. Each button
+sets the entry of the same name: 1 while it is pressed, 0 otherwise. One more entry, the `pointer`, is how far the view turns in
+this step: (pitch, yaw) in degrees. It is the turn of the mouse, plus a fixed angle for each of the pressed `turns`. These are
+buttons that turn the view while they are held; they have no entry.
 
-A *steered* map (`axes`) is for worlds whose action is a Box of one or two numbers. Each number is where the pointer is over the
-picture, or one end of its range while a button of the axis is held; both buttons together cancel each other.
+A *steered* map (`axes`) is for worlds whose action is a Box of one or two numbers. Each number follows the pointer's place
+over the picture. While a button of the axis is held, it is one end of its range; two held buttons cancel each other.
 
 Browsers send the pressed buttons as a bit mask (bit i is button i), and with it two numbers: the angles that the mouse has
-turned, or the values that the pointer asks for. `KeyMap.action` answers all of them.
+turned, or the values that the pointer asks for. `KeyMap.action` returns the action.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Axis:
     Attributes:
         pointer: The direction of the pointer that changes the number: `x` from left to right, `y` from bottom to top.
         values: The values at the two ends of that direction, float32; the first may be the larger one.
-        buttons: The button for the first value, and the one for the second; empty where only the pointer moves it.
+        buttons: The buttons for the first and for the second value; empty if only the pointer changes the number.
     """
 
     pointer: str
@@ -134,9 +134,9 @@ class KeyMap:
             turn: The turn of the mouse since the last step, (pitch, yaw) in degrees; for a steered map the values that the
                 pointer asks for, (x, y), limited to the ends of the axes. Table maps ignore it.
         Returns:
-            The table's action; or of a composed map a new dict with 0 or 1 for each entry and, where there is a pointer, its
-                float32 array, shape (2,), within -180 to 180: a member of the environment's Dict space; or of a steered map a
-                new float32 array, shape (number of axes,).
+            For a table map, the action in the table. For a composed map, a new dict in the environment's Dict space: 0 or 1 for
+                each button's entry; and for the pointer, if any, a float32 array of shape (2,), from -180 to 180. For a steered
+                map, a new float32 array of shape (number of axes,).
 
         >>> from interplay.tasks import find
         >>> keys = find("atari/space_invaders").keys
@@ -163,8 +163,8 @@ class KeyMap:
         return held
 
     def _of_mask(self, mask: int) -> tuple[dict[str, Any], list[tuple[float, float]]]:
-        """Return the entries for a mask of a composed map, and the turns that are held. The result is cached, since people hold
-        the same keys for many steps."""
+        """Return the entries of a composed map for a mask, and the angles of the held `turns`. The result is cached, since
+        people hold the same keys for many steps."""
         found = self._known.get(mask)
         if found is None:
             held = self._held(mask)
@@ -195,11 +195,11 @@ class KeyMap:
         return np.array(values, np.float32)
 
     def chosen(self, held: int, pressed: int) -> int:
-        """Return the buttons of one press in a task of turns. Other held buttons count too if the combination has an action.
+        """Return the mask of a press in a task of turns: all held buttons if they have an action, else the pressed buttons.
 
         Args:
-            held: Mask of the held buttons, with the pressed ones.
-            pressed: Mask of the pressed buttons.
+            held: Mask of the held buttons, including the pressed buttons.
+            pressed: Mask of the buttons that were pressed now.
         """
         together = (held | pressed) & self.full_mask
         return together if self.pressed(together) in self.actions else pressed & self.full_mask
@@ -213,16 +213,16 @@ class KeyMap:
         return tuple(self.resolve(mask) for mask in range(1 << len(self.buttons)))
 
     def action(self, mask: int, turn: tuple[float, float] = (0.0, 0.0)) -> Any:
-        """Return the same as `resolve`, for maps of every kind, but from the table if there is one, since a server asks at each
+        """Return the same action as `resolve`, but faster: a table map reads it from its table. A server calls this at each
         step."""
         return self.table[mask & self.full_mask] if self.has_table else self.resolve(mask, turn)
 
     def mask_of_action(self, action: Any) -> int:
         """Return the smallest mask that gives this action, so that a program can play with keys.
 
-        For a composed action the mask has its buttons; for a steered action it is empty. `turn_of_action` gives the rest, and
-        both together are the exact inverse: `keys.action(keys.mask_of_action(a), keys.turn_of_action(a))` equals `a`. Raises
-        `KeyError` if no combination gives the action.
+        For a composed action the mask has its buttons; for a steered action it is empty. `turn_of_action` returns the rest, so
+        that `keys.action(keys.mask_of_action(a), keys.turn_of_action(a))` equals `a`. Raises `KeyError` if no combination gives
+        the action.
         """
         if self.compose:
             return self._mask_of_composed(action)
@@ -272,7 +272,7 @@ class KeyMap:
         """Return the form that episodes store: buttons, bindings, labels, and the actions by joined button names.
 
         A composed map has `compose`, `pointer`, `pointer_degrees` and `turns` in place of the actions, a steered map `axes`; a
-        table map has no such entry, which leaves hashes of older documents unchanged.
+        table map has neither, so that hashes of older documents stay the same.
         """
         document: dict[str, Any] = {
             "buttons": list(self.buttons),

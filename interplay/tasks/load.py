@@ -26,8 +26,8 @@ _CODE = re.compile(
     r"|Space|Enter|Tab|Backspace|CapsLock|Comma|Period|Slash|Semicolon|Quote|Backslash|Backquote|Minus|Equal|Insert|Delete|Home|End"
     r"|Mouse(Left|Right|Middle)"
 )
-"""`KeyboardEvent.code` values: places on the keyboard, the same under every layout. Escape and media keys are the browser's.
-Buttons of the mouse are named in the same way."""
+"""Allowed `KeyboardEvent.code` values. They name places on the keyboard, the same for every layout, and mouse buttons.
+Escape and media keys are not allowed, because browsers use them."""
 _COMMON_CODES = [f"Arrow{way}" for way in ("Up", "Down", "Left", "Right")] + [f"Key{chr(65 + n)}" for n in range(26)]
 _COMMON_CODES += [f"Digit{n}" for n in range(10)] + ["Space", "Enter", "ShiftLeft", "ControlLeft", "Tab", "Comma", "Period"]
 _COMMON_CODES += ["MouseLeft", "MouseRight", "MouseMiddle"]
@@ -79,8 +79,8 @@ def find(task_id: str, suites: Iterable[Suite] | None = None) -> Task:
     """Look up a task by id, or by path and name (`my.toml:my_task`).
 
     Raises:
-        NotFoundError: With the nearest known id.
-        TaskError: If a file is named and cannot be used.
+        NotFoundError: If the task is unknown; the text offers the nearest known id.
+        TaskError: If `task_id` names a file that cannot be used.
     """
     path, colon, name = task_id.rpartition(":")
     if task_id.endswith(".toml"):
@@ -110,8 +110,8 @@ def index(suites: Iterable[Suite]) -> dict[str, Task]:
 
 
 def lookup(task_id: str, tasks: Mapping[str, Task]) -> Task:
-    """Return one task of an index by its id, and never read a file; so ids that strangers send are safe. Raises `NotFoundError`
-    with the nearest known id."""
+    """Return one task of an index by its id. No file is read, so it is safe for ids from unknown senders. Raises
+    `NotFoundError` with the nearest known id."""
     if task_id not in tasks:
         raise unknown_name("task", task_id[:100], tasks, hint="All tasks:  interplay tasks list")
     return tasks[task_id]
@@ -130,7 +130,7 @@ def _task(table: Table, suite_id: str) -> Task:
     if len({question.id for question in questions}) != len(questions):
         raise table.error("questions", "two questions share an id", "give each its own id")
     if sum(question.kind == "overall" for question in questions) != 1:
-        raise table.error("questions", "must hold exactly one of kind 'overall'", "it is the answer that moves ratings")
+        raise table.error("questions", "must have exactly one question of kind 'overall'", "its answer changes the ratings")
     seats = _seats(table)
     if unknown := [seat for seat in keys.seats if seat not in seats]:
         remedy = nearest(unknown[0], seats) or f"seats are {', '.join(seats)}"
@@ -163,9 +163,7 @@ def _task(table: Table, suite_id: str) -> Task:
 def _steps_of_time(table: Table, frame_rate_hz: float, *, is_needed: bool) -> int:
     """Return the largest number of steps of an episode, from its time limit."""
     if table.raw("max_turns", int, None) is not None and table.is_own("max_turns"):
-        raise table.error(
-            "max_turns", 'needs pace = "turns" beside it', "add that, or say how long an episode is with time_limit_s"
-        )
+        raise table.error("max_turns", 'needs pace = "turns", too', 'add pace = "turns", or use time_limit_s instead')
     time_limit_s = table.number("time_limit_s", ... if is_needed else MAX_TIME_LIMIT_S, low=0.1, high=MAX_TIME_LIMIT_S)
     return max(1, round(time_limit_s * frame_rate_hz))
 
@@ -190,7 +188,7 @@ def _seats(table: Table) -> tuple[str, ...]:
 def _reward(table: Table, seats: tuple[str, ...]) -> RewardRule:
     reward = cast(RewardRule, table.choice("reward", get_args(RewardRule), "own"))
     if reward == "shared" and len(seats) == 1:
-        raise table.error("reward", "cannot be shared in a task of one seat", "name several in seats, or leave reward out")
+        raise table.error("reward", "cannot be shared in a task of one seat", "list several seats, or leave reward out")
     return reward
 
 
@@ -208,14 +206,14 @@ def _statistic(table: Table, entry: object) -> StatisticSpec:
         try:
             spec.build()
         except InterplayError as error:
-            raise table.error("statistics", "names what cannot be collected", str(error)) from None
+            raise table.error("statistics", "names a statistic that cannot be collected", str(error)) from None
     return spec
 
 
 def _seeds(table: Table, *, lowest: int) -> list[int]:
     seeds = table.raw("held_out_seeds", list)
     if not seeds:
-        raise table.error("held_out_seeds", "is empty", "list at least one seed; agents are compared on these")
+        raise table.error("held_out_seeds", "is empty", "list at least one seed; agents are compared on these seeds")
     for seed in seeds:
         if not isinstance(seed, int) or isinstance(seed, bool) or not lowest <= seed < 2**31:
             low = "-2**31" if lowest else "0"
@@ -282,9 +280,9 @@ def _keys(table: Table) -> KeyMap:
     # An entry that no key presses stays 0 for people and is there for programs; any other button would be of no use.
     unbound = [button for button in (turns if compose else buttons) if button not in bindings.values()]
     if unbound:
-        raise table.error("bindings", f"no key presses {unbound[0]!r}", f'bind one, for example KeyF = "{unbound[0]}"')
+        raise table.error("bindings", f"no key presses {unbound[0]!r}", f'bind a key, for example KeyF = "{unbound[0]}"')
     if compose and table.raw("actions", dict, None) is not None:
-        raise table.error("actions", "cannot stand beside compose = true", "leave one of them out")
+        raise table.error("actions", "cannot be combined with compose = true", "leave one of them out")
     if axes:
         _refuse_beside_axes(table, buttons, axes)
 
@@ -294,17 +292,15 @@ def _keys(table: Table) -> KeyMap:
             names = [part for part in combination.split("+") if part]
             key = frozenset(checked(f"{name}.{combination!r}", one) for one in names)
             if key in found:
-                raise table.error(
-                    f"{name}.{combination!r}", "names a combination that stands there already", "keep one of them"
-                )
+                raise table.error(f"{name}.{combination!r}", "names a combination that is already listed", "keep one of them")
             found[key] = action
         if frozenset() not in found:
-            raise table.error(name, "has no action for no keys at all", 'add "" = <the no-op action>')
+            raise table.error(name, "has no action for the case that no key is held", 'add "" = <the no-op action>')
         return found
 
     own = table.raw("seats", dict, {})
     if own and (compose or axes):
-        raise table.error("seats", "can stand beside actions only", "leave it out")
+        raise table.error("seats", "can only be combined with actions", "leave it out")
     actions = {} if compose or axes else acting("actions", table.raw("actions", dict))
     of_seats = {seat: acting(f"seats.{seat}", given) for seat, given in own.items()}
     opposites = []
@@ -345,7 +341,7 @@ def _axes(table: Table, buttons: tuple[str, ...]) -> tuple[Axis, ...]:
 def _refuse_beside_axes(table: Table, buttons: tuple[str, ...], axes: tuple[Axis, ...]) -> None:
     for key in ("actions", "compose"):
         if table.raw(key, (dict, bool), None):
-            raise table.error(key, "cannot stand beside axes", "leave one of them out")
+            raise table.error(key, "cannot be combined with axes", "leave one of them out")
     used = [button for axis in axes for button in axis.buttons]
     for button in buttons:
         if used.count(button) != 1:
@@ -365,15 +361,13 @@ def _pointer(
         ("turns", 'pointer = "<the entry that turns>"', pointer is not None),
     ):
         if table.raw(key, (str, int, float, dict), None) is not None and not there:
-            raise table.error(key, f"needs {needs} beside it", f"add that, or leave {key} out")
+            raise table.error(key, f"needs {needs}, too", f"add that, or leave {key} out")
     if pointer is not None and (not pointer or pointer in buttons):
-        raise table.error(
-            "pointer", f"{pointer!r} is not an entry beside the buttons", "name the entry that takes (pitch, yaw)"
-        )
+        raise table.error("pointer", f"{pointer!r} must not be empty or a button", "name the entry that takes (pitch, yaw)")
     turns: dict[str, tuple[float, float]] = {}
     for button, turn in given.items():
         if button in buttons or button == pointer:
-            raise table.error(f"turns.{button}", "is an entry of the action already", "give the turn a name of its own")
+            raise table.error(f"turns.{button}", "is already an entry of the action", "give the turn another name")
         if (
             not isinstance(turn, list)
             or len(turn) != 2
@@ -384,6 +378,6 @@ def _pointer(
             raise table.error(f"turns.{button}", problem, "write for example [0, 5] to turn right")
         turns[button] = (float(turn[0]), float(turn[1]))
     if len(buttons) + len(turns) > MAX_COMPOSED_BUTTONS:
-        problem = f"makes {len(buttons) + len(turns)} buttons with those of the action; {MAX_COMPOSED_BUTTONS} fit a message"
+        problem = f"makes {len(buttons) + len(turns)} buttons with the action's; at most {MAX_COMPOSED_BUTTONS} are allowed"
         raise table.error("turns", problem, "leave some out")
     return pointer, degrees, turns

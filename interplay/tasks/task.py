@@ -94,7 +94,7 @@ class Task:
         reward: Reward of a seat in a step. `own`: as the world gives it. `shared`: the sum over all seats, the same for each.
         held_out_share: Share of people's games on held-out seeds, 0 to 1; None leaves it to the server. At 1 the task has no
             other seeds, whatever the server says.
-        statistics: Statistics that are computed in addition to those of every game of its world
+        statistics: Statistics that are computed in addition to the default statistics of its world
             (`interplay.statistics.defaults`).
         pace: When the world takes a step while people play: by the `clock`, `frame_rate_hz` times a second; or by `turns`, when
             every seat has pressed a key. Then `frame_rate_hz` is the highest speed, for example while a key is held.
@@ -132,7 +132,7 @@ class Task:
 
     @property
     def setting(self) -> Setting:
-        """Facts about a game, for collectors of statistics before it begins. In a task of turns every step is an action."""
+        """Facts that collectors of statistics need before a game begins. In a task of turns every step is an action."""
         noop = None if self.takes_turns else self.keys.noop
         noops = {} if self.takes_turns else {seat: self.keys.of(seat).noop for seat in self.keys.seats}
         return Setting(self.env.id, self.seats, self.frame_rate_hz, noop, self.takes_turns, noops)
@@ -151,7 +151,7 @@ class Task:
     def to_json(self) -> dict[str, Any]:
         """Return the whole task as JSON values, in the form that `content_hash` digests and episodes store.
 
-        A field that came after the first release is left out at its default, so that older tasks have the same hash.
+        A field that was added after the first release is left out if it has its default, so that older tasks keep their hash.
         """
         plain = {item.name: getattr(self, item.name) for item in fields(self) if item.name not in ("env", "keys", "questions")}
         document = plain | {
@@ -185,7 +185,7 @@ class Task:
 
 
 _LATER = {"reward": "own", "held_out_share": None, "statistics": [], "pace": "clock"}
-"""Fields that came after the first release, and their defaults."""
+"""Fields that were added after the first release, and their defaults."""
 
 
 @dataclass(frozen=True)
@@ -213,7 +213,7 @@ def published_name(task: Task) -> str:
 
 
 def published_names(task: Task) -> tuple[str, ...]:
-    """Return every published spelling of a task's name, the data set's first; empty for tasks of other suites.
+    """Return all published names of a task, first the data set's name; empty for tasks of other suites.
 
     >>> from interplay.tasks import find
     >>> published_names(find("basalt/find_cave"))

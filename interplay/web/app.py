@@ -85,7 +85,7 @@ log = logging.getLogger("interplay.web")
 
 
 class _Static(StaticFiles):
-    """Files about which browsers ask each time (the usual answer is 304), because an outdated module breaks its importers."""
+    """Static files; browsers ask each time if a file has changed (usual answer: 304), since old modules break new importers."""
 
     def file_response(self, *args: Any, **kwargs: Any) -> Response:
         response = super().file_response(*args, **kwargs)

@@ -35,7 +35,7 @@ _NEVER = "no-store"
 
 @router.get("/api/tasks")
 def list_tasks(request: Request) -> list[dict[str, Any]]:
-    """List all tasks with all their settings; of `explore` without those that build the scene."""
+    """List all tasks with their settings; tasks of `explore` without the settings that build the scene."""
     return [task_document(task) for suite in services(request).suites for task in suite.tasks]
 
 

@@ -47,7 +47,7 @@ def send(request: Request, form: FormFields) -> Response:
     study = part.study if part is not None else pupil[0].code if pupil is not None else ""
     try:
         if not SENT.allows(network_of(request)):
-            raise TooMuchFeedbackError("thank you; much was written from here in the last hour. Please write again later")
+            raise TooMuchFeedbackError("thank you; too much came from your network in the last hour. Please write again later")
         box.add(
             kind=kind, words=words, page=page, episode=episode, study=study, version=__version__,
             browser=request.headers.get("user-agent", ""),

@@ -177,7 +177,7 @@ def key_rows(task: Task) -> list[tuple[str, str, list[str]]]:
         rows.append((keys.pointer, "look around", ["mouse", *(name for button in turns for name in names(button))]))
     for axis in keys.axes:
         way = "sideways" if axis.pointer == "x" else "up and down"
-        rows.append((axis.pointer, f"{way}: which way, and how hard", ["mouse"]))
+        rows.append((axis.pointer, f"{way}: direction and strength", ["mouse"]))
     if walk:
         rows.append((walk[0], "walk", [name for button in walk for name in names(button)]))
     for button in keys.buttons:
@@ -185,7 +185,7 @@ def key_rows(task: Task) -> list[tuple[str, str, list[str]]]:
         if button in turns or button in walk:
             continue
         if button == "sprint" and walk:
-            label += ", also by forward twice"
+            label += ", or press forward twice"
         if button not in hotbar:
             rows.append((button, label, names(button)))
         elif button == hotbar[0]:

@@ -107,7 +107,7 @@ def open_session(request: Request, wanted: SessionRequest) -> SessionGrant:
     except TokenError as error:
         raise HTTPException(403, str(error)) from None
     if wanted.again is not None and company is None:
-        raise HTTPException(409, "nothing was recorded of that game, so it cannot be told who played it; press Start instead")
+        raise HTTPException(409, "that game was not recorded, so the server does not know who played it; press Start instead")
     grant = play.create_session(
         task,
         participant_id=person,
@@ -146,7 +146,7 @@ def _check_agents(play: PlayServer, task: Task, wanted: SessionRequest, *, is_op
 
 
 class Agreement(BaseModel):
-    """Whether a player lets a game be compared with others: that of a seat, or an episode of the sender of the cookie."""
+    """A player's answer whether judges may compare the game of a seat, or an own episode, with other games."""
 
     model_config = ConfigDict(extra="forbid")
     token: str | None = Field(None, max_length=400)
@@ -162,8 +162,8 @@ class Agreement(BaseModel):
 
 @router.post("/api/play/agreement")
 def agree(request: Request, said: Agreement) -> dict[str, bool]:
-    """Keep whether a game may be shown to judges beside others. The seat's token says whose game, or the episode and the cookie
-    of who played it do, which are good for longer. The last answer counts."""
+    """Store whether judges may compare your game with others; the last answer counts. Name the game by your seat's token, or
+    by the episode's id with the cookie of the browser in which you played; only this works after the token expires."""
     database = services(request).archive.database
     if said.token is not None:
         try:
@@ -188,17 +188,17 @@ def agree(request: Request, said: Agreement) -> dict[str, bool]:
 
 @router.get("/api/play/statistics")
 def statistics(request: Request) -> dict[str, Any]:
-    """How the live server is doing; for operators."""
+    """Show statistics of the live server; for operators."""
     require_operator_token(request)
     return _play(request).statistics()
 
 
 @router.get("/api/scene/tables/{name}.bin", response_class=FileResponse)
 def scene_tables(request: Request, name: str) -> FileResponse:
-    """The tables with which a browser draws a world, as the seat's `welcome` names them; what has this name never changes."""
+    """Get the tables with which a browser draws a world; a seat's `welcome` names them. A file of one name never changes."""
     path = tables.find(services(request).archive.root, name)
     if path is None:
-        raise HTTPException(404, "there are no tables of this name; load the page again: the server may have newer ones")
+        raise HTTPException(404, "there are no tables of this name; load the page again: the server may have newer tables")
     headers = {"Cache-Control": "public, max-age=31536000, immutable", "ETag": f'"{name}"'}
     return FileResponse(path, media_type="application/octet-stream", headers=headers)
 

@@ -41,7 +41,7 @@ def list_released(
     offset: Annotated[int, Query(ge=0, le=2**31)] = 0,
 ) -> dict[str, Any]:
     """List a page of the episodes that may be released, with the hash and size of each file. `next` is the offset of the
-    next page, or null. `num_withheld` counts those that fit and stay, because somebody in them did not agree."""
+    next page, or null. `num_withheld` counts other episodes that fit, but in which somebody did not agree to a release."""
     with _understood():
         page = Publishing(services(request).archive).page(task, where or [], query, offset)
     return {

@@ -73,7 +73,7 @@ def ago(instant: datetime) -> str:
 
 
 def actor_name(held: Any) -> str:
-    """Return the name of a player: a number for people, the own name for programs, even in a person's seat."""
+    """Return the name of a player: people get a number; programs keep their own name, even in a person's seat."""
     name = held.actor.removeprefix("participant-")
     return f"person {name}" if held.actor_kind == "human" and name != held.actor else held.actor
 

@@ -302,7 +302,7 @@ def test_one_call_decides_for_one_agent():
         seated = SeatedAgent(agent, TASK, rng=np.random.default_rng(0))
         seated.sit(env, "player", info)
         games.append(seated)
-    with pytest.raises(AgentError, match="one call decides for one agent"):
+    with pytest.raises(AgentError, match="these seats have different agents"):
         decide(games)
     decide(games[:1])
     decide(games[:1])  # nothing waits any more

@@ -139,7 +139,7 @@ def flip_a_byte(path):
             r"'actions': it is .*, expected a space \(KeyError: 'n'",
         ),
         (lambda folder: rewrite(folder, actions={"kind": "Discrete", "n": 10**9, "start": 0}), "would give 1000000000 numbers"),
-        (lambda folder: rewrite(folder, coding="vpt"), r"'actions': they are Discrete\(18\), expected MultiDiscrete"),
+        (lambda folder: rewrite(folder, coding="vpt"), r"'actions' is Discrete\(18\), expected MultiDiscrete"),
         (lambda folder: rewrite(folder, embedding={"network": "../x", "weights_sha256": ""}), "'embedding': it is .*a name"),
         (lambda folder: drop(folder, "task"), "'task': it is missing"),
         (lambda folder: set_network(folder, outputs=float("nan")), "'outputs' is nan, expected a whole number from 1 to 65536"),
@@ -153,7 +153,7 @@ def flip_a_byte(path):
         (lambda folder: set_network(folder, encoder={"name": "conv"}), "encoder 'conv': 'shape' is missing"),
         (
             lambda folder: set_network(folder, encoder={"name": "conv", "shape": [4]}),
-            r"'shape' is \[4\], expected that of pict",
+            r"'shape' is \[4\], expected the shape of a pict",
         ),
         (lambda folder: set_network(folder, encoder={"name": "mlp", "shape": [65536] * 4}), "'architecture'"),
         (lambda folder: flip_a_byte(folder / "model.safetensors"), "is not the file that model.json describes"),
@@ -269,5 +269,5 @@ def test_composed_actions_are_drawn_part_by_part():
 
 
 def test_actions_without_a_form_are_refused():
-    with pytest.raises(ActionError, match=r"no policy here has actions in Text"):
+    with pytest.raises(ActionError, match=r"policies do not support actions in Text"):
         num_outputs(spaces.Text(5))

@@ -97,7 +97,7 @@ def test_actions_go_to_minerl_and_back():
 
 
 def test_what_is_no_action_is_refused():
-    with pytest.raises(ValueError, match="buttons lie below 8641 and turns below 121"):
+    with pytest.raises(ValueError, match="buttons must be below 8641 and turns below 121"):
         decode(Joint(np.array([NUM_BUTTONS]), np.array([0])))
     with pytest.raises(ValueError, match="a turn of the camera must be a number, got NaN"):
         to_bins(np.array([[0.0, np.nan]]))

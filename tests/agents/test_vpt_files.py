@@ -120,14 +120,14 @@ def test_what_is_no_model_file_says_so(tmp_path):
         read_model(path)
     for data, expected in (
         (b"", "it ends in the middle"),
-        (pickle.dumps({"a": 1})[:-1] + b"Q.", r"kept elsewhere.*\nThe \.model file comes first, then the \.weights file"),
+        (pickle.dumps({"a": 1})[:-1] + b"Q.", r"outside the file.*\nThe \.model file comes first, then the \.weights file"),
         (pickle.dumps(model_document())[:200], "it ends in the middle"),
-        (pickle.dumps([1, 2]), r"not those of a \.model file"),
+        (pickle.dumps([1, 2]), r"does not hold the values of a \.model file"),
         (
             pickle.dumps({"model": {"args": {"net": {"args": {"conv3d_params": {}}}}}}),
             "there is no 'pi_head_opts'.*\n.*inverse dynamics",
         ),
-        (pickle.dumps("x" * 400_000), r"not those of a \.model file"),
+        (pickle.dumps("x" * 400_000), r"does not hold the values of a \.model file"),
     ):
         path.write_bytes(data)
         with pytest.raises(CheckpointError, match=expected):
@@ -155,7 +155,7 @@ def test_a_flipped_bit_of_weights_is_noticed(tmp_path):
 
 def test_weights_that_do_not_fit_say_what_was_found(tmp_path):
     wide, weights = replace(TINY, hidsize=32, attention_heads=4), tiny_network().state_dict()
-    with pytest.raises(CheckpointError, match=r"has shape .*expected .*\nThese weights are of hidsize 16 and the sizes of 32"):
+    with pytest.raises(CheckpointError, match=r"has shape .*expected .*\nThe weights have hidsize 16, the .model file has 32"):
         build(wide, weights, where="some.weights")
     fewer = {name: tensor for name, tensor in weights.items() if not name.startswith("pi_head.camera")}
     with pytest.raises(CheckpointError, match=r"2 tensors are missing, such as pi_head\.camera\.linear_layer\.bias"):
@@ -172,7 +172,7 @@ def test_weights_that_do_not_fit_say_what_was_found(tmp_path):
         with pytest.raises(CheckpointError, match=r"is not a file of weights: .*\nIt was cut off"):
             read_weights(path)
     torch.save([1, 2], path)
-    with pytest.raises(CheckpointError, match="it holds no names with tensors"):
+    with pytest.raises(CheckpointError, match="expected a mapping from names to tensors"):
         read_weights(path)
     name = "net.final_ln.weight"
     for odd in (
@@ -182,7 +182,7 @@ def test_weights_that_do_not_fit_say_what_was_found(tmp_path):
         torch.zeros(16, device="meta"),
     ):
         torch.save(weights | {name: odd}, path)
-        with pytest.raises(CheckpointError, match=rf"{name} is of torch\..*; expected numbers with a fraction, all of which"):
+        with pytest.raises(CheckpointError, match=rf"{name} is of torch\..*; expected floating-point numbers that are all"):
             read_weights(path)
     torch.save(weights, tmp_path / "plain")
     with zipfile.ZipFile(tmp_path / "plain") as plain, zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
@@ -191,7 +191,7 @@ def test_weights_that_do_not_fit_say_what_was_found(tmp_path):
     with pytest.raises(CheckpointError, match="it is compressed, which PyTorch never does"):
         read_weights(path)
     for odd in (torch.full((16,), float("nan")), torch.full((16,), 1e300, dtype=torch.float64)):
-        with pytest.raises(CheckpointError, match=rf"{name} has numbers that are NaN or infinite, as 1 of 134 tensors have"):
+        with pytest.raises(CheckpointError, match=rf"{name} contains NaN or infinity; 1 of 134 tensors contain such numbers"):
             build(TINY, weights | {name: odd}, where="some.weights")
 
 
@@ -262,7 +262,7 @@ def test_a_damaged_folder_says_what_is_wrong(tmp_path):
     for text, expected in (
         ("{", "is damaged"),
         (json.dumps(document | {"version": 7}), "is not of format 'interplay-vpt', version 1"),
-        (json.dumps(document | {"sizes": 3}), "'sizes' is missing or no dict"),
+        (json.dumps(document | {"sizes": 3}), "'sizes' is missing or is not a dict"),
         (json.dumps(document | {"sizes": {}}), "these sizes of a network are missing or unknown: attention_heads"),
     ):
         description.write_text(text)

@@ -124,7 +124,7 @@ def test_what_cannot_be_made_says_why():
         ("adventure", {"mode": 0}, EnvError, "the game 'adventure' is not for two players"),
         ("space_invaders", {"mode": 1}, EnvError, r"mode 1 does not exist; choose from \[33, 34,"),
         ("space_invaders", {"bonus": 1}, EnvError, "bonus must be true or false.*; got 1"),
-        ("pong", {"mode": 0, "bonus": False}, EnvError, "false only for space_invaders; got False"),
+        ("pong", {"mode": 0, "bonus": False}, EnvError, "it can be false only for space_invaders; got False"),
         ("space_invaders", {"stick": 0.1}, NotFoundError, "did you mean 'sticky'"),
     ]:
         task = replace(AGAINST, env=replace(AGAINST.env, id=f"ale2p:{rom}"))
@@ -139,7 +139,7 @@ def test_a_game_for_two_needs_two_seats():
 
 @pytest.mark.parametrize(
     ("action", "text"),
-    [({"first": 1}, "got none for second"), ({"first": 1, "second": 18}, "of seat second must be 0 to 17, got 18")],
+    [({"first": 1}, "there is no action for second"), ({"first": 1, "second": 18}, "of seat second must be 0 to 17, got 18")],
 )
 def test_an_action_that_is_missing_or_does_not_exist_is_refused(action, text):
     env = make(AGAINST)

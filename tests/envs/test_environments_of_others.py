@@ -83,7 +83,7 @@ def test_the_keys_of_a_seat_are_its_own(late):
     ("old", "new", "error"),
     [
         ("[task.keys.seats]\na", "[task.keys.seats]\nd", "keys.seats.d: is not a seat of this task"),
-        ('a = { "" = [0, 0], ', "a = { ", "seats.a: has no action for no keys at all"),
+        ('a = { "" = [0, 0], ', "a = { ", "seats.a: has no action for the case that no key is held"),
         ('"A" = [1, 2]', '"C" = [1, 2]', "seats.a.'C': 'C' is not a button of this task"),
     ],
 )
@@ -148,7 +148,7 @@ def test_pictures_and_rewards_that_would_be_changed_are_refused():
         ({"picture": "huge"}, r"draws pictures of float64 with shape \(16, 16, 3\), from 450 to 450; expected"),
         (
             {"picture": "growing"},
-            r"drew a picture of shape \(16, 16, 3\) and then one of \(17, 16, 3\); an episode has one size",
+            r"drew a picture of shape \(16, 16, 3\) and then one of \(17, 16, 3\); their size must not change",
         ),
         ({"reward": "two"}, r"the reward is array\(\[1., 1.\]\), expected one number"),
         ({"reward": "text"}, "the reward is 'much', expected one number"),

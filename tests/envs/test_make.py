@@ -167,7 +167,7 @@ def test_an_action_out_of_range_or_without_a_seat_is_refused():
     env.reset(seed=0)
     with pytest.raises(EnvError, match="0 to 17, got 18"):
         env.step(18)
-    with pytest.raises(EnvError, match="a mapping from every seat, got none for player"):
+    with pytest.raises(EnvError, match="every seat needs an action; there is no action for player"):
         env.env.step(3)
 
 
@@ -231,7 +231,7 @@ def test_a_backend_without_seats_is_told_what_is_expected(monkeypatch):
     monkeypatch.setitem(backends.BUILT_IN, "ale", backends.Backend("ale", "ale:<rom>", OfOneAction))
     backends.find.cache_clear()
     try:
-        with pytest.raises(EnvError, match="are no mapping by seat, but lie in Discrete"):
+        with pytest.raises(EnvError, match="is not a mapping by seat, but Discrete"):
             make(task)
     finally:
         backends.find.cache_clear()

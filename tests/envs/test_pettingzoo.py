@@ -207,7 +207,7 @@ def test_what_cannot_be_made_says_why():
     for env_id, options, error, text in [
         ("pettingzoo:butterfly/cooperative_pongg-v6", {}, NotFoundError, "did you mean 'butterfly/cooperative_pong-v6'"),
         ("pettingzoo:butterfly/cooperative_pong-v1", {}, NotFoundError, "did you mean 'butterfly/cooperative_pong-v6'"),
-        ("pettingzoo:classic/chess-v6", {}, EnvError, "'classic/chess-v6' is played in turns, which no backend can do"),
+        ("pettingzoo:classic/chess-v6", {}, EnvError, "'classic/chess-v6' is played in turns, which no backend supports"),
         ("pettingzoo:no_such_module:game-v0", {}, EnvError, "module 'no_such_module' .* cannot be imported: No module named"),
         (PONG, {"kwarg": {}}, NotFoundError, "did you mean 'kwargs'"),
         (PONG, {"kwargs": {"bal_speed": 3}}, EnvError, "PettingZoo cannot make .* unexpected keyword argument 'bal_speed'"),
@@ -227,7 +227,7 @@ def test_a_task_needs_a_seat_for_each_agent(seats):
 @pytest.mark.parametrize("action", [1, {"left": 1}])
 def test_an_action_that_leaves_a_seat_out_is_refused(pong, action):
     pong.reset(seed=0)
-    with pytest.raises(EnvError, match=r"an action is a mapping from every seat, got none for .*right"):
+    with pytest.raises(EnvError, match=r"every seat needs an action; there is no action for .*right"):
         pong.step(action)
 
 

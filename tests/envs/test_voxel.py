@@ -217,7 +217,7 @@ def test_a_bad_option_is_an_error_that_names_it():
         ({"esc_ends": "no"}, EnvError, "options.esc_ends is true or false, got 'no'"),
         ({"items": [["stone"]]}, EnvError, r"options.items is a list of names and \[name, count\] pairs"),
         ({"items": [3]}, EnvError, "options.items"),
-        ({"items": [["stone", 5000]]}, EnvError, "what fits 36 slots; 79 are needed"),
+        ({"items": [["stone", 5000]]}, EnvError, "a list that fits 36 slots; these need 79"),
         ({"rules": {"randomTickSpeed": "fast"}}, EnvError, "randomTickSpeed is a whole number from 0 to 4096, got 'fast'"),
         ({"rules": {"doFireTick": "maybe"}}, EnvError, "doFireTick is true or false, got 'maybe'"),
         ({"rules": ["doFireTick"]}, EnvError, "options.rules is a table"),

@@ -127,7 +127,7 @@ def test_a_snapshot_keeps_who_is_done_and_goes_on_alike(env):
 
 def test_a_seat_without_an_action_is_an_error_and_changes_nothing(env):
     before = env.world.digest()
-    with pytest.raises(EnvError, match="an action is a mapping from every seat, got none for second"):
+    with pytest.raises(EnvError, match="every seat needs an action; there is no action for second"):
         env.step({"first": idle()})
     with pytest.raises(EnvError, match="jmp"):
         env.step(both(None, {"jmp": 1}))

@@ -172,7 +172,7 @@ def test_a_model_that_refuses_stops_soon_and_plays_on_when_it_does_not(played):
 @pytest.mark.parametrize(
     ("budget", "calls", "why"),
     [
-        (inspect_task.Budget(calls=5), 5, "the budget is spent: --max-calls 5; run the same command with more to continue"),
+        (inspect_task.Budget(calls=5), 5, "the budget is spent: --max-calls 5; run the same command with a higher limit"),
         (inspect_task.Budget(tokens=1), 1, "the budget is spent: --max-tokens 1;"),
         (inspect_task.Budget(cost=1e-9, price=(1.0, 1.0)), 1, "the budget is spent: --max-cost"),
     ],
@@ -202,7 +202,7 @@ def test_a_run_says_which_model_answered_and_knows_its_server(played, tmp_path):
     check_server(data, "m", server)
     check_server(data, "another", "host:8080/v1")
     with pytest.raises(
-        RunError, match=rf"'m' was played at {server}, and now is at host:8080/v1\nGive it another name with --name"
+        RunError, match=rf"'m' was played at {server}, but is now at host:8080/v1\nGive it another name with --name"
     ):
         check_server(data, "m", "host:8080/v1")
     with ModelServer(lambda model, texts: GOOD) as other, closing(interplay.record.open(data)) as archive:

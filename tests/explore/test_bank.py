@@ -70,7 +70,7 @@ def test_a_bank_is_read_as_it_was_written_and_lists_of_names_too(tmp_path):
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("a.txt", "find oak log\nfind_oak_log\n", "'find oak_log' is there twice"),
+        ("a.txt", "find oak log\nfind_oak_log\n", "'find oak_log' occurs twice"),
         ("a.json", '{"schema": 2, "tasks": []}', "schema: is 2; this version reads 1"),
         ("a.json", '{"schema": 1, "tasks": [{"name": "mine dirt", "tool": "shovel"}]}', "tool: is not a known key"),
         (
@@ -78,8 +78,8 @@ def test_a_bank_is_read_as_it_was_written_and_lists_of_names_too(tmp_path):
             '{"schema": 1, "tasks": [{"name": "mine dirt", "verb": "dig"}]}',
             "verb: is 'dig', and the name begins with",
         ),
-        ("a.json", '{"schema": 1, "tasks": [{"name": "mine dirt"}, {"name": "Mine Dirt"}]}', "'mine dirt' is there twice"),
-        ("a.json", "[]", "is not a table"),
+        ("a.json", '{"schema": 1, "tasks": [{"name": "mine dirt"}, {"name": "Mine Dirt"}]}', "'mine dirt' occurs twice"),
+        ("a.json", "[]", "is not a JSON object"),
         ("a.txt", "\n \n", "names no task"),
         ("b.json", None, "no such file"),
     ],

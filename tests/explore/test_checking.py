@@ -82,12 +82,12 @@ DEFECTS: list[tuple[dict[str, Any], str, str]] = [
     ({f"{EDGES}.0.reason": "Gold first."}, f"{EDGES}[0].reason", "has 2 words"),
     ({f"{EDGES}.0.reason": WHY + WHY}, f"{EDGES}[0].reason", "words"),
     ({"reasoning_graph.nodes.0": "find a gold"}, "selected_tasks", "'find gold' is not a node of the graph"),
-    ({"selected_tasks": TASKS[1:]}, "selected_tasks", "the node 'find gold' is not there"),
-    ({"atomic_tasks_ordered": TASKS[:4]}, "atomic_tasks_ordered", "the node 'reach the corner' is not there"),
-    ({"atomic_tasks_ordered": TASKS + TASKS[:1]}, "atomic_tasks_ordered", "'find gold' is there 2 times"),
+    ({"selected_tasks": TASKS[1:]}, "selected_tasks", "the node 'find gold' is missing"),
+    ({"atomic_tasks_ordered": TASKS[:4]}, "atomic_tasks_ordered", "the node 'reach the corner' is missing"),
+    ({"atomic_tasks_ordered": TASKS + TASKS[:1]}, "atomic_tasks_ordered", "'find gold' occurs 2 times"),
     ({"atomic_tasks_ordered": [TASKS[1], TASKS[0], *TASKS[2:]]}, "atomic_tasks_ordered", "goes against the edge"),
-    ({"milestones.4": None}, "milestones", "are of ["),
-    ({"milestones.1.task": "mine oak log"}, "milestones", "are of ["),
+    ({"milestones.4": None}, "milestones", "are for the tasks ["),
+    ({"milestones.1.task": "mine oak log"}, "milestones", "are for the tasks ["),
     ({"milestones.1.milestone_id": "Mine log"}, "milestones[1].milestone_id", "'Mine log' is not an id"),
     ({"milestones.1.milestone_id": "find_gold"}, "milestones[1].milestone_id", "is used twice"),
     ({"milestones.1.rules": []}, "milestones[1].rules", "is empty"),
@@ -95,7 +95,7 @@ DEFECTS: list[tuple[dict[str, Any], str, str]] = [
     ({PARAMS.format(1, "count"): 1}, "milestones[1].rules[0].params.count", "is not a parameter of this rule"),
     ({PARAMS.format(1, "item"): "minecraft:oak_log"}, "milestones[1].rules[0].params.item", "has a prefix"),
     ({PARAMS.format(1, "item"): "oak_lgo"}, "milestones[1].rules[0].params.item", "there is no item 'oak_lgo'"),
-    ({PARAMS.format(1, "min_count"): 0}, "milestones[1].rules[0].params.min_count", "is 0, which is always true"),
+    ({PARAMS.format(1, "min_count"): 0}, "milestones[1].rules[0].params.min_count", "is 0, so the rule always holds"),
     ({PARAMS.format(0, "coordinate_frame"): "absolute"}, "milestones[0].rules[0].params.coordinate_frame", "'absolute'"),
     ({PARAMS.format(0, "target"): [-3, 1, -8]}, "milestones[0].rules[0].params.target", "the cell [-3, 1, -8] is empty"),
     ({PARAMS.format(0, "target"): [0, 0, 10**300]}, "milestones[0].rules[0].params.target", "at most 15 digits"),
@@ -116,10 +116,10 @@ DEFECTS: list[tuple[dict[str, Any], str, str]] = [
     ({f"{EDGES}.1.to": "mine oak_log"}, EDGES, "go round in a circle: mine oak_log -> mine oak_log"),
     ({f"{EDGES}.1.reason": ""}, f"{EDGES}[1].reason", "has 0 words"),
     ({"selected_tasks": [*TASKS, "mine sand"]}, "selected_tasks", "'mine sand' is not a node of the graph"),
-    ({"selected_tasks": [*TASKS, TASKS[2]]}, "selected_tasks", "'hunt a pig' is there 2 times"),
+    ({"selected_tasks": [*TASKS, TASKS[2]]}, "selected_tasks", "'hunt a pig' occurs 2 times"),
     ({"atomic_tasks_ordered": TASKS[::-1]}, "atomic_tasks_ordered", "goes against the edge"),
-    ({"milestones.0": None}, "milestones", "are of ["),
-    ({"milestones.3.task": "hunt a pig"}, "milestones", "are of ["),
+    ({"milestones.0": None}, "milestones", "are for the tasks ["),
+    ({"milestones.3.task": "hunt a pig"}, "milestones", "are for the tasks ["),
     ({"milestones.2.milestone_id": "hunt-a-pig!"}, "milestones[2].milestone_id", "is not an id"),
     ({"milestones.2.milestone_id": "hunt the pig"}, "milestones[2].milestone_id", "is not an id"),
     ({"milestones.3.rules": []}, "milestones[3].rules", "is empty"),
@@ -135,7 +135,7 @@ DEFECTS: list[tuple[dict[str, Any], str, str]] = [
     ({PARAMS.format(2, "max_count"): -1}, "milestones[2].rules[0].params.max_count", "0 or more"),
     ({PARAMS.format(2, "kind"): "block"}, "milestones[2].rules[0].params.object", "there is no block 'pig'"),
     ({PARAMS.format(2, "kind"): "animal"}, "milestones[2].rules[0].params.kind", "'block' or 'mob'"),
-    ({PARAMS.format(3, "min_count"): 0}, "milestones[3].rules[0].params.min_count", "is 0, which is always true"),
+    ({PARAMS.format(3, "min_count"): 0}, "milestones[3].rules[0].params.min_count", "is 0, so the rule always holds"),
     ({PARAMS.format(3, "coordinate_frame"): None}, "milestones[3].rules[0].params.coordinate_frame", "is missing"),
     ({PARAMS.format(4, "max"): [-10, 2, 9]}, "milestones[4].rules[0].params.max", "lies below min in x"),
     ({"commands.0": "/setblok ~6 ~1 ~8 minecraft:gold_block"}, "commands[0]", ""),
@@ -205,7 +205,7 @@ def test_the_command_names_file_key_and_remedy_and_fails_for_our_own_sets(tmp_pa
     assert run(capsys, "check", str(good)) == (0, f"1 of 1 good.\nPlay one:  interplay play {good} --agent random\n")
     status, said = run(capsys, "check", str(good), str(bad))
     assert status == 1
-    assert f"{bad}: selected_tasks: the node 'find gold' is not there\n  Remedy: add it" in said
+    assert f"{bad}: selected_tasks: the node 'find gold' is missing\n  Remedy: add it" in said
     assert "1 of 2 good." in said
     status, said = run(capsys, "check", str(bad), "--json")
     assert status == 1

@@ -22,6 +22,7 @@ from interplay.explore.judging import JudgingError, judge
 from interplay.explore.results.cache import ResultCache
 from interplay.explore.rules import SEMANTICS, VERSION
 from interplay.record import Archive, Episode, RecordedEpisode
+from interplay.report import explore_reading
 
 pytestmark = pytest.mark.long_proof
 
@@ -110,7 +111,7 @@ def test_other_semantics_change_only_the_rule_that_they_read_otherwise(archive):
 
 
 def test_an_episode_of_another_instance_or_scene_is_refused(episode):
-    with pytest.raises(JudgingError, match="is of explore/dirt, and not played in explore/other"):
+    with pytest.raises(JudgingError, match="is of explore/dirt, and was not played in explore/other"):
         judge(episode, parse(instance(name="other")))
     with pytest.raises(JudgingError, match="another scene of explore/dirt: commands differ"):
         judge(episode, parse(instance(commands=[])))
@@ -185,7 +186,7 @@ def test_runs_without_an_episode_or_with_that_of_another_and_files_that_cannot_b
         assert (status, sorted(said)) == (1, ["invented", "strange", "torn"])
         assert "there is no episode 20260301T000000-00000001 of explore/dirt" in said["invented"][0]
         assert "cannot be read" in said["torn"][0]
-        assert "are texts" in said["strange"][0]
+        assert "must be texts" in said["strange"][0]
         write("a_forgery", episode.id, fly=3)
         status, said = wrong(episode.id)
         assert (status, {name: len(texts) for name, texts in said.items()}) == (1, {"a_forgery": 2, "honest": 1})
@@ -246,11 +247,14 @@ def test_results_leave_out_a_forged_run_and_play_each_episode_again_once(archive
         assert "first line says otherwise" in left_out["easier"]
         (folder / "a.jsonl").write_text('{"header": {}}\n[]\n')
         (folder / "b.jsonl").mkdir()
+        (folder / "c.jsonl").write_text('{"header": {"schema": 1}}\n')  # its lines can be read, but not what they say
         with pytest.raises(SystemExit) as ended:
             main(["explore", "results", "--data", str(archive.root), "--json"])
         said = json.loads(capsys.readouterr().out)
-        assert (ended.value.code, len(said["left_out"]), len(said["unreadable"])) == (1, 2, 1)
+        assert (ended.value.code, len(said["left_out"]), len(said["unreadable"])) == (1, 2, 2)
         assert "a.jsonl cannot be read as a run: line 2 is b'[]', expected" in said["unreadable"][0]["why"]
+        assert "cannot be read: KeyError" in said["unreadable"][1]["why"]
+        assert explore_reading.played(archive) == [], "one bad file does not end a report"
         (folder / "b.jsonl").rmdir()
     finally:
         for path in folder.glob("*.jsonl"):

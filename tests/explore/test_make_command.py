@@ -15,9 +15,9 @@ def test_options_that_cannot_be_meant_are_refused():
     for options, error in [
         ({}, "--model is missing"),
         ({"model": "scripted/maker", "mode": "trio"}, "--mode takes multi, single, both or planner; got 'trio'"),
-        ({"model": "m", "key_env": "KEY"}, "--key-env goes with --address"),
-        ({"model": "m", "address": "localhost"}, "--address is that of a server"),
-        ({"model": "m", "role_models": ["judge=m"]}, "--role takes ROLE=MODEL, ROLE one of selector"),
+        ({"model": "m", "key_env": "KEY"}, "--key-env needs --address"),
+        ({"model": "m", "address": "localhost"}, "--address takes the address of a server"),
+        ({"model": "m", "role_models": ["judge=m"]}, "--role takes ROLE=MODEL, where ROLE is one of selector"),
         ({"mode": "planner", "hops": 9}, "makes instances of 1 to 4 hops; got 9"),
     ]:
         with pytest.raises(typer.BadParameter, match=error):

@@ -411,7 +411,7 @@ def test_a_line_for_which_there_is_no_room_leaves_nothing_behind(tmp_path):
         before, limit = path.read_bytes(), resource.getrlimit(resource.RLIMIT_FSIZE)
         resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 9, limit[1]))
         try:
-            with pytest.raises(RunError, match=r"cannot be written: .*\n.*run.jsonl: make room") as caught:
+            with pytest.raises(RunError, match=r"cannot be written: .*\n.*run.jsonl: free disk space") as caught:
                 file.append({"call": {"output": "x" * 99}})
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, limit)
@@ -454,10 +454,10 @@ def test_a_run_that_lacks_something_is_named_and_left_out(tmp_path, changes):
         (["--model", "openai/m"], 1, "OpenAI client No OPENAI_API_KEY, "),
         (["--model", "scripted/ahead", "--protocol", "papr"], 2, "did you mean 'paper'"),
         (["--model", "scripted/ahead", "--goal", "hiden"], 2, "did you mean 'hidden'"),
-        (["--model", "m", "--address", ""], 2, "--address is that of a server"),
-        (["--model", "m", "--address", "127.0.0.1:8080/v1"], 2, "--address is that of a server"),
+        (["--model", "m", "--address", ""], 2, "--address takes the address of a server"),
+        (["--model", "m", "--address", "127.0.0.1:8080/v1"], 2, "--address takes the address of a server"),
         (["--model", " ", "--address", "http://127.0.0.1:9/v1"], 2, "--model is empty"),
-        (["--model", "m", "--key-env", "A_KEY"], 2, "--key-env goes with --address"),
+        (["--model", "m", "--key-env", "A_KEY"], 2, "--key-env needs --address"),
         (["--model", "m", "--address", "http://127.0.0.1:9", "--key-env", "NOT_SET_ANYWHERE"], 1, "is not set"),
     ],
 )

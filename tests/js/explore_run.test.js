@@ -46,7 +46,7 @@ test("what is so at a tick is what changed last, each thing by itself", () => {
 test("each rule says in words what it compares", () => {
   const cases = [
     ["inventory_has", { item: "iron_ingot", min_count: 1 }, [0], "carries iron ingot: 0 of 1"],
-    ["position_near_with_facing", { target: [1, 2, 3], max_distance: 4, facing_tolerance: 60 }, [3.2, 12], "distance 3.2 of at most 4, to turn 12° of at most 30°"],
+    ["position_near_with_facing", { target: [1, 2, 3], max_distance: 4, facing_tolerance: 60 }, [3.2, 12], "distance 3.2 of at most 4, angle 12° of at most 30°"],
     ["position_inside_box", { min: [5, -4, 11], max: [11, -2, 17] }, [-5, 0, 7], "stands in (-5, 0, 7), the box is (5, -4, 11) to (11, -2, 17)"],
     ["count_in_box_at_least", { object: "torch", min_count: 2 }, [1], "torch in the box: 1 of 2"],
     ["count_in_box_at_most", { object: "cobblestone", max_count: 0 }, [2], "cobblestone in the box: 2 of at most 0"],

@@ -72,7 +72,7 @@ test("after a restart one is asked first, and then reads who else is asked", () 
 
 test("a game that is brought back goes on by itself only for who has not paused", () => {
   assert.match(textOf({ ...PLAYING, isRecovering: true }), /It will continue where it stopped\.$/);
-  assert.match(textOf({ ...PAUSED, isRecovering: true }), /press any key to continue when it is back\.$/);
+  assert.match(textOf({ ...PAUSED, isRecovering: true }), /press any key to continue when it is ready\.$/);
 });
 
 test("a lost connection is said before everything else", () => {
@@ -86,5 +86,5 @@ test("a countdown goes on only while nobody is awaited", () => {
 
 test("a game that moves is not said to be restored", () => {
   assert.match(textOf({ ...PLAYING, isRecovering: true }), /being restored from its recording\. It will continue/);
-  assert.equal(textOf({ ...PLAYING, isRecovering: true, isMoving: true }), "This game needs more processor time, so it moves to a place of its own. It will continue where it stopped.");
+  assert.equal(textOf({ ...PLAYING, isRecovering: true, isMoving: true }), "This game needs more processor time, so it moves to a process of its own. It will continue where it stopped.");
 });

@@ -116,7 +116,7 @@ def test_everything_that_is_wrong_is_said_at_once_and_nothing_is_stored(archive,
         f"seed_1.mp4: lies beside the folders of the tasks\n  Move it to {folder}/TASK/seed_<number>.mp4.",
         f"seed_{SEEDS[1]}-2.mp4: is not called seed_<number>.mp4",
         f"seed_{SEEDS[2]}.mp4: is a folder, not a video\n  Put the mp4 itself there.",
-        "seed_12.mp4: 12 is not a held-out seed of basalt/find_cave\n  Those are 14169, 65101,",
+        "seed_12.mp4: 12 is not a held-out seed of basalt/find_cave\n  Held-out: 14169, 65101,",
         "best run.mp4: is not called seed_<number>.mp4",
         f"{folder}/find_cave/seed_{SEEDS[0]}.mp4: {cave}/seed_{SEEDS[0]}.mp4 is of the same task and seed\n  Keep one of them.",
         "its pictures are mpeg4, and not every browser plays that\n  Convert it:  ffmpeg -i ",
@@ -159,7 +159,7 @@ def test_names_that_cannot_be_are_refused(archive, tmp_path, name, message):
 
 def test_an_empty_and_a_missing_folder_are_refused(archive, tmp_path):
     (tmp_path / "empty").mkdir()
-    with pytest.raises(UploadError, match=r"there are no videos in .*\nLay them out as .*/TASK/seed_<number>.mp4"):
+    with pytest.raises(UploadError, match=r"there are no videos in .*\nName them .*/TASK/seed_<number>.mp4"):
         add_agent(archive, "GoUp", tmp_path / "empty")
     with pytest.raises(UploadError, match="nowhere: no such folder\n  Give the folder that holds one folder for each task"):
         add_agent(archive, "GoUp", tmp_path / "nowhere")
@@ -263,7 +263,7 @@ def test_one_video_is_added_by_the_api_of_agents_once(archive, tmp_path):
     assert archive.get(name).seed == SEEDS[0]
     with pytest.raises(UploadError, match=f"GoUp already has another video of seed {SEEDS[0]} of basalt/find_cave"):
         add_video(archive, FIND_CAVE, "GoUp", SEEDS[0], write_video(tmp_path / "two.mp4", shade=9))
-    with pytest.raises(UploadError, match="12 is not a held-out seed of basalt/find_cave; those are 14169"):
+    with pytest.raises(UploadError, match="12 is not a held-out seed of basalt/find_cave; its held-out seeds: 14169"):
         add_video(archive, FIND_CAVE, "GoUp", 12, path)
     empty = tmp_path / "empty.mp4"
     empty.write_bytes(b"")
@@ -278,7 +278,7 @@ def test_a_full_disk_stores_nothing(archive, tmp_path, monkeypatch):
 
     monkeypatch.setattr(video_staging.shutil, "disk_usage", lambda path: type("Usage", (), {"free": 100})())
     with pytest.raises(
-        UploadError, match=r"the videos of GoUp take 0 MB and .* has 0 MB left; nothing was added\nFree some space"
+        UploadError, match=r"the videos of GoUp need 0 MB, but .* has 0 MB left; nothing was added\nFree some space"
     ):
         add_agent(archive, "GoUp", write_agent(tmp_path / "GoUp"))
     assert not videos_of(archive)
@@ -299,4 +299,4 @@ def test_the_command_line_says_what_it_wrote_and_what_is_missing(tmp_path, capsy
     assert len(document["tasks"][0]["episodes"]) == 3
     with pytest.raises(SystemExit, match="1"):
         main(["judge", "add-agent", "GoUp", str(folder), "--data", str(data)])
-    assert "or only the videos this one lacks with --replace-missing" in capsys.readouterr().err
+    assert "or add only the missing videos with --replace-missing" in capsys.readouterr().err

@@ -159,7 +159,7 @@ def run(capsys, archive, *arguments):
 def test_calibrate_measures_a_judge_that_looks(archive, capsys):
     status, text, _ = run(capsys, archive, "calibrate", "--name", "eye")
     assert status == 0
-    assert "its answer counts as certain" in text
+    assert "they count as certain" in text
     assert not (archive.root / "models" / "judges" / "eye").exists()
     document = json.loads(run(capsys, archive, "calibrate", "--name", "eye", "--task", TASK, "--json")[1])
     found = logged(archive).measure("eye")[0].agreement

@@ -161,8 +161,8 @@ def test_a_published_list_is_read_and_written(tmp_path):
     ("text", "error"),
     [
         ("{", "is not JSON in UTF-8"),
-        ("{}", "holds no list"),
-        ('["A1"]', "entry 1 has no 'workerId' that is a text; got \"A1\""),
+        ("{}", "is not a list"),
+        ('["A1"]', "entry 1 has no text under 'workerId'; got \"A1\""),
         ('[{"workerId": "A1"}, {"workerId": 5}]', "entry 2 has no 'workerId'"),
         ('[{"workerId": "A\\u0000"}]', "entry 1 has no 'workerId'"),
         (json.dumps([{"workerId": "A" * 201}]), "entry 1 has no 'workerId'"),
@@ -245,8 +245,8 @@ def test_a_mistyped_judge_is_answered_with_the_nearest_and_nobody_is_banned(data
     ("arguments", "text"),
     [
         (["ban", "robot"], "a ban needs its reason"),
-        (["ban", "--reason", "x"], "nobody is named"),
-        (["unban"], "nobody is named"),
+        (["ban", "--reason", "x"], "no judge is named"),
+        (["unban"], "no judge is named"),
     ],
 )
 def test_a_command_that_says_too_little_is_refused(data, capsys, arguments, text):

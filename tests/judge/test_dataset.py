@@ -90,7 +90,7 @@ def test_the_set_of_3049_answers_comes_in_whole_and_goes_out_equal(synthetic, sy
     assert report["tasks"]["basalt/find_cave"]["mean_duration_s"] == pytest.approx(300.47, abs=0.01)
     assert sum(facts["total_hours"] for facts in report["tasks"].values()) == pytest.approx(273.65, abs=0.01)
     assert report["notes"] == []
-    assert report["order"] == "the file backwards; it is newest first"
+    assert report["order"] == "reverse order of the file, which is newest first"
     assert json.loads((archive.root / "imports" / "bedd-report.json").read_text()) == report
     # Again adds nothing.
     assert import_answers(archive, path)["num_there_already"] == 3049
@@ -154,26 +154,26 @@ def changed(path: str, value, number: int = 1) -> dict:
         (changed("task", "FindCaves"), "is about an unknown task 'FindCaves'"),
         (changed("episodes.1.task", "MakeWaterfall"), "is about FindCave and shows a video of MakeWaterfall"),
         (changed("episodes.1.agent_name", "GoUp"), "compares GoUp with itself"),
-        (changed("episodes.1.agent_name", ""), "has an agent that cannot be called ''"),
-        (changed("episodes.1.agent_name", "participant-3"), "has an agent that cannot be called 'participant-3'"),
+        (changed("episodes.1.agent_name", ""), "has an agent with the invalid name ''"),
+        (changed("episodes.1.agent_name", "participant-3"), "has an agent with the invalid name 'participant-3'"),
         (changed("episodes.1.seed", "7"), f"compares seed {FIND_CAVE.held_out_seeds[0]} with seed 7"),
         (changed("episodes.1.seed", "north"), "has a seed that is not a number: 'north'"),
         (changed("episodes.1.hash", f"video-GoUp-{FIND_CAVE.held_out_seeds[0]}"), "shows the same video twice"),
-        (changed("episodes.1", ...), "has 1 episodes where 2 are compared"),
+        (changed("episodes.1", ...), "has 1 episodes, but 2 are compared"),
         (changed("episodes", None), "has no list of episodes"),
         (changed("result.eval_metadata.win_player", "p3"), "has an unknown outcome 'p3'"),
         (changed("result.eval_metadata.win_player", "p2"), "contradicts itself: win_player is p2, ranks put p1 first"),
         (changed("result.eval_metadata.win_player", "draw"), "contradicts itself: win_player is draw, is_draw is false"),
         (changed("result.is_draw", True), "contradicts itself: win_player is p1, is_draw is true"),
         (changed("result.ranks", [0, 0]), "contradicts itself: win_player is p1, ranks are equal"),
-        (changed("result.ranks", ["x", "y"]), "ranks videos that are not those of the match"),
+        (changed("result.ranks", ["x", "y"]), "ranks videos that are not the videos of the match"),
         (changed("result.ranks", ["x"]), "does not rank two videos"),
         (changed("result.eval_metadata.end_time", 1), "has an impossible end_time: 1970-01-01"),
         (changed("result.eval_metadata.end_time", "soon"), "has an invalid end_time: 'soon' is not a time"),
         (changed("result.eval_metadata.end_time", 1669021700000), "ends 100 s before it begins"),
         (changed("created_at", "yesterday"), "has an invalid created_at: 'yesterday' is not a time"),
         (changed("created_at", "2922-11-21T09:00:00"), "has an impossible created_at: 2922-11-21"),
-        (changed("hash", "match-0"), "the same match as row 2"),
+        (changed("hash", "match-0"), "is the same match as row 2"),
         (changed("result", ...), "has no result"),
         (changed("worker_id", "") | {"result": {"eval_metadata": {"win_player": "p1"}}}, "does not say who judged"),
         (changed("something_new", "a\0b"), "holds a zero byte"),
@@ -234,7 +234,7 @@ def test_questions_are_told_by_their_place_and_where_some_are_missing_by_their_w
     ids = [question.id for question in FIND_CAVE.questions if question.kind == "comparative"]
     assert newest == {name: oldest[name] for name in ("found", ids[1], ids[4])}
     assert middle == oldest
-    assert report["notes"][0]["note"] == "2 comparative answers where the form has 7"
+    assert report["notes"][0]["note"] == "2 comparative answers, but the form has 7"
     assert report["tasks"]["basalt/find_cave"]["questions"]["comparative"] == {"asked": 7, "found": {"2": 1, "7": 3}}
     assert items_of(archive) == items
 
@@ -244,7 +244,7 @@ def test_an_overall_question_among_the_comparisons_is_no_eighth_comparison(archi
     item["result"]["eval_metadata"]["responses"]["comparisons"].append({"question": "Who is better?", "answer": "p1"})
     report = import_answers(archive, write([item, row(0)]))
     assert len(answers_of(archive)[1].responses) == 8
-    assert report["notes"][0]["note"] == "the overall question stands among the comparisons as well"
+    assert report["notes"][0]["note"] == "the overall question is also among the comparisons"
 
 
 def test_unanswered_questions_are_noted(archive, write):
@@ -259,9 +259,9 @@ def test_unanswered_questions_are_noted(archive, write):
     assert (answer.responses["faster"], answer.responses["movement"]) == ("na", "na")
     assert answer.responses["found"] == {"left": True, "right": False}
     assert {one["note"]: one["rows"] for one in report["notes"]} == {
-        "a direct question without an answer, taken as no": [1],
-        "a comparison without an answer, taken as n/a": [1],
-        "a comparison whose answer is none, taken as n/a": [1],
+        "a direct question without an answer, counted as no": [1],
+        "a comparison without an answer, counted as n/a": [1],
+        "a comparison with an unknown answer, counted as n/a": [1],
         "no reason": [1],
     }
     assert items_of(archive) == [item]
@@ -324,7 +324,7 @@ def test_banned_workers_are_kept_and_do_not_count(archive, write):
     [
         (None, "no such file\nGive the JSON file of the answers"),
         ("[{", "is not JSON: .*\nUnpack it if it is an archive"),
-        ('{"a": 1}', "holds no list of answers but an object\nThe published file is one JSON list"),
+        ('{"a": 1}', "is not a list of answers but an object\nThe published file is one JSON list"),
         ('[{"a": 1}]', "none of its 1 rows is an answer in the published format; row 1 has no result\ndocs/dataset.md says"),
     ],
 )
@@ -338,13 +338,13 @@ def test_a_file_of_something_else_is_refused(archive, tmp_path, text, message):
 
 @pytest.mark.parametrize("banned", [{"workerId": "A"}, [{"worker": "A"}], [7]])
 def test_a_list_of_banned_workers_that_cannot_be_read_stops_the_import(archive, write, banned):
-    with pytest.raises(BanFileError, match=r"holds no list\n|entry 1 has no 'workerId' that is a text"):
+    with pytest.raises(BanFileError, match=r"is not a list\n|entry 1 has no text under 'workerId'"):
         import_answers(archive, write(rows(1)), banned=write(banned, "banned.json"))
     assert num_answers(archive) == 0
 
 
 def test_a_name_that_cannot_be_is_refused(archive, write):
-    with pytest.raises(DatasetError, match="'My set' cannot be the name of a set\nUse up to 40 small letters"):
+    with pytest.raises(DatasetError, match="'My set' cannot be the name of a set\nUse up to 40 lower-case letters"):
         import_answers(archive, write(rows(1)), name="My set")
 
 
@@ -356,7 +356,7 @@ def test_a_new_agent_is_judged_against_the_agents_of_the_set_where_there_are_vid
     report = import_answers(archive, write(items), videos=tmp_path / "videos")
     assert report["num_videos"] == 12
     assert report["video_notes"] == [
-        "Stranger is not an agent of the answers and is ignored (add it with:  interplay judge add-agent)"
+        "Stranger is not an agent in the answers and is ignored (add it with:  interplay judge add-agent)"
     ]
     add_agent(archive, "Mine", write_agent(tmp_path / "Mine", first_shade=70))
     judging = Judging(archive, rng=np.random.default_rng(0))
@@ -381,13 +381,13 @@ def test_an_agent_that_was_here_is_named_because_the_published_one_becomes_the_s
     with pytest.raises(SystemExit, match="0"):
         main(["judge", "import", str(path), "--videos", str(tmp_path / "videos"), "--data", str(archive.root)])
     text = capsys.readouterr().out
-    assert "joined: GoUp\n  note: these agents were here already; the published agent and the one that was here are one" in text
+    assert "joined: GoUp\n  note: these agents were here already; the published agent and the earlier agent of the same" in text
     assert "import the file into a folder of its own, with --data OTHER" in text
     with pytest.raises(SystemExit, match="0"):
         main(["judge", "import", str(path), "--data", str(archive.root), "--json"])
     again = json.loads(capsys.readouterr().out)
     assert again["joined_agents"] == ["GoUp"]  # importing again does not hide it, and what came with the set is not a stranger
-    assert "are one agent now" in again["joined_note"]
+    assert "are now one agent" in again["joined_note"]
     # Another set about the same agents joins them all.
     assert import_answers(archive, path, name="other")["joined_agents"] == ["GoUp", "Random"]
 
@@ -422,7 +422,7 @@ def test_a_broken_video_stops_the_whole_import(archive, write, tmp_path):
     assert num_answers(archive) == 0
     assert archive.episodes(with_uploads=True) == []
     (tmp_path / "empty").mkdir()
-    with pytest.raises(UploadError, match="holds no folder of an agent of the answers\nThose are GoUp, Random"):
+    with pytest.raises(UploadError, match="has no folder of an agent in the answers\nThe agents: GoUp, Random"):
         import_answers(archive, write(rows(1)), videos=tmp_path / "empty")
 
 
@@ -635,7 +635,7 @@ def test_two_questions_that_would_share_a_column_are_refused_by_name(archive, wr
         return replace(task, questions=(*task.questions, twin))
 
     monkeypatch.setattr(Tasks, "of", twins)
-    message = r"questions '\w+' and 'twin' of basalt/find_cave would share the column factor_"
+    message = r"questions '\w+' and 'twin' of basalt/find_cave have the same column, factor_"
     with archive.database.read() as session, pytest.raises(DatasetError, match=message):
         flat_table(session, Selection())
 
@@ -660,7 +660,7 @@ def test_the_command_line_imports_exports_and_ranks(write, tmp_path, capsys):
     assert {one["agent"] for one in json.loads(capsys.readouterr().out)["leaderboard"]} == {"GoUp", "Random"}
     with pytest.raises(SystemExit, match="2"):
         main(["judge", "export", str(tmp_path / "out.xls"), "--data", str(data)])
-    assert "OUT ends in .json, .parquet or .csv" in capsys.readouterr().err
+    assert "OUT must end in .json, .parquet or .csv" in capsys.readouterr().err
 
 
 def test_postgresql_keeps_a_set_as_well(postgres_url, write, tmp_path):

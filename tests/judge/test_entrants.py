@@ -135,7 +135,7 @@ def test_episodes_are_added_once_and_the_others_are_counted_by_reason(archive, j
     assert f"{TASK}: 2 episodes added\n" in text
     for reason in ("not on a held-out seed", "the player did not agree", "the player left before the end"):
         assert f"1 episode left out: {reason}" in text
-    assert "experts has 2 episodes more to be judged by." in text
+    assert "experts has 2 episodes more to be judged." in text
     document = json.loads(judge(*arguments, "--json")[1])
     assert (document["name"], document["origin"]) == ("experts", "people")
     assert (document["tasks"][0]["entered"], document["tasks"][0]["num_there"]) == ([], 2)
@@ -167,14 +167,14 @@ def test_an_agent_may_be_entered_whole_or_in_part_under_another_name(archive, ju
         ((), "say whose episodes: exactly one of --actor human, --participant NUMBER, --agent NAME"),
         (("--actor", "human", "--agent", "ada"), "say whose episodes: exactly one of"),
         (("--actor", "agent"), "--actor takes human, got 'agent'"),
-        (("--actor", "human"), "no recorded episode of people fits"),
-        (("--participant", "9"), "no recorded episode of participant-9 fits"),
-        (("--agent", "nobody"), "no recorded episode of nobody fits"),
-        (("--agent", "ada", "--where", "seed = 1"), "a selection of them needs another name"),
+        (("--actor", "human"), "no recorded episode of people was found"),
+        (("--participant", "9"), "no recorded episode of participant-9 was found"),
+        (("--agent", "nobody"), "no recorded episode of nobody was found"),
+        (("--agent", "ada", "--where", "seed = 1"), "selected episodes need another name"),
         (("--agent", "ada", "--as", "people"), "'people' cannot be a name on the leaderboard"),
         (("--agent", "ada", "--as", "participant-3"), "'participant-3' cannot be a name on the leaderboard"),
-        (("--agent", "ada", "--as", "bob"), "'bob' is the name of somebody else here"),
-        (("--agent", "ada", "--as", "BOB"), "'BOB' is the name of somebody else here"),
+        (("--agent", "ada", "--as", "bob"), "'bob' is the name of another agent or person"),
+        (("--agent", "ada", "--as", "BOB"), "'BOB' is the name of another agent or person"),
         (("--agent", "ada", "--where", "speed > 3", "--as", "x"), "unknown episode value 'speed'"),
     ],
 )
@@ -193,7 +193,10 @@ def test_people_cannot_be_entered_under_the_name_of_an_agent_nor_one_person_as_a
     play(archive, other, SEEDS[0])
     assert "'ada' is the name of an agent on the leaderboard" in judge("add-episodes", "--actor", "human", "--as", "ada")[2]
     assert judge("add-episodes", "--participant", str(person), "--as", "first")[0] == 0
-    assert "'first' is the name of somebody else" in judge("add-episodes", "--participant", str(other), "--as", "first")[2]
+    assert (
+        "'first' is the name of another agent or person"
+        in judge("add-episodes", "--participant", str(other), "--as", "first")[2]
+    )
 
 
 # Games of several seats

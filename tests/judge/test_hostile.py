@@ -361,7 +361,7 @@ def test_after_the_end_of_a_study_its_matches_take_no_answer_by_the_cookie_alone
     document = refused(submit(client, match), 403, "foreign_match")
     assert (
         document["message"]
-        == f"match {match['match']} belongs to the study lab; continue with it there, by the link you came with"
+        == f"match {match['match']} belongs to the study lab; continue there, with the link that you were given"
     )
     address = f"/api/judge/matches/{match['match']}/heartbeat"
     refused(inside.post(address, json={}), 409, "ended")

@@ -337,7 +337,7 @@ def test_sequence_and_the_judges_own_count(judging):
 def test_a_second_answer_is_refused_and_the_first_stands(judging):
     match = judging.serve("eve")
     answer(judging, match, "eve", "left")
-    with pytest.raises(AlreadyAnsweredError, match="answers are kept as given"):
+    with pytest.raises(AlreadyAnsweredError, match="an answer cannot be changed"):
         answer(judging, match, "eve", "right")
     with judging.database.read() as session:
         assert [found.outcome for found in store.answers(session)] == ["left"]
@@ -369,7 +369,7 @@ def test_an_answer_taken_back_counts_nowhere_and_its_videos_come_again(judging, 
 
 
 def test_only_ones_own_last_answer_of_the_last_minutes_is_taken_back(judging, clock):
-    with pytest.raises(NothingToUndoError, match="you have no answer of the last 10 minutes to take back"):
+    with pytest.raises(NothingToUndoError, match="you gave no answer in the last 10 minutes to take back"):
         judging.undo("eve")
     answer(judging, judging.serve("eve"), "eve")
     with pytest.raises(NothingToUndoError):
@@ -685,7 +685,7 @@ def test_people_must_have_had_time_to_watch_counted_from_serving(archive, clock)
     assert (match.min_viewing_s, match.elapsed_s) == (10, 0)
     judging.heartbeat(match.id, "eve", draft())
     clock.advance(9.5)
-    with pytest.raises(TooEarlyError, match="at least 10 seconds to watch both videos") as caught:
+    with pytest.raises(TooEarlyError, match="watch both videos for at least 10 seconds") as caught:
         answer(judging, match, "eve")
     assert caught.value.retry_after_s == pytest.approx(0.5)
     again = judging.serve("eve")  # a reload does not begin anew
@@ -963,7 +963,7 @@ def test_study_check_and_open_say_how_many_people_can_judge_at_once(archive, tmp
     for verb in ("check", "open"):
         assert cli(["study", verb, str(tmp_path / "caves.toml"), "--data", str(archive.root)]) == 0
         said = capsys.readouterr().out
-        assert "judges     2 at once: a pair of games is before one person at a time" in said
+        assert "judges     2 at the same time: each pair of games is shown to one person at a time" in said
         assert "Warning: the HIT has 3 assignments, and the others are turned away. Add agents" in said
     fill(archive, agents=("cyd",), num_seeds=1)  # beside each of the other two on one seed
     assert cli(["study", "check", str(tmp_path / "caves.toml"), "--data", str(archive.root), "--json"]) == 0

@@ -309,7 +309,7 @@ def test_a_judge_that_is_not_there_is_asked_for_by_the_command_that_makes_it(jud
     save(judge, tmp_path)
     with pytest.raises(NotFoundError, match=r"(?s)did you mean.*preference.*interplay judge calibrate"):
         load(tmp_path, "preferense", TASK)
-    with pytest.raises(ModelJudgeError, match="is called by letters"):
+    with pytest.raises(ModelJudgeError, match="name is 1 to 64 letters"):
         load(tmp_path, "../evil", TASK)
 
 
@@ -408,7 +408,7 @@ def test_the_command_ends_with_how_often_the_model_says_what_people_say(judged, 
     text = capsys.readouterr().out
     assert f"{TASK}: 20 new answers as model:vision" in text  # not the name of the judge that learns
     assert "people's answers" in text
-    assert "its answer counts as certain" in text
+    assert "they count as certain" in text
     with pytest.raises(SystemExit, match="0"):
         main([*look, "--seed", "1", "--data", str(judged.root), "--json"])
     document = json.loads(capsys.readouterr().out)
@@ -422,9 +422,9 @@ def test_the_command_ends_with_how_often_the_model_says_what_people_say(judged, 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--limit", "3"], "--limit goes with --vision"),
-        (["--model", "tiny"], "--model goes with --vision"),
-        (["--key-env", "NO_SUCH_KEY"], "--key-env goes with --vision"),
+        (["--limit", "3"], "--limit needs --vision"),
+        (["--model", "tiny"], "--model needs --vision"),
+        (["--key-env", "NO_SUCH_KEY"], "--key-env needs --vision"),
         (["--vision", "http://127.0.0.1:9"], "--vision ADDRESS --model NAME"),
         (
             ["--vision", "http://127.0.0.1:9", "--model", "tiny", "--key-env", "NO_SUCH_KEY"],
@@ -450,7 +450,7 @@ def test_a_model_that_follows_the_side_calls_draws(judged, model_server, tmp_pat
 @pytest.mark.parametrize(
     ("mode", "message"),
     [
-        ("nonsense", r"none of 1 pairs got a usable answer; the first:\n.*without a JSON object: 'I cannot say.'"),
+        ("nonsense", r"none of 1 pairs got a usable answer; the first error:\n.*without a JSON object: 'I cannot say.'"),
         ("refuse", "answered 401"),
     ],
 )

@@ -104,8 +104,8 @@ def test_options_that_make_no_sense_are_refused():
         ("focus", {"agents": [3]}, r"focus needs the names"),
         ("focus", {"agents": ["a"], "prior_sd": 0}, r"prior_sd must be positive, got 0"),
         ("order", {"prior_sd": "much"}, r"prior_sd must be positive, got 'much'"),
-        ("order", {"agents": ["a"]}, r"'order' has no option 'agents'; it takes prior_sd"),
-        ("round-robin", {"speed": 1}, r"'round-robin' has no option 'speed'; it takes none"),
+        ("order", {"agents": ["a"]}, r"'order' has no option 'agents'; its options: prior_sd"),
+        ("round-robin", {"speed": 1}, r"'round-robin' has no option 'speed'; it has no options"),
     ]:
         with pytest.raises(PairingError, match=text):
             pairing_rule(name, **options)

@@ -67,7 +67,7 @@ def test_segments_that_cannot_be_meant_are_refused():
         ({"segments": {"task": "a", "seconds": 0}}, "study x: segments.seconds: must lie between 0.1 and 60, got 0"),
         ({"segments": {"task": "a", "held_out": 0}}, "study x: segments.held_out: must lie between 0.05 and 0.5, got 0"),
         ({"segments": {"task": "a", "number": 1}}, "study x: segments.number: must lie between 2 and 10000, got 1"),
-        ({"segments": {"task": "a"}, "tasks": ["b"]}, "study x: tasks: names b, and segments are compared of one task, a"),
+        ({"segments": {"task": "a"}, "tasks": ["b"]}, "study x: tasks: names b, but the segments are from one task, a"),
         (
             {"segments": {"task": "a"}, "policy": "focus"},
             "study x: policy: is about whole games, and this study compares segments",
@@ -103,7 +103,7 @@ def test_what_cannot_be_followed_is_refused_by_name():
         ({"min_viewing_s": float("nan")}, "study x: min_viewing_s must be a number of seconds from 0 to 3600; got nan"),
         ({"min_watched_share": 1.5}, "study x: min_watched_share must be a number from 0 to 1; got 1.5"),
         ({"min_reason_chars": 20_000}, "study x: min_reason_chars must be from 0 to 10000"),
-        ({"max_answers_per_judge": 0}, "study x: max_answers_per_judge must be 1 or more; leave it out for none; got 0"),
+        ({"max_answers_per_judge": 0}, "study x: max_answers_per_judge must be 1 or more; leave it out to turn it off; got 0"),
         ({"max_answers_per_judge": True}, "study x: max_answers_per_judge: must be a whole number, got True"),
         ({"attention_every": 1}, "study x: attention_every must be 2 or more"),
         ({"attention_checks": [5]}, r"study x: attention_checks\[0\]: must be a table, got 5"),
@@ -140,7 +140,7 @@ def test_checks_may_be_half_of_all_matches(attention, repeat):
 
 
 def test_rules_made_in_python_are_checked_too():
-    with pytest.raises(RulesError, match="repeat_every must be 2 or more; leave it out for none; got 1"):
+    with pytest.raises(RulesError, match="repeat_every must be 2 or more; leave it out to turn it off; got 1"):
         Rules(repeat_every=1)
 
 

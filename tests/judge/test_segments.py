@@ -107,7 +107,7 @@ def test_no_segment_is_drawn_after_the_end_of_a_seat(tmp_path, monkeypatch):
             agents = {seat: find_agent("noop", archive) for seat in seats}
             rollout(archive, task, agents, seed, rng=np.random.default_rng(0))
         part = Segments(task.id, number=2, seconds=4 / task.frame_rate_hz, seat="x")
-        with pytest.raises(SegmentError, match=r"are 4 steps long, and the longest of the 2 games of \S+ has 2\n"):
+        with pytest.raises(SegmentError, match=r"have 4 steps, but the longest of the 2 games of \S+ has only 2\n"):
             SegmentStudies(archive).draw(part, task)
         with pytest.raises(SegmentError, match="can be compared"):  # one place in each game, and one world held out
             SegmentStudies(archive).draw(replace(part, seat="z"), task)
@@ -368,7 +368,7 @@ def test_answers_that_cannot_come_in_are_counted_with_the_reason(archive, judgin
     assert sum(counts["dropped"].values()) == len(bad) == len(counts["dropped"])
     with pytest.raises(DatasetError, match="f: none of its 5 answers can be used"):
         import_segments(archive, document | {"answers": bad}, "other", "f")
-    with pytest.raises(DatasetError, match="f: expected answers of version 1; got version 2"):
+    with pytest.raises(DatasetError, match="f: expected a file of answers, version 1; got version 2"):
         import_segments(archive, document | {"version": 2}, "other", "f")
     with pytest.raises(DatasetError, match="lab is a study of this server"):
         import_segments(archive, document, "lab", "f")
@@ -413,16 +413,16 @@ def test_opening_a_study_of_segments_draws_them_once_and_refuses_what_cannot_be_
 @pytest.mark.parametrize(
     ("part", "error", "text"),
     [
-        ({"seconds": 7}, SegmentError, r"segments of 7 s are 140 steps long, and the longest of the 6 games of \S+ has 120\n"),
+        ({"seconds": 7}, SegmentError, r"segments of 7 s have 140 steps, but the longest of the 6 games of \S+ has only 120\n"),
         (
             {"where": ("score > 1e6",)},
             SegmentError,
-            "there is no game of bench/light to draw segments from\nRemedy: record some",
+            "there is no game of bench/light to draw segments from\nRemedy: record games",
         ),
         (
             {"number": 2},
             SegmentError,
-            r"2 segments were drawn from 6 games .* outside the held-out worlds no two of them",
+            r"2 segments were drawn from 6 games .* outside the held-out worlds there are no two segments",
         ),
         ({"entrants": ("seks",)}, NotFoundError, "unknown entrant 'seks'; did you mean 'seeks'"),
         ({"seat": "left"}, NotFoundError, "unknown seat 'left'"),
@@ -445,7 +445,7 @@ def test_only_games_of_the_entrants_that_are_named_are_drawn_from(archive):
 
 def test_a_task_of_several_seats_asks_whose_play_is_compared(archive):
     pong = find("together/cooperative_pong")
-    with pytest.raises(SegmentError, match="together/cooperative_pong has 2 seats, and nothing says whose play is compared"):
+    with pytest.raises(SegmentError, match="together/cooperative_pong has 2 seats, and the study does not say which"):
         SegmentStudies(archive).draw(Segments(pong.id), pong)
 
 

@@ -275,7 +275,7 @@ def test_the_plot_is_saved_with_its_table(capsys, tmp_path):
     ("arguments", "text"),
     [
         (["--agents", "2"], "num_agents must be from 3 to 1000"),
-        (["--out", "plot.jpg"], "the name must end on .svg, .png or .pdf"),
+        (["--out", "plot.jpg"], "the name must end in .svg, .png or .pdf"),
         (["--out", "nowhere/plot.svg"], "there is no folder nowhere"),
     ],
 )

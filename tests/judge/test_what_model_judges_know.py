@@ -115,7 +115,7 @@ def test_a_published_set_without_videos_teaches_nothing_and_says_what_to_do(publ
     folder, num_all, _ = published
     with_nothing = interplay.record.open(tmp_path / "data")
     import_answers(with_nothing, folder / "answers.json")
-    with pytest.raises(ModelJudgeError, match=r"no video of their episodes here\nBring the videos in:  .*--videos"):
+    with pytest.raises(ModelJudgeError, match=r"no video of their episodes is here\nImport the videos:  .*--videos"):
         calibrate(with_nothing, CAVE, now=START)
     with_nothing.close()
     status, _, errors = run(capsys, tmp_path / "data", "calibrate", "--task", CAVE)
@@ -228,14 +228,14 @@ def test_no_task_that_can_be_answered_is_an_error(trained, capsys):
     save(replace(judge, name="lost", task="atari/beam_rider"), archive.root)
     status, _, errors = run(capsys, archive.root, "by-model", "--name", "lost")
     assert status == 1
-    assert "no task could be answered:\nthere are no two agents with videos of the same seed in atari/beam_rider" in errors
+    assert "could not answer in any task:\nthere are no two agents with videos of the same seed in atari/beam_rider" in errors
 
 
 def test_what_is_left_out_for_being_alike_is_told(trained, capsys):
     archive, judge = trained
     save(weighing(judge, "blind", "steps"), archive.root)
     assert (
-        "0 new answers as model:blind; 110 left out, which it cannot tell apart"
+        "0 new answers as model:blind; 110 pairs left out, because it cannot tell their videos apart"
         in run(capsys, archive.root, "by-model", "--name", "blind")[1]
     )
 

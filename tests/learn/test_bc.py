@@ -251,7 +251,7 @@ def test_learning_does_not_depend_on_the_order_in_which_games_were_sealed(archiv
 
 
 def test_cloning_takes_no_learned_reward():
-    with pytest.raises(ConfigError, match="bc imitates and learns from no reward; leave out reward"):
+    with pytest.raises(ConfigError, match="bc imitates and does not learn from rewards; leave out reward"):
         replace(SMALL, reward="liked")
 
 
@@ -261,7 +261,7 @@ def test_resuming_what_never_reached_a_checkpoint_begins_anew(archive):
 
 def test_of_two_runs_of_one_name_the_second_is_refused(archive):
     folder = archive.root / "models" / "twice"
-    refused = pytest.raises(ConfigError, match="another process is at the run 'twice'")
+    refused = pytest.raises(ConfigError, match="another process works on the run 'twice'")
     with claimed(folder, "twice", resume=False), refused:
         train(archive, SMALL, "twice", resume=True)
     assert not folder.exists()

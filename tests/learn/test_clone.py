@@ -157,7 +157,7 @@ def test_a_clone_from_embeddings_plays_through_the_network_that_made_them(record
     saved = recorded.root / "models" / "tiny-vpt" / "vpt.json"
     before = saved.read_text()
     saved.write_text(before.replace(document["embedding"]["weights_sha256"], "0" * 64))
-    with pytest.raises(PolicyError, match=r"embeddings of other weights.*\n.*or train again"):
+    with pytest.raises(PolicyError, match=r"embeddings of another network.*\n.*or train again"):
         find("seer", recorded)
     saved.rename(saved.with_suffix(".away"))
     (saved.parent / "vpt.safetensors").rename(saved.parent / "away")
@@ -276,7 +276,7 @@ def test_latents_that_are_no_numbers_end_the_run(tmp_path):
 def test_settings_that_contradict_each_other_are_refused():
     with pytest.raises(ConfigError, match=r"offsets and shift are for pictures"):
         config(embeddings="e", offsets=(0, 1))
-    with pytest.raises(ConfigError, match=r"channels must be numbers from 1 to 4096"):
+    with pytest.raises(ConfigError, match=r"channels must be one or more numbers from 1 to 4096"):
         config(channels=())
 
 

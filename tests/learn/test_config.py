@@ -23,8 +23,8 @@ def test_settings_that_cannot_work_are_refused():
         ({"learning_rate": 0.0}, "learning_rate must be above 0 and at most 1, got 0.0"),
         ({"learning_rate": float("nan")}, "learning_rate must be above 0"),
         ({"balance": 1.5}, "balance must lie between 0 and 1, got 1.5"),
-        ({"offsets": (4,)}, r"offsets must be frames from 0 to 3, at least one, got \[4\]"),
-        ({"offsets": ()}, "offsets must be frames from 0 to 3"),
+        ({"offsets": (4,)}, r"offsets must be one or more frames from 0 to 3, got \[4\]"),
+        ({"offsets": ()}, "offsets must be one or more frames from 0 to 3"),
     ]:
         with pytest.raises(ConfigError, match=text):
             BCConfig(TASK, **settings)

@@ -159,7 +159,7 @@ def test_more_rounds_are_added_and_fewer_refused(archive):
     before = weights(archive, "r.1")
     assert [line["round"] for line in dagger(archive, of(2), "r")] == [1, 2]
     assert weights(archive, "r.1") == before
-    with pytest.raises(ConfigError, match=r"'r' in .* is in round 2, and rounds is 1 now.*\nAsk for 2 rounds or more"):
+    with pytest.raises(ConfigError, match=r"'r' in .* is in round 2, but rounds is 1 now.*\nAsk for 2 rounds or more"):
         dagger(archive, of(1), "r")
     with pytest.raises(ConfigError, match=r"was begun with labels 5, and now it is 6\n.*learn dagger --out r --data .*resume"):
         dagger(archive, of(2, labels=6), "r")
@@ -182,7 +182,7 @@ def test_an_expert_who_is_not_there_or_cannot_be_asked_is_refused(archive):
         dagger(archive, config_of(task="atari/breakout", observation="dqn"), "y")
     assert not archive.episodes(task="atari/breakout"), "no step was made"
     dagger(archive, config_of(rounds=1, labels=3, updates=1), "y")  # nothing was played, so other settings are welcome
-    with pytest.raises(ConfigError, match=r"where is for people's games, and here 'scripted' says what to do"):
+    with pytest.raises(ConfigError, match=r"where is only for people as experts, but the expert is 'scripted'"):
         config_of(expert="scripted", where=("score >= 1",))
 
 
@@ -219,7 +219,7 @@ def test_what_cannot_work_is_refused_before_anything_is_played(archive):
 
 @pytest.mark.parametrize(
     ("settings", "text"),
-    [({"reward": "liked"}, "leave out reward"), ({"equal_shares": True}, "equal_shares is for people's games")],
+    [({"reward": "liked"}, "leave out reward"), ({"equal_shares": True}, "equal_shares is only for people as experts")],
 )
 def test_settings_that_teach_nothing_are_refused(settings, text):
     with pytest.raises(ConfigError, match=text):

@@ -217,7 +217,7 @@ def test_episodes_are_embedded_with_the_picture_after_their_last_action(network,
     (name,) = json.loads(capsys.readouterr().out)["written"]
     assert read_shard(shard_path(tmp_path / "out", name)).shape == (10, 16)
     assert run(*arguments, "--task", "atari/qbert") == 1
-    assert "no episode fits" in capsys.readouterr().err
+    assert "no episode meets these conditions" in capsys.readouterr().err
 
 
 def test_a_full_disk_stops_the_run_and_leaves_nothing_half_written(videos, network, tmp_path):
@@ -261,7 +261,7 @@ def test_what_is_asked_for_and_cannot_be_says_what_to_do(videos, network, tmp_pa
     [
         (["videos", "--out", "out"], 2, "say which network: --vpt NAME"),
         (["videos", "--vpt", "tiny"], 2, "say where the embeddings go: --out DIR"),
-        (["videos", "--vpt", "tiny", "--out", "out", "--task", "atari/qbert"], 2, "leave out the folder, or them"),
+        (["videos", "--vpt", "tiny", "--out", "out", "--task", "atari/qbert"], 2, "leave out the folder, or both of them"),
         (
             ["videos", "--vpt", "tiny", "--out", "out", "--threads", "2", "--processes", "2"],
             2,

@@ -259,7 +259,7 @@ def test_recordings_are_fetched_whole_and_once(entries, server, published, tmp_p
         [],
         ["find-cave/gone-0123456789ab-20220716-190099"],
     )
-    assert "is not there (the server answers 404)" in next(iter(result.refused.values()))
+    assert "was not found (the server answers 404)" in next(iter(result.refused.values()))
     assert files(tmp_path) == files(published / "data")
     assert result.size_bytes == sum(map(len, files(tmp_path).values()))
     server.asked.clear()

@@ -118,7 +118,7 @@ def test_actions_that_are_no_whole_numbers_are_refused():
 
 
 def test_a_run_that_had_no_time_keeps_no_policy(tmp_path):
-    with pytest.raises(RunError, match=r"max_seconds is 1e-09, and that was over before the first update.*\nGive it more time"):
+    with pytest.raises(RunError, match=r"max_seconds is 1e-09, and this time ended before the first.*\nGive it more time"):
         fit(corridor(), config_of("dqn", max_seconds=1e-9), tmp_path / "m")
     assert not (tmp_path / "m" / "model.json").exists()
 

@@ -57,7 +57,7 @@ def test_learning_prints_one_json_document_and_repeats_from_its_config(archive, 
         (["--task", "atari/breakout"], 2, "--out NAME"),
         (["--task", "atari/space_invaders", "--out", "m", "--updates", "0"], 2, "updates must lie between 1"),
         (["--task", "atari/space_invaders", "--out", "m", "--where", "scor >= 3"], 2, "score"),
-        (["--task", "atari/space_invaders", "--out", "human"], 1, "stands for a kind of player"),
+        (["--task", "atari/space_invaders", "--out", "human"], 1, "is a word of --actor"),
         (["--task", "atari/space_invaders", "--out", "random"], 1, "is a built-in agent"),
         (["--task", "atari/space_invaders", "--out", "m", "--resume"], 1, "there is no run 'm'"),
         (["--task", "together/cooperative_pong", "--out", "m"], 1, "has 2 seats"),
@@ -123,7 +123,7 @@ def test_an_offline_learner_becomes_an_agent_that_plays(archive, capsys):
 @pytest.mark.parametrize(
     ("options", "status", "text"),
     [
-        (["dqn", "--offsets", "0,x"], 2, "--offsets must be whole numbers with commas between, such as 0,1,2,3; got '0,x'"),
+        (["dqn", "--offsets", "0,x"], 2, "--offsets must be whole numbers separated by commas, such as 0,1,2,3; got '0,x'"),
         (["cql", "--preset", "papr"], 2, "unknown preset of cql 'papr'; did you mean 'paper'"),
         (["bc", "--fast", "--preset", "paper"], 2, "choose it or --preset, not both"),
         (["cql", "--preset", "paper", "--config", "x.json"], 2, "--config gives all settings; choose it or a preset"),

@@ -75,8 +75,8 @@ def test_no_frame_is_left_out_and_what_a_line_does_not_say_is_nothing():
         assert len(loaded(name)[0]) == num_steps
     steps, loader = loaded("bad-json")
     assert [pressed for pressed, *_ in steps] == [["forward"], ["forward"], ["forward"], [], ["forward"]]
-    assert loader.remarks == ["lines that are no JSON objects: 1; nothing is held in them"]
-    assert loaded("bad-json", labels="bedd")[1].remarks == ["bad-json.jsonl: all of it, because a line is no JSON"]
+    assert loader.remarks == ["lines that are not JSON objects: 1; they count as steps without keys"]
+    assert loaded("bad-json", labels="bedd")[1].remarks == ["bad-json.jsonl: all of it, because a line is not JSON"]
 
 
 def test_the_cursor_is_drawn_as_far_as_it_is_inside():
@@ -138,7 +138,7 @@ def test_numbers_that_are_none_turn_nothing_and_press_nothing(tmp_path):
     (tmp_path / "wheel.jsonl").write_text("\n".join(json.dumps(line) for line in [*lines[4:0:-4], *lines[5:]]))
     loader = Loader([tmp_path / "wheel.jsonl"], labels="bedd")
     assert list(loader) == []
-    assert loader.remarks[0].startswith("wheel.jsonl: lines from 1 on, because of what one says")
+    assert loader.remarks[0].startswith("wheel.jsonl: lines from 1 on, because BEDD's loader cannot read it")
 
 
 @pytest.mark.parametrize(
@@ -180,5 +180,5 @@ def test_a_video_of_a_colour_space_that_nothing_converts_is_named(tmp_path, is_s
             for out in to_ycgco.filter(packet if packet.size else None):
                 out.stream = stream
                 new.mux(out)
-    with pytest.raises(RecordingsError, match=r"wheel\.mp4 says that its colour space is 8; .*\nWrite its right one"):
+    with pytest.raises(RecordingsError, match=r"wheel\.mp4 says that its colour space is 8; .*\nCorrect this in a copy"):
         next(iter(Loader([tmp_path / "wheel.jsonl"], is_small=is_small)))

@@ -183,6 +183,6 @@ def test_an_observation_that_is_no_number_is_named():
         def raw_observations(self):
             return [np.array([0, np.nan if step == 2 else 1], np.float32) for step in range(5)]
 
-    said = r"episode e1 of mine/cart has NaN or an infinite number in what was seen at step 2\nMend .*'seed != 9'"
+    said = r"episode e1 of mine/cart has NaN or an infinite number in the observation of step 2\nMend .*'seed != 9'"
     with pytest.raises(TransitionError, match=said):
         load([Blind()], observation="state")

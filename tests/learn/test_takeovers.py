@@ -100,6 +100,6 @@ def test_weights_that_leave_nothing_are_refused():
     with pytest.raises(TransitionError, match=r"nobody took over from an agent.*\n.*wheel=AGENT.*--actor any"):
         group_weights(np.full(4, -1), replace(config, equal_shares=True))
     with pytest.raises(
-        TransitionError, match=r"no decision has a weight: 0 were taken over, 1 came shortly before, 3 are others"
+        TransitionError, match=r"all decisions have weight 0: 0 after takeovers, 1 shortly before, and 3 others"
     ):
         group_weights(np.array([-1, -1, -1, 5]), replace(config, rest_weight=0.0, before_weight=0.0))

@@ -137,7 +137,7 @@ def test_numbers_of_a_world_are_observations_too(tmp_path):
 
 
 def test_a_world_without_numbers_says_what_to_choose(archive):
-    with pytest.raises(TransitionError, match=r"keeps no numbers, only what was seen.*\nChoose one of pictures, such as dqn"):
+    with pytest.raises(TransitionError, match=r"keeps pictures but no numbers.*\nChoose a pipeline of pictures, such as dqn"):
         load(archive.episodes(seeds=[1]), observation="state")
 
 

@@ -246,8 +246,8 @@ def test_phantom_draws_are_told(capsys, csv_file):
         (("--level", "95"), 2, "--level must be between 0 and 1, such as 0.95, got 95"),
         (("--method", "elo"), 2, "'elo' is not one of"),
         (("--bootstrap", "-1"), 2, "Invalid value for '--bootstrap'"),
-        (("--task", "dig", "--normalised"), 1, "--normalised is a mean over tasks, and there are answers about fewer than two"),
-        (("--agreement",), 1, "there is no column 'judge', so nobody can be said to agree or to lean"),
+        (("--task", "dig", "--normalised"), 1, "--normalised is a mean over tasks, but there are answers about fewer than two"),
+        (("--agreement",), 1, "there is no column 'judge', which agreement and bias need"),
     ],
 )
 def test_options_that_cannot_be_met_say_what_to_do(capsys, csv_file, monkeypatch, arguments, status, text):

@@ -55,7 +55,7 @@ def test_conditions_that_cannot_be_read_say_why():
         ("score => 3", "not a value"),
         ("score > many", "score is a number and 'many' is not"),
         ("score = '3'", "score is a number"),
-        ("lives = nan", "nothing compares with nan"),
+        ("lives = nan", "no value can be compared with nan"),
         ("outcome = 'quit", "quotes do not match"),
         ("score > 3; drop table episodes", "score is a number"),
     ]:

@@ -137,8 +137,8 @@ _REFUSED = {
     "array_of_objects": (pickle.dumps(np.array([{}, None], object)), "arrays are of type 'O8' and not of numbers"),
     "array_with_fields": (pickle.dumps(np.zeros(2, [("a", "i4")])), "arrays are of type 'V4' and not of numbers"),
     "array_too_large": (_ARRAY + b"J\xff\xff\xff\x7f\x85" + _FLOATS, "an array of shape .2147483647,. .*f8 with 1 bytes"),
-    "persistent": (_elsewhere(), "a thing kept elsewhere"),
-    "persistent_text": (b"Phere\n.", "a thing kept elsewhere"),
+    "persistent": (_elsewhere(), "an object outside the file"),
+    "persistent_text": (b"Phere\n.", "an object outside the file"),
     "inst": (b"(ios\nsystem\n.", "names os.system"),
     "obj": (b"(cos\nsystem\no.", "names os.system"),
     "extension": (b"\x80\x02\x82\x01.", "unregistered extension code 1"),
@@ -386,16 +386,16 @@ def test_what_cannot_be_made_an_episode_is_said_in_words(imported):
     said = {name.rpartition(" ")[2]: reason for name, reason in result.refused.items()}
     for name, expected in {
         "b1000000runs": "it names posix.system, which could run a program",
-        "b2000000action": "'game_0>player_0' gives action 6, and space_invaders has 6",
-        "b3000000gone": "its file is not there",
-        "b4000000chess": "its game is chess; known are beam_rider",
-        "b5000000seats": "it has 1 agents, and space_invaders_2p has 2",
+        "b2000000action": "'game_0>player_0' gives action 6, but space_invaders has only 6 actions",
+        "b3000000gone": "its file is missing",
+        "b4000000chess": "its game is chess; the known games are beam_rider",
+        "b5000000seats": "it has 1 agents, but space_invaders_2p has 2",
         "b6000000nothing": "it is not a list of steps",
         "b7000000noise": "it is not a pickle of plain values",
         "b8000000texts": "it has a str where a number belongs",
         "b9000000listed": "its steps name no agents",
         "c1000000again": "it has 100,002 steps, and no game of CrowdPlay has more than 100,001",
-        "../../b8": "its file is not there",
+        "../../b8": "its file is missing",
     }.items():
         assert expected in said.pop(name)
     assert not said

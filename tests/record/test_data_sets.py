@@ -335,7 +335,7 @@ def test_what_is_asked_wrongly_is_said_in_words(archive, invaders, record, tmp_p
 
     for words, status, expected in [
         (("export", "--all", "--format", "hugging-face", "--pictures", "video", "--out", out), 2, "keeps pictures as images"),
-        (("export", "--all", "--pictures", "none"), 2, "--pictures and --license are of other data sets; add --format"),
+        (("export", "--all", "--pictures", "none"), 2, "--pictures and --license are for other data sets; add --format"),
         (("export", "--all", "--query", "good"), 2, "or choose some by --task and --where, or by --query"),
         (("export", "--query", "good"), 2, "unknown saved query 'good'"),
         (("import", tmp_path, "--format", "lerobot"), 1, "no file meta/interplay.json"),

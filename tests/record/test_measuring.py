@@ -232,7 +232,7 @@ def test_a_world_that_cannot_be_replayed_is_read(archive, make_cartpole):
     archive.statistics = (BOMBS,)
     (found,) = measure_all(archive, [sealed], check=True)
     assert found.differences == ()
-    assert found.left_out == {"bombs": "gym:CartPole-v1 does not offer ram, which it reads"}
+    assert found.left_out == {"bombs": "gym:CartPole-v1 does not offer ram, which this statistic needs"}
     assert {one.name: one.value for one in found.measures}["score"] == sealed.total_reward
 
 

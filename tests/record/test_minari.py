@@ -131,7 +131,7 @@ def test_seats_are_data_sets_and_come_back_as_one_game(archive, other, tmp_path)
         np.testing.assert_array_equal(episode.rewards(seat), first.rewards(seat))
     assert episode.seats == first.seats
     np.testing.assert_array_equal(episode.frames[10].pixels, first.frames[10].pixels)
-    with pytest.raises(RecordingError, match="it is the seat left of a game, and there is no data set of right"):
+    with pytest.raises(RecordingError, match="it is the seat left of a game, but there is no data set of right"):
         import_data_sets(other, str(tmp_path / "out" / written[0].id))
 
 
@@ -266,11 +266,11 @@ def test_sizes_that_the_file_does_not_hold_are_refused_before_memory_is_asked_fo
     file = own_folder / "theirs" / "pendulum-v0" / "data" / "metadata.json"
     whole = file.read_text()
     file.write_text(json.dumps(json.loads(whole) | {"total_episodes": 10**12}))
-    with pytest.raises(RecordingError, match="it says that it has 1,000,000,000,000 episodes, and holds 1"):
+    with pytest.raises(RecordingError, match="it states 1,000,000,000,000 episodes, but holds 1"):
         import_data_sets(other, str(own_folder))
     file.write_text(whole)
     change(own_folder, "theirs/pendulum-v0", stretch)
-    with pytest.raises(RecordingError, match=r"observations has the shape .* bytes, and 0 bytes are stored of it"):
+    with pytest.raises(RecordingError, match=r"observations has the shape .* bytes, but only 0 bytes are stored"):
         import_data_sets(other, str(own_folder))
 
 
@@ -291,8 +291,8 @@ def test_a_data_set_whose_environment_is_not_here_is_refused(other, tmp_path, ow
     assert "its environment 'Swing-v0' is not registered here\nInstall what it needs first:  swing>=1" in refused(
         {"requirements": ["swing>=1"]}, id="Swing-v0", entry_point="os:abort"
     )
-    assert "does not say which environment it is of" in refused({"env_spec": None})
-    assert "it does not say its spaces" in refused({"observation_space": None})
+    assert "does not say which environment it comes from" in refused({"env_spec": None})
+    assert "it does not state its spaces" in refused({"observation_space": None})
     assert "Minari cannot read it: The installed Minari version" in refused({"minari_version": "9.0"})
     assert other.episodes() == []
 
@@ -410,17 +410,17 @@ def test_what_is_asked_wrongly_is_said_in_words(command, archive, invaders, reco
     for words, status, expected in [
         ((*minari_out,), 2, "give episode ids, or --all for every episode, or choose some by --task and --where"),
         (("export", "--all", "--format", "minarj"), 2, "did you mean 'minari'?"),
-        (("export", "--all", "--seat", "left"), 2, "--seat and --observations are of data sets of Minari: add --format minari"),
+        (("export", "--all", "--seat", "left"), 2, "--seat and --observations are only for data sets of Minari; add --format"),
         ((*minari_out, "--all", "--seat", "playr"), 2, "unknown seat 'playr'; did you mean 'player'?"),
         ((*minari_out, "--all", "--observations", "pixel"), 2, "unknown observations 'pixel'; did you mean 'pixels'?"),
         ((*minari_out, "--where", "num_steps > 9000"), 2, "there is no episode with a step to export See what there is: "),
         (
             ("export", "--format", "minari", "--all", "--out", "mine-v0"),
             2,
-            "--out mine-v0 names one data set, and the episodes are of 2 tasks: atari/space_invaders, mine/cartpole Choose one",
+            "--out mine-v0 names one data set, but the episodes are of 2 tasks: atari/space_invaders, mine/cartpole Choose one",
         ),
         ((*minari_out, "--task", "atari/space_invaders", "--observations", "environment"), 2, "Export it with: --observations"),
-        (("import", tmp_path / "nothing"), 1, "This command downloads nothing; fetch one first: minari download NAME"),
+        (("import", tmp_path / "nothing"), 1, "This command downloads nothing; fetch a data set first: minari download NAME"),
         (("import", out, "--format", "mp4"), 2, "unknown import format 'mp4'"),
     ]:
         found, error = refused(*words)
@@ -451,7 +451,7 @@ def test_two_versions_of_a_task_are_two_data_sets(command, archive, make_cartpol
         record(make_cartpole(time_limit_s=seconds), num_steps=3)
     status, _, error = command("export", "--all", "--format", "minari", "--out", tmp_path / "out")
     assert status == 2
-    assert "are of 2 versions of the task, and a data set has one environment\nChoose one:  --where 'task_hash = " in error
+    assert "2 versions of the task, but a data set has one environment\nChoose one version:  --where 'task_hash = " in error
 
 
 def test_people_of_another_data_folder_are_nobody_here(record, archive, other, invaders, tmp_path):

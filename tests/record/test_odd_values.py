@@ -128,7 +128,7 @@ def test_what_an_info_cannot_keep_is_left_out_and_stops_no_recording(odd, value,
         episode = odd(lambda step: {"value": value, "step": step}).episode
     assert infos_of(episode) == [{"step": step} for step in range(STEPS + 1)]
     assert interplay.record.verify(episode).equal
-    assert [entry.getMessage() for entry in caplog.records] == ["gym:Odd-v0: info holds what is not recorded: value"]
+    assert [entry.getMessage() for entry in caplog.records] == ["gym:Odd-v0: these infos are not recorded: value"]
 
 
 def test_a_value_that_is_none_is_left_out_without_a_word(odd, caplog):

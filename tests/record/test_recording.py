@@ -191,7 +191,7 @@ def test_misuse_is_said_in_words(archive):
 @pytest.mark.parametrize(
     ("env", "options", "error"),
     [
-        (lambda: Walk("human"), {}, r"Walk was made with render_mode='human', and is recorded with 'rgb_array' or none"),
+        (lambda: Walk("human"), {}, r"Walk was made with render_mode='human', but a recording needs 'rgb_array' or none"),
         (lambda: Walk(), {"deterministic": True}, "Say that it is not deterministic:  Recording"),
         (lambda: gymnasium.make("CartPole-v1"), {"task": "CartPole"}, "a task is called SUITE/NAME"),
         (lambda: make("together/cooperative_pong"), {}, "has the seats left, right, and a Recording is for one agent"),

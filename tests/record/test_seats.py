@@ -227,7 +227,7 @@ def test_a_seat_that_no_episode_has_is_refused_with_the_nearest(archive, taken_o
 
 @pytest.mark.parametrize("owners", [{}, {"left": SITTING["left"]}, SITTING | {"middle": Owner("a", "agent")}])
 def test_a_game_starts_only_when_every_seat_has_an_owner(archive, pong, owners):
-    with pytest.raises(RecordingError, match="task lab/pong has the seats left, right; owners were given of"):
+    with pytest.raises(RecordingError, match="task lab/pong has the seats left, right; owners were given for"):
         archive.recorder(pong, make(pong), seed=1, owners=owners)
 
 

@@ -93,7 +93,7 @@ def test_a_shared_reward_is_the_sum_for_each_seat(rope):
 def test_a_step_without_an_action_of_each_seat_is_refused(rope, joint_action):
     episode = RecordedEpisode(rope)
     episode.start(seed=0)
-    with pytest.raises(RecordingError, match=r"lab/rope needs one action of each seat \(left, right\); got actions of"):
+    with pytest.raises(RecordingError, match=r"lab/rope needs one action for each seat \(left, right\); got actions for"):
         episode.step(joint_action)
     assert (episode.num_steps, rope.knot) == (0, 5)
 

@@ -243,7 +243,7 @@ def test_an_episode_whose_pictures_an_earlier_version_drew_is_verified_by_its_st
     assert verdict.equal, verdict
     assert verdict.reason == (
         "the file equals the recording, and 1 kept state, rewards, endings and infos of the replay too; pictures were not "
-        f"compared, because another version draws them otherwise (recorded with world 2, now {VERSION})"
+        f"compared, because another version draws them differently (recorded with world 2, now {VERSION})"
     )
     # What really differs is found: where somebody looked, which no reward and no info tells.
     looked = [*pq.read_table(earlier.path).column("action.player").to_pylist()]

@@ -139,7 +139,7 @@ def test_each_rule_of_release(people):
     assert released(people) == agreed | {"no", "one-of-two", "open-1", "beside-yes", "beside-no"}
     with pytest.raises(QueryError, match="there is no participant-77 in this data folder"):
         queries.choose("participant-77", may_release=True)
-    with pytest.raises(QueryError, match="'ada' is nobody"):
+    with pytest.raises(QueryError, match="'ada' is not a participant"):
         queries.choose("ada", may_release=True)
     assert [one.who for one in queries.choices()][:2] == ["open-play", "participant-1"]
 
@@ -296,7 +296,7 @@ def test_a_saved_query_never_changes(people):
         with pytest.raises(QueryError, match=problem):
             queries.save(name)
     add(people, "no", hours(1.5), 2)
-    with pytest.raises(QueryError, match="no episode is to be saved; 1 fit, and may not be released"):
+    with pytest.raises(QueryError, match="no episode can be saved; 1 match, but may not be released"):
         queries.save("hidden", where=["participant_id = 2"])
 
 
@@ -317,13 +317,13 @@ def test_the_commands_of_release_and_queries(people, capsys, tmp_path):
     document = json.loads(said)
     assert document["episodes"] == {"without_people": 0, "agreed": 1, "withheld": 1}
     assert [one["may_release"] for one in document["choices"]] == [False, True]
-    assert "give one of --allow and --withhold" in run("release", "open-play", "--allow", "--withhold")[2]
-    assert "say who and what:" in run("release", "open-play")[2]
+    assert "give either --allow or --withhold" in run("release", "open-play", "--allow", "--withhold")[2]
+    assert "name somebody and a decision" in run("release", "open-play")[2]
     assert "No query is saved yet." in run("query", "list")[1]
     status, said, _ = run("query", "save", "mine")
     assert status == 0
     assert "Saved mine@1: 1 episode" in said
-    assert "1 more fit and stay: somebody in them did not agree to a release." in said
+    assert "1 more fit, but are left out: somebody in them did not agree to a release." in said
     assert "There already: mine@1" in run("query", "save", "mine")[1]
     assert "mine@1" in run("query", "list")[1]
     assert "Every episode is here as it was." in run("query", "show", "mine@1")[1]

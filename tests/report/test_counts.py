@@ -94,7 +94,7 @@ def test_counts_go_with_no_other_source(tmp_path, capsys):
     with pytest.raises(SystemExit) as stop:
         main(["report", "bedd", "--counts", str(saved(tmp_path, GIVEN)), "--agents", "Random"])
     assert stop.value.code == 2
-    assert "does not go with --counts" in " ".join(capsys.readouterr().err.split())
+    assert "cannot be used with --counts" in " ".join(capsys.readouterr().err.split())
 
 
 def test_the_help_lists_reports(capsys):

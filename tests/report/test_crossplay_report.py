@@ -146,7 +146,7 @@ def test_what_cannot_be_played_is_refused(archive):
         cross_play(archive, find("atari/breakout"), ["random"], [1])
     with pytest.raises(NotFoundError, match="did you mean 'random'"):
         cross_play(archive, INVADERS, ["randm"], [1])
-    with pytest.raises(AgentError, match="two of these agents call themselves 'random'"):
+    with pytest.raises(AgentError, match="two of these agents have the name 'random'"):
         cross_play(archive, INVADERS, ["random", "interplay.agents:RandomAgent"], [1])
     with pytest.raises(InterplayError, match="no games of overcooked/cramped_room"):
         crossplay_report(KITCHEN, [], ["a"], score="return", seeds=[1])

@@ -145,7 +145,7 @@ def test_parameters_that_cannot_be_are_refused():
         ("row_by_row", {"count": 1}, "count must be true or false, got 1"),
         ("left_side", {"band": -1}, "from 0 to 80, got -1"),
         ("active_time", {"action_timeout_s": 0}, "action_timeout_s must be a number above 0, got 0"),
-        ("active_time", {"reward_timeout_s": -1}, "reward_timeout_s must be a number from 0 on, got -1"),
+        ("active_time", {"reward_timeout_s": -1}, "reward_timeout_s must be a number >= 0, got -1"),
         ("path_length", {"max_step_m": "far"}, "max_step_m must be a number above 0, got 'far'"),
     ]:
         with pytest.raises(StatisticError, match=f"statistic '{name}': .*{problem}"):

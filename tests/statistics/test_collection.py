@@ -191,7 +191,7 @@ def test_what_is_watched_must_be_needed_and_may_be_no_bytes():
 
 
 def test_what_a_world_does_not_offer_is_left_out():
-    assert of("Ram").left_out == {"ram": "gym:Some-v0 does not offer ram, which it reads"}
+    assert of("Ram").left_out == {"ram": "gym:Some-v0 does not offer ram, which this statistic needs"}
 
 
 def test_a_game_goes_on_from_its_state_as_if_nothing_had_happened():

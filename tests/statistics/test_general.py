@@ -112,7 +112,7 @@ def test_a_world_that_does_not_say_it_is_refused(name, what):
 def test_time_and_idleness_say_nothing_where_each_step_is_a_turn(name):
     task = find("gymnasium/frozen_lake")
     assert name not in [spec.name for spec in defaults(task.env.id, takes_turns=task.takes_turns)]
-    with pytest.raises(StatisticError, match="a task of turns"):
+    with pytest.raises(StatisticError, match="players take turns"):
         StatisticSpec(name).build().begin(task.setting, {})
 
 

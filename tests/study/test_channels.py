@@ -41,9 +41,9 @@ def test_every_channel_keeps_the_contract(kind):
         assert departure.text
         assert (departure.kind == "page") == (departure.url == "") == (departure.origin == "")
         assert bool(departure.fields) == (departure.kind == "post")
-    with pytest.raises(StudyError, match="'finished' is not a way to end a part in a study; choose one of done, screened_out"):
+    with pytest.raises(StudyError, match="'finished' is not an outcome of a visit; choose one of done, screened_out"):
         channel.departure(arrival, "finished")
-    with pytest.raises(ArrivalError, match="a preview has nothing to hand in"):
+    with pytest.raises(ArrivalError, match="nothing can be handed in from a preview"):
         channel.departure(Arrival(kind, is_preview=True), "done")
     with pytest.raises(ArrivalError, match="somebody who came through 'elsewhere' cannot leave through"):
         channel.departure(Arrival("elsewhere", "A1", "3A"), "done")
@@ -149,14 +149,14 @@ def test_who_leaves_nothing_behind_returns_the_hit(outcome):
 
 def test_results_have_names_of_their_own():
     for name in ["assignmentId", "outcome", "a b", "", "1st"]:
-        with pytest.raises(StudyError, match="a result cannot be called"):
+        with pytest.raises(StudyError, match="a result cannot be named"):
             MTurkChannel().departure(MTurkChannel().arrival(MTURK), "done", {name: "x"})
 
 
 def test_a_parameter_that_comes_twice_is_refused_however_it_is_handed_over():
     twice = [*MTURK.items(), ("workerId", "A2OTHER")]
     for query in (twice, QueryParams(twice)):
-        assert "the link names 'workerId' twice" in refusal(MTurkChannel(), query)
+        assert "the link has two different values for 'workerId'" in refusal(MTurkChannel(), query)
     assert MTurkChannel().arrival([*MTURK.items(), ("workerId", "A1WORKER")]).worker == "A1WORKER"
 
 
@@ -169,7 +169,7 @@ def test_a_link_of_another_platform_is_refused():
         ("open", PROLIFIC, "Prolific's PROLIFIC_PID"),
     ]:
         text = refusal(CHANNELS[kind], query)
-        assert text.startswith(f"this link carries {stranger}")
+        assert text.startswith(f"this link has {stranger}")
         assert "Tell the people who run the study" in text
 
 
@@ -184,14 +184,14 @@ def test_parameters_of_a_platform_are_read_however_they_are_written():
         for kind, query in [("prolific", PROLIFIC), ("mturk", MTURK)]:
             link = {spell(name): value for name, value in query.items()}
             assert CHANNELS[kind].arrival(link) == CHANNELS[kind].arrival(query)
-            assert refusal(CHANNELS["open"], link).startswith("this link carries ")
+            assert refusal(CHANNELS["open"], link).startswith("this link has ")
             first = next(iter(link))
-            assert "twice, with different values" in refusal(CHANNELS[kind], [*query.items(), (first, "Other")])
+            assert "two different values" in refusal(CHANNELS[kind], [*query.items(), (first, "Other")])
 
 
 def test_a_link_that_half_fits_a_platform_is_refused_and_makes_no_volunteer():
     for name in ("prolific_pid", "session_id", "prolificParticipant", "PROLIFIC"):
-        assert f"this link carries Prolific's {name if 'olificP' in name or name.isupper() else name.upper()}" in refusal(
+        assert f"this link has Prolific's {name if 'olificP' in name or name.isupper() else name.upper()}" in refusal(
             CHANNELS["open"], {name: "60bf"}
         )
 

@@ -183,11 +183,11 @@ def test_what_cannot_be_meant_is_refused_with_file_key_and_remedy():
             "channels.mturk: extra_hosts: 'http://evil.example' is not an origin",
         ),
         (("[judging]", "[judgin]"), "judgin: is not a known key\nRemedy: did you mean 'judging'"),
-        (("answers = 2", "answers = 2026-01-01"), "s.toml: holds a date or time\nRemedy: write it in quotes"),
+        (("answers = 2", "answers = 2026-01-01"), "s.toml: contains a date or time\nRemedy: write it in quotes"),
         (('text = "You may stop at any time."', "text = 5"), "consent.text: must be a text, got 5"),
         (("[consent]", "[consent]\nrequired = 1"), "consent.required: must be true or false, got 1"),
         (("[consent]", '[consent]\nrelease = "maybe"'), "consent.release: 'maybe' is not known"),
-        (("[consent]", '[consent]\nrelease = "included"\nrequired = false'), "and nobody has to agree to the text"),
+        (("[consent]", '[consent]\nrelease = "included"\nrequired = false'), "but people need not agree to the text"),
     ]:
         broken = SMALL.replace(*change)
         assert broken != SMALL
@@ -201,7 +201,7 @@ def test_what_a_hit_cannot_have_is_refused_with_its_key():
         ("assignments = 0", "assignments: must lie between 1 and 1000000000, got 0"),
         ("lifetime_days = 1.5", "lifetime_days: must be a whole number, got 1.5"),
         ('keywords = " "', "keywords: is empty"),
-        (f'keywords = "{"x" * 1001}"', "keywords: has 1001 characters; 1000 fit\nRemedy: name fewer"),
+        (f'keywords = "{"x" * 1001}"', "keywords: has 1001 characters; at most 1000 are allowed\nRemedy: name fewer"),
         ("longest_min = 14", "longest_min: is 14, and a visit is expected to take 15 minutes\nRemedy: give slow"),
     ]:
         with pytest.raises(StudyError, match=re.escape(f"s.toml: channels.mturk.hit.{text}")):

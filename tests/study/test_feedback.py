@@ -37,7 +37,7 @@ def test_words_are_kept_with_their_context_and_without_tokens(box):
     [
         ("x", "a", "A problem"),
         ("idea", " \n", "a few words"),
-        ("idea", "a" * 2001, "2,000 characters; there are 2,001"),
+        ("idea", "a" * 2001, "2,000 characters; you wrote 2,001"),
     ],
 )
 def test_what_cannot_be_kept_is_refused_in_words(box, kind, words, said):

@@ -242,9 +242,9 @@ def test_mistakes_are_told_before_anything_is_sent(run, opened, tmp_path, monkey
     changed('quiz = "atari"', 'quiz = "atari"\npass_share = 0.755')
     assert "quiz.pass_share is 0.755, and Mechanical Turk keeps whole percents" in said(f"hit caves {lab} --qualification")
     changed('[quiz]\nquiz = "atari"\n', "")
-    assert "caves has no quiz to make a qualification of" in said(f"hit caves {lab} --qualification")
+    assert "caves has no quiz for a qualification" in said(f"hit caves {lab} --qualification")
     changed('quiz = "atari"', 'quiz = "minecraft"')
-    assert "needs an https address that Amazon's page can load it from" in said(f"hit caves {lab} --qualification")
+    assert "needs an https address from which Amazon's page can load it" in said(f"hit caves {lab} --qualification")
     changed("[channels.mturk]\n", "")
     err = said(f"hit caves {lab}")
     assert "caves recruits through open, not through mturk\nRemedy: add [channels.mturk] to its file" in err

@@ -67,7 +67,7 @@ def test_without_boto3_the_error_says_how_to_install_it(monkeypatch):
 
 
 def test_an_address_that_is_none_is_named():
-    with pytest.raises(PaymentError, match="Mechanical Turk at nowhere cannot be asked: Invalid endpoint: nowhere"):
+    with pytest.raises(PaymentError, match="Mechanical Turk at nowhere cannot be used: Invalid endpoint: nowhere"):
         MTurkApi(KEY_ID, SECRET, endpoint="nowhere")
 
 
@@ -148,8 +148,8 @@ def test_a_bonus_that_nobody_answers_for_is_unknown_and_can_be_sent_again(mturk,
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"amount_usd": Decimal(0)}, "a bonus must be whole cents and more than nothing, got 0"),
-        ({"amount_usd": Decimal("-1")}, "more than nothing"),
+        ({"amount_usd": Decimal(0)}, "a bonus must be whole cents and above 0, got 0"),
+        ({"amount_usd": Decimal("-1")}, "above 0"),
         ({"amount_usd": Decimal("1.505")}, "whole cents"),
         ({"reason": " "}, "a bonus needs a reason for the worker to read"),
         ({"request": ""}, "a request name"),

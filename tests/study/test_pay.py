@@ -128,12 +128,12 @@ def test_the_estimate_reads_as_a_table():
 def test_numbers_that_make_no_sense_are_refused():
     for arguments, message in [
         ({"finished": []}, "nobody has finished anything yet"),
-        ({"finished": [Finished("a", "a1", 0)]}, "assignment 'a1' took 0 seconds; a time must be more than nothing"),
+        ({"finished": [Finished("a", "a1", 0)]}, "assignment 'a1' took 0 seconds; a time must be above 0"),
         ({"finished": [Finished("a", "a1", float("nan"))]}, "took nan seconds"),
         ({"finished": [Finished("a", "a1", float("inf"))]}, "took inf seconds"),
         ({"reward": Decimal("-1")}, "reward must be whole cents"),
         ({"reward": Decimal("1.001")}, "reward must be whole cents"),
-        ({"hourly": Decimal(0)}, "hourly more than nothing"),
+        ({"hourly": Decimal(0)}, "hourly above 0"),
         ({"recommended_share": 0}, "recommended_share must lie above 0 and up to 1"),
     ]:
         given = {"finished": done(10), "reward": Decimal(1), "hourly": Decimal(12), **arguments}

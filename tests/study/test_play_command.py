@@ -41,7 +41,7 @@ def test_statistics_that_a_task_does_not_measure_and_shares_are_refused(run, tmp
     (tmp_path / "share.toml").write_text(STUDY.replace('"inside_out.good"', '"inside_out"'))
     status, _, err = run("check share.toml")
     assert status == 1
-    assert "inside_out is a share, which does not add up over games" in err
+    assert "inside_out is a share, which cannot be added up over games" in err
     assert "Remedy: name inside_out.good and inside_out.all instead." in err
     turns = STUDY.replace("atari/space_invaders", "gymnasium/taxi").replace('"time"', '"active_time"')
     (tmp_path / "turns.toml").write_text(turns.partition("[bonus]")[0] + "[[variants]]" + turns.partition("[[variants]]")[2])
@@ -78,7 +78,7 @@ def test_a_simulation_says_how_near_accepted_time_comes_to_its_targets(run):
 def test_only_studies_of_play_can_be_simulated(run):
     status, _, err = run("simulate atari")
     assert status == 1
-    assert 'atari is a study of comparisons; it assigns nothing\nRemedy: name a study with kind = "play".' in err
+    assert 'atari is a study of comparisons, so it has no variants\nRemedy: name a study with kind = "play".' in err
 
 
 def test_every_cent_of_a_visit_is_explained(run, world):
@@ -112,7 +112,7 @@ def test_partners_need_a_second_seat_and_agents_that_are_there(run, tmp_path):
     (tmp_path / "alone.toml").write_text(STUDY.replace("[[variants]]", '[[variants]]\npartner = "scripted"'))
     status, _, err = run("check alone.toml")
     assert status == 1
-    assert "variants[0] of alone.toml: atari/space_invaders has one seat, and none for 'scripted'" in err
+    assert "variants[0] of alone.toml: atari/space_invaders has only one seat, and no seat for 'scripted'" in err
     assert "Remedy: leave partner and fallback out." in err
     two = STUDY.partition("[bonus]")[0] + "[[variants]]" + STUDY.partition("[[variants]]")[2]
     two = two.replace("atari/space_invaders", "together/cooperative_pong").replace(

@@ -169,7 +169,7 @@ def test_the_papers_variants_play_the_tasks_that_are_there():
 REFUSED = {
     'task = "atari/space_invaders"\nname': ("tsk = 1\nname", "variants[0].task: is missing"),
     "required = 300": ("required = 0", "requirements[0].required: must lie between"),
-    'statistic = "time"': ('statistic = "the time"', "'the time' is not a name of a statistic"),
+    'statistic = "time"': ('statistic = "the time"', "'the time' is not the name of a statistic"),
     "[[requirements]]": (
         "[[requirments]]",
         "variants[0].requirements: are missing; nobody could know when a visit is complete",
@@ -178,16 +178,16 @@ REFUSED = {
     "correct = ": ("corect = ", "bonus.correct: is missing"),
     "[pay]\nreward = 0.75": ("", "pay: is missing, and people are promised money"),
     "minutes = 10": ("minutes = 10\nanswers = 3", "study.answers: has no use in a study of play"),
-    "[bonus]": ("[play]\nat_target = 'stop'\n[bonus]", "play.at_target: 'stop' needs targets to stop at"),
+    "[bonus]": ("[play]\nat_target = 'stop'\n[bonus]", "play.at_target: 'stop' needs targets"),
     "[channels": ("[judging]\n[channels", "judging: has no use in a study of play"),
     'kind = "play"': ('kind = "ply"', "study.kind: 'ply' is not known\nRemedy: did you mean 'play'"),
     'title = "From the inside out"': ('opens = "tomorrow"', "variants[0].opens: 'tomorrow' is not a time"),
     'name = "inside_out"': ('opens = "2026-01-01T00:00:00"', "variants[0].opens: '2026-01-01T00:00:00' has no time zone"),
     'task = "atari/space_invaders"': (
         'partner = ["noop", "noop"]\ntask = "atari/space_invaders"',
-        "variants[0].partner: names an agent twice, or none",
+        "variants[0].partner: names an agent twice, or an empty name",
     ),
-    'title = "From': ('partner = "noop"\nfallback = "noop"\ntitle = "From', "variants[0].fallback: has no use beside partner"),
+    'title = "From': ('partner = "noop"\nfallback = "noop"\ntitle = "From', "variants[0].fallback: has no use with partner"),
     "[[variants]]": (
         '[[variants]]\ntask = "atari/breakout"\ntarget_min = 5\n[[variants]]',
         "variants[1].target_min: is missing, and other variants have one",
@@ -220,7 +220,7 @@ def test_questions_that_cannot_be_asked_are_refused():
             "'trust' is used twice; the question set 'teamwork' has a question of this id, too",
         ),
         ('partner = [{id = "a", text = "A?"}, {id = "a", text = "B?"}]', "questions.partner[1].id: 'a' is used twice"),
-        ('partner = [{id = "a", text = "A?", options = ["yes"]}]', "options: are fewer than two different answers"),
+        ('partner = [{id = "a", text = "A?", options = ["yes"]}]', "options: must be at least two different answers"),
         ('comparison = [{id = "a", text = "A?", options = ["x"]}]', "questions.comparison[0].options: is not a known key"),
     ]:
         with pytest.raises(StudyError) as refused:
@@ -242,7 +242,7 @@ def test_forms_come_after_games_and_each_pair_of_partners_is_compared_once():
     assert form.read(given) == {"team": "first", "skill": "same", "prefer": "second"}
     with pytest.raises(FormError, match="Please answer every question; 2 have no answer yet: Which of the two"):
         form.read({"team": "first"})
-    with pytest.raises(FormError, match="This answer cannot be kept"):
+    with pytest.raises(FormError, match="This answer cannot be stored"):
         form.read(given | {"skill": "third"})
 
 
@@ -264,7 +264,7 @@ def test_more_that_is_refused():
     with pytest.raises(StudyError, match="pay: is missing, and people are promised money"):
         parse_study(unpaid.replace("[pay]\nreward = 0.75", "[waiting]\npay = 0.10"))
     twice_paid = STUDY.replace("[pay]", "[waiting]\npay = 0.10\n[pay]").partition("[channels")[0] + "[channels.mturk]\n"
-    with pytest.raises(StudyError, match=r"waiting.pay: stands beside mturk, which pays the whole reward"):
+    with pytest.raises(StudyError, match=r"waiting.pay: does not work with mturk, which pays the whole reward"):
         parse_study(twice_paid)
     backwards = 'opens = "2026-01-02T00:00:00Z"\ncloses = "2026-01-01T00:00:00Z"\nname'
     with pytest.raises(StudyError, match="closes: is not after opens"):
@@ -272,5 +272,5 @@ def test_more_that_is_refused():
     comparing = STUDY.replace('kind = "play"', "answers = 1")
     with pytest.raises(StudyError, match="is not a known key"):
         parse_study(comparing)
-    with pytest.raises(StudyError, match="variants: are missing; a study of play has at least one"):
+    with pytest.raises(StudyError, match="variants: are missing; a study of play needs at least one"):
         parse_study(STUDY[: STUDY.index("[[variants]]")] + "[channels.open]\n")

@@ -35,7 +35,7 @@ def test_the_token_comes_from_a_variable_the_user_names(monkeypatch):
     api = ProlificApi.from_environment("MY_TOKEN")
     assert (api.endpoint, api._token) == (ENDPOINT, TOKEN)
     assert TOKEN not in repr(api)
-    with pytest.raises(PaymentError, match="the environment variable PROLIFIC_TOKEN holds no token\nMake one in Prolific"):
+    with pytest.raises(PaymentError, match="the environment variable PROLIFIC_TOKEN holds no token\nMake a token in Prolific"):
         ProlificApi.from_environment()
 
 
@@ -59,9 +59,9 @@ def test_approving_twice_approves_once(prolific, api):
 
 
 def test_a_rejection_has_a_category_and_a_hundred_characters(prolific, api):
-    with pytest.raises(PaymentError, match="at least 100 characters of reason for a rejection; there are 99"):
+    with pytest.raises(PaymentError, match="a reason of at least 100 characters for a rejection; got 99"):
         api.reject(S1, "x" * 99 + "   ", "FAILED_CHECK")
-    with pytest.raises(PaymentError, match="'TOO_BAD' is not a category of Prolific's; choose one of TOO_QUICKLY"):
+    with pytest.raises(PaymentError, match="'TOO_BAD' is not a rejection category of Prolific; choose one of TOO_QUICKLY"):
         api.reject(S1, REASON, "TOO_BAD")
     assert prolific.requests == []
     assert api.reject(S1, REASON, "FAILED_CHECK").status == "REJECTED"
@@ -109,9 +109,9 @@ def test_a_service_that_is_not_there_was_sent_nothing():
     [
         ({}, "a batch holds 1 to 200 bonuses, got 0"),
         ({f"s{n}": Decimal(1) for n in range(201)}, "got 201; send several batches"),
-        ({S1: Decimal(0)}, "must be whole cents and more than nothing, got 0"),
+        ({S1: Decimal(0)}, "must be whole cents and above 0, got 0"),
         ({S1: Decimal("0.005")}, "whole cents"),
-        ({"a,1\nb": Decimal(1)}, "is not an id of Prolific's"),
+        ({"a,1\nb": Decimal(1)}, "is not an id from Prolific"),
         ({"625d4a831bcda2d59ac5a259": Decimal(1)}, "did not take part in the study: 625d4a831bcda2d59ac5a259"),
     ],
 )
@@ -125,7 +125,7 @@ def test_bonuses_that_cannot_be_paid_are_refused(prolific, api, amounts, message
 @pytest.mark.parametrize("name", ["", "../../users/me", "a/b", "x" * 65, "ü"])
 def test_an_id_cannot_change_the_address(prolific, api, name):
     for ask in (api.submission, api.approve, api.pay_bonuses):
-        with pytest.raises(PaymentError, match="is not an id of Prolific's"):
+        with pytest.raises(PaymentError, match="is not an id from Prolific"):
             ask(name)
     assert prolific.requests == []
 

@@ -45,9 +45,9 @@ def test_a_study_by_email_needs_a_raffle_and_no_other_channel_beside_it():
     assert parse_study(RAFFLE).channels["email"].name == "email"
     with pytest.raises(StudyError, match="needs a raffle"):
         parse_study(RAFFLE.replace("[raffle]\nwinners = 2\nprize = 25", ""))
-    with pytest.raises(StudyError, match="stands beside prolific"):
+    with pytest.raises(StudyError, match="does not work with prolific"):
         parse_study(RAFFLE + '[channels.prolific]\ncodes = { done = "DONE1" }')
-    with pytest.raises(StudyError, match="stands beside open"):  # one link cannot say which of the two it is
+    with pytest.raises(StudyError, match="does not work with open"):  # one link cannot say which of the two it is
         parse_study(RAFFLE + "[channels.open]")
 
 
@@ -69,7 +69,7 @@ def test_what_is_no_address_is_refused_in_words():
         "a@lab.example\nbcc: b@c.de",
         "a\x1b@lab.example",
     ]:
-        with pytest.raises(AddressError, match="one looks like"):
+        with pytest.raises(AddressError, match="an address looks like"):
             read_address(typed)
 
 

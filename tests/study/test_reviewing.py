@@ -79,7 +79,7 @@ def test_instances_are_taken_in_whole_and_the_study_stays_the_same_without_its_f
         ('["made", "one_more.json"]', '["empty"]', "holds no .json file"),
         ('["made", "one_more.json"]', '["broken.json"]', "not valid JSON"),
         ('["made", "one_more.json"]', "[]", "name 1 to 1000"),
-        ("minutes = 5", "minutes = 5\nanswers = 4", r"study\.answers: is 4, and nobody reviews more than the 3 instances"),
+        ("minutes = 5", "minutes = 5\nanswers = 4", r"study\.answers: is 4, and there are only 3 instances"),
         ("third = true", "raters = 0", "must lie between 1 and 20"),
         ("third = true", "thrid = true", "did you mean 'third'"),
         ("[channels.open]", "[judging]\ntasks = []\n[channels.open]", "has no use in a study of reviews"),
@@ -130,7 +130,7 @@ def test_people_review_change_their_mind_and_go_and_nothing_that_they_said_is_lo
         reviews.answer(first, 1, {})
     with pytest.raises(FormError, match="your verdict"):
         reviews.answer(first, 1, {**YES, VERDICT: "maybe"})
-    with pytest.raises(FormError, match="You were not shown"):
+    with pytest.raises(FormError, match="was not shown to you"):
         reviews.answer(first, 2, YES)
     now[0] += timedelta(seconds=30)
     reviews.answer(first, 1, {**YES, "why": " It works. ", "played": "1"})

@@ -102,18 +102,18 @@ def test_a_study_without_a_contact_is_refused_with_the_key_to_write(run, tmp_pat
 @pytest.mark.parametrize("verb", ["check", "open"])
 def test_texts_that_nobody_sees_or_reads_are_refused_with_their_place(run, tmp_path, verb):
     for change, said in (
-        (('"Ada"', '"\u200b\u3164"'), "study.contact holds only characters that nobody can see\nRemedy: write words"),
+        (('"Ada"', '"\u200b\u3164"'), "study.contact has only invisible characters\nRemedy: write words"),
         (('"Ada"', f'"{"Ada " * 25_000}"'), "study.contact has 100,000 characters, and at most 1,000 fit"),
         (('"Two videos."', f'"{"x" * 1001}"'), "study.summary has 1,001 characters"),
-        (('"Watch."', '"\u2060"'), "study.instructions holds only characters that nobody can see"),
+        (('"Watch."', '"\u2060"'), "study.instructions has only invisible characters"),
     ):
         (tmp_path / "caves.toml").write_text(STUDY.replace(*change))
         status, _, err = run(f"{verb} caves.toml")
         assert (status, f"caves.toml: {said}" in err) == (1, True), err
     (tmp_path / "caves.toml").write_text(STUDY.replace('"Watch."', f'"{" " * 2000}Watch."'))
-    assert "only characters that nobody can see" not in run(f"{verb} caves.toml")[2], "words come after the spaces"
+    assert "only invisible characters" not in run(f"{verb} caves.toml")[2], "words come after the spaces"
     (tmp_path / "caves.toml").write_text(STUDY)
-    assert "study.contact holds only characters" in run(f"{verb} caves.toml --contact \u200b")[2]
+    assert "study.contact has only invisible characters" in run(f"{verb} caves.toml --contact \u200b")[2]
 
 
 def test_a_study_that_ships_takes_the_contact_from_the_command(run):
@@ -234,7 +234,7 @@ def test_the_hint_after_a_check_names_the_task_files_that_were_named(run, tmp_pa
     [
         ('where = ["score ~ 3"]', "cannot read the condition 'score ~ 3': it is not of the form NAME OPERATOR VALUE"),
         ('seat = "frist"', "unknown seat 'frist'; did you mean 'first'"),
-        ("", "has 2 seats, and nothing says whose play is compared"),
+        ("", "has 2 seats, and the study does not say which one is compared"),
         ('seat = "first"\nwhere = ["anything = 3"]', ""),
     ],
 )
@@ -351,7 +351,7 @@ def test_somebody_who_typed_another_persons_ids_is_not_paid(run, opened, mturk):
     status, document = pay(run, mturk, "mturk")
     assert status == 1
     assert document["payments"][0]["state"] == "failed"
-    assert "3A belongs to A1ADA, and here A6EVE came with it" in document["payments"][0]["detail"]
+    assert "3A belongs to A1ADA, but A6EVE came here with it" in document["payments"][0]["detail"]
     assert mturk.assignments["3A"]["AssignmentStatus"] == "Submitted"
 
 
@@ -430,7 +430,7 @@ def test_everybody_is_paid_by_the_version_they_agreed_to(run, opened, mturk, tmp
         ("bonus", "A1ADA", 125),
     ]
     assert [(one["reward_cents"], one["hourly_target_cents"]) for one in document["estimates"]] == [(375, 1500), (100, 1000)]
-    assert "what measured times say at 3.75 USD" in run("pay caves --channel mturk")[1]
+    assert "measured times at a reward of 3.75 USD" in run("pay caves --channel mturk")[1]
 
 
 def test_who_was_promised_pay_gets_it_though_the_study_pays_nobody_now(run, opened, tmp_path):

@@ -212,16 +212,16 @@ def test_32_buttons_have_a_bit_each():
 def test_what_cannot_be_composed_is_refused_with_file_key_and_remedy():
     for old, new, message in [
         ("compose = true", "compose = 1", "keys.compose: must be true or false, got 1"),
-        ("compose = true", 'compose = true\nactions = { "" = 0 }', "keys.actions: cannot stand beside compose = true"),
-        ("compose = true", 'actions = { "" = 0 }', "keys.pointer: needs compose = true beside it"),
-        ('pointer = "camera"\n', "", 'keys.pointer_degrees: needs pointer = "<the entry that turns>" beside it'),
-        ('pointer = "camera"\npointer_degrees = 0.25', "", 'keys.turns: needs pointer = "<the entry that turns>" beside it'),
-        ('pointer = "camera"', 'pointer = "attack"', "keys.pointer: 'attack' is not an entry beside the buttons"),
+        ("compose = true", 'compose = true\nactions = { "" = 0 }', "keys.actions: cannot be combined with compose = true"),
+        ("compose = true", 'actions = { "" = 0 }', "keys.pointer: needs compose = true, too"),
+        ('pointer = "camera"\n', "", 'keys.pointer_degrees: needs pointer = "<the entry that turns>", too'),
+        ('pointer = "camera"\npointer_degrees = 0.25', "", 'keys.turns: needs pointer = "<the entry that turns>", too'),
+        ('pointer = "camera"', 'pointer = "attack"', "keys.pointer: 'attack' must not be empty or a button"),
         ("pointer_degrees = 0.25", "pointer_degrees = 0", "keys.pointer_degrees: must lie between 0.001 and 45, got 0"),
         ("look_left = [0, -5]", "look_left = [0, -181]", r"keys.turns.look_left: must be \[pitch, yaw\] in degrees per step"),
         ("look_left = [0, -5]", "look_left = [0, nan]", "keys.turns.look_left: must be"),
         ("look_left = [0, -5]", "look_left = 5", "keys.turns.look_left: must be"),
-        ("look_left = [0, -5]", "look_left = [0, -5], attack = [0, 5]", "keys.turns.attack: is an entry of the action already"),
+        ("look_left = [0, -5]", "look_left = [0, -5], attack = [0, 5]", "keys.turns.attack: is already an entry of the action"),
         (', ArrowLeft = "look_left"', "", "keys.bindings: no key presses 'look_left'"),
         ('"look_left", Arrow', '"lok_left", Arrow', "did you mean 'look_left'"),
         ("MouseLeft", "MouseLeftt", "is not a key's name\nRemedy: did you mean 'MouseLeft'"),
@@ -229,7 +229,7 @@ def test_what_cannot_be_composed_is_refused_with_file_key_and_remedy():
         (
             '"ESC"]',
             '"ESC", ' + ", ".join(f'"b{number}"' for number in range(24)) + "]",
-            "keys.turns: makes 33 buttons with those of the action; 32 fit a message",
+            "keys.turns: makes 33 buttons with the action's; at most 32 are allowed",
         ),
     ]:
         assert old in GOOD

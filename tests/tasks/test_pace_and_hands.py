@@ -69,7 +69,7 @@ def test_what_cannot_be_meant_is_refused_with_file_key_and_remedy():
         (TURNS, "max_turns = 100\n", "", r"task\[0\].max_turns: is missing"),
         (TURNS, "max_turns = 100", "max_turns = 0", "max_turns: must lie between 1 and 1000000, got 0"),
         (TURNS, "max_turns = 100", "max_turns = 100\ntime_limit_s = 10", "time_limit_s: has no use in a task of turns"),
-        (STEERED, "time_limit_s = 10", "time_limit_s = 10\nmax_turns = 5", 'max_turns: needs pace = "turns" beside it'),
+        (STEERED, "time_limit_s = 10", "time_limit_s = 10\nmax_turns = 5", 'max_turns: needs pace = "turns", too'),
         (STEERED, "time_limit_s = 10", 'pace = "turns"\nmax_turns = 10', "pace: 'turns' needs keys that have actions"),
         (STEERED, 'pointer = "x"', 'pointer = "z"', r"keys.axes\[0\].pointer: 'z' is not known\nRemedy: write x or y"),
         (STEERED, "[2, -2]", "[2, 2]", r"keys.axes\[0\].values: must be two different finite numbers, got \[2, 2\]"),
@@ -79,7 +79,7 @@ def test_what_cannot_be_meant_is_refused_with_file_key_and_remedy():
         (STEERED, 'buttons = ["LEFT", "DOWN"] }', 'buttons = ["LEFT", "UP"] }', "buttons: must be two different buttons"),
         (STEERED, ', buttons = ["LEFT", "DOWN"] }', " }", "keys.buttons: 'LEFT' belongs to no axis"),
         (STEERED, "-2]", '-2] }, { pointer = "x", values = [0, 1]', "'x' moves another axis already"),
-        (STEERED, "axes =", 'actions = { "" = 0 }\naxes =', "keys.actions: cannot stand beside axes"),
+        (STEERED, "axes =", 'actions = { "" = 0 }\naxes =', "keys.actions: cannot be combined with axes"),
     ]:
         assert old in text
         with pytest.raises(TaskError, match=message) as caught:

@@ -138,11 +138,11 @@ def test_a_bad_file_is_refused_with_file_key_and_remedy():
         ("held_out_seeds = [1, 2]", "held_out_seeds = [true]", "True is not a whole number from 0"),
         ('env.id = "gym:CartPole-v1"', 'env.id = "gim:CartPole-v1"', "did you mean 'gym:CartPole-v1'"),
         ('"RIGHT" = 1', '"RIGTH" = 1', "'RIGTH' is not a button of this task\nRemedy: did you mean 'RIGHT'"),
-        ('"" = 0, ', "", "no action for no keys at all"),
+        ('"" = 0, ', "", "no action for the case that no key is held"),
         (', ArrowRight = "RIGHT"', "", "no key presses 'RIGHT'"),
         ("ArrowLeft", "ArowLeft", r"bindings.ArowLeft: is not a key's name\nRemedy: did you mean 'ArrowLeft'"),
         ('buttons = ["LEFT", "RIGHT"]', 'buttons = ["LEFT", "LEFT"]', "buttons: must be 1 to 12 different names"),
-        ('kind = "overall"', 'kind = "comparative"', "exactly one of kind 'overall'"),
+        ('kind = "overall"', 'kind = "comparative"', "exactly one question of kind 'overall'"),
         ('kind = "overall"', 'kind = "overal"', "questions.0..kind: 'overal' is not known\nRemedy: did you mean 'overall'"),
         ('goal = "Keep the pole up."', 'goal = ""', "goal: is empty"),
         ('title = "My tasks"', 'title = "My\\u0000tasks"', r"suite.title: holds the control character U\+0000"),
@@ -353,7 +353,7 @@ def test_a_task_of_videos_cannot_be_played(tmp_path, capsys):
     with pytest.raises(SystemExit, match="1"):
         main(["play", f"{file}:pour", "--agent", "random", "--data", str(tmp_path / "data")])
     error = capsys.readouterr().err
-    assert "robots/pour has no world: there are videos only, and nobody can play it\nAdd videos of an agent" in error
+    assert "robots/pour has only videos and no world, so nobody can play it\nAdd videos of an agent" in error
 
 
 @pytest.mark.parametrize(

@@ -385,7 +385,7 @@ def test_the_end_of_a_study_by_email_takes_an_address_once(app, archive):
     assert "kept apart from your games" in page.text
     wrong = client.post("/studies/mail/raffle", params=token, data={"address": 'x"><b>'})
     assert wrong.status_code == 422
-    assert "one looks like" in wrong.text
+    assert "an address looks like" in wrong.text
     assert 'x"><b>' not in wrong.text
     page = client.post("/studies/mail/raffle", params=token, data={"address": "ada@lab.example"})
     assert "You take part in the draw" in page.text

@@ -157,7 +157,7 @@ def test_a_study_shows_its_people_and_how_far_they_get(operator, archive, capsys
     assert "began to play 2 100 %" in page
     assert "done 1 50 %" in page
     assert re.search(r"person 1 prolific done \S+ 2 games, 0:20 1:30 3.75 sent approved .* ago", page)
-    assert re.search(r"person 2 prolific at it \S+ 1 game, 0:10 – – not handed in .* ago", page)
+    assert re.search(r"person 2 prolific taking part \S+ 1 game, 0:10 – – not handed in .* ago", page)
     assert "places left" in page
     assert "person 3" not in page  # who played in no study
     assert "w1" not in page  # how the platform calls them

@@ -133,7 +133,7 @@ def test_the_oracle_stands_on_top_by_proof_and_failed_runs_are_listed_with_why(c
     assert page.count("by proof") == 2
     assert "CallError: the server is gone" in page
     assert "Two models at a time" in page
-    assert "at the end of a game whether it may be compared" in page
+    assert "whether a game may be compared only at its end" in page
     assert "second line" not in page
     assert "openai/&lt;b&gt;big" in page
     assert "<b>big" not in page
@@ -246,7 +246,7 @@ def test_nothing_that_gives_a_task_away_is_sent_to_who_may_still_play_it(client,
         assert {one["name"] for one in document["milestones"]} <= {None}
         assert "data-replay" not in texts[f"/explore/runs/{run}"].text
     assert [one for one in episodes if one in texts["/episodes"].text] == []
-    assert "would give the tasks away" in texts["/episodes"].text
+    assert "would reveal the tasks" in texts["/episodes"].text
     parts = ("", "/frames", "/drawing", "/video.mp4", "/milestones")
     kept_back = [f"/api/episodes/{one}{part}" for one in episodes for part in parts]
     kept_back += [f"/api/judge/preview{part}?task=explore/{NAME}" for part in ("", "/left.mp4", "/right.mp4")]
@@ -360,7 +360,7 @@ def test_a_broken_file_is_left_out_and_said(client, data):
     broken.write_text("not json\n")
     try:
         page = client.get("/explore").text
-        assert "1 file of runs cannot be read, or says otherwise than the recorded episode, and is left out" in page
+        assert "1 file of runs cannot be read, or contradicts the recorded episode, and is left out" in page
         assert "scripted/still" in page
     finally:
         broken.unlink()
@@ -370,7 +370,7 @@ def test_ratings_from_milestones_stand_apart_from_peoples_answers(client):
     page = client.get("/leaderboard/explore?board=paper-30").text
     assert "scripted/careless" in page
     assert "reached more milestones" in page
-    assert "One task says nothing of others" in page
+    assert "One task says nothing about other tasks" in page
     assert "Bradley-Terry" in page
     assert client.get("/leaderboard/explore?method=trueskill").status_code == 422, "the order of runs means nothing"
     assert 'href="/leaderboard/explore"' in client.get("/leaderboard").text

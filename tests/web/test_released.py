@@ -300,12 +300,12 @@ def changed(episode, change) -> bytes:
 def test_a_list_that_cannot_be_is_refused(hostile, ours):
     good = {"id": "20260101T000000-00000000", "sha256": "0" * 64, "size_bytes": 1}
     for page, problem in [
-        (page_of(good | {"id": "../../../x"}), "no id or no hash: '../../../x'"),
-        (page_of(good | {"sha256": "../x"}), "no id or no hash"),
+        (page_of(good | {"id": "../../../x"}), "an episode has no valid id or hash: '../../../x'"),
+        (page_of(good | {"sha256": "../x"}), "an episode has no valid id or hash"),
         (page_of(good | {"size_bytes": 0}), "has 0 bytes"),
         (page_of(good | {"size_bytes": -1}), "has -1 bytes"),
-        (page_of(following=5), "its pages have no end"),
-        (page_of(good, following=0), "its pages have no end"),
+        (page_of(following=5), "its list of episodes does not end"),
+        (page_of(good, following=0), "its list of episodes does not end"),
         ({"message": "x" * (5 << 20)}, "does not answer as an Interplay server"),
     ]:
         hostile.page = page
@@ -339,7 +339,7 @@ def test_a_file_that_names_code_or_nonsense_is_refused(hostile, theirs, ours, tm
         assert pulled.fetched == []
         return pulled.refused[episode.id]
 
-    code_in_task = "its task names code to run, the statistic 'os:mkdir', and nothing was played of this task here"
+    code_in_task = "its task names code to run, the statistic 'os:mkdir', and this task was never played here"
     assert refused(lambda facts: facts["header"]["task"].update(statistics=[code])).startswith(code_in_task)
     assert refused(lambda facts: facts["header"].update(statistics=[code])).startswith(code_in_task)
     world = {"id": "gym:antigravity:CartPole-v1", "options": {}}

@@ -225,9 +225,9 @@ def test_questions_say_which_partner_where_an_agent_took_over(client, archive, i
         held = {"seat": "other", "num_steps": 30, "total_reward": 0.0}
         episode.seats.append(EpisodeSeat(actor="participant-9", actor_kind="human", position=-1, **held))
     page = words_of(client.get("/studies/points/questions", params=token))
-    said = "Your partner changed during game 1: a person, then an agent. Please think of the one with whom you began it."
+    said = "Your partner changed during game 1: a person, then an agent. Please think of the partner with whom you began it."
     assert (said in page) == (not is_blind)
-    assert ("If a partner changed during a game, think of the one with whom you began it." in page) == is_blind
+    assert ("If a partner changed during a game, think of the partner with whom you began it." in page) == is_blind
 
 
 def test_until_a_blind_study_is_closed_nobody_reads_who_played_its_episodes(client, archive):

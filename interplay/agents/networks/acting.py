@@ -74,7 +74,7 @@ class ImplicitQuantileValues(nn.Module):
 
     Args:
         embedding: Number of cosines that encode a fraction.
-        greedy_quantiles: Number of fractions whose mean quantile is an action's value in play.
+        greedy_quantiles: Number of fractions used in play; an action's value is the mean of its quantiles at these fractions.
 
     Differences: the cosines' factors are 1 to n times pi, as in d3rlpy, not 0 to n - 1.
     """
@@ -102,7 +102,7 @@ class ImplicitQuantileValues(nn.Module):
 
 
 class ConstrainedValues(nn.Module):
-    """Values of actions, and their probabilities for the demonstrators, with a shared encoder; unlikely actions are never
+    """Values of actions, and probabilities that the demonstrators choose them, from one encoder; unlikely actions are never
     chosen (Fujimoto et al. 2019, "Benchmarking batch deep RL algorithms", section 4).
 
     An action is excluded if it is less likely than `flexibility` times the most likely action.
@@ -116,7 +116,7 @@ class ConstrainedValues(nn.Module):
         self.flexibility = flexibility
 
     def heads(self, observations: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return (values, log-probabilities of imitation), each float32, shape (B, actions)."""
+        """Return (values, log-probabilities that the demonstrators choose the actions), each float32, shape (B, actions)."""
         features = self.encoder(observations)
         return self.values(features), self.imitation(features).log_softmax(1)
 

@@ -16,7 +16,7 @@ MOST_UNITS = 65_536
 _LEAST = {"blocks": 0}
 """Setting -> its smallest allowed whole number, if this is not 1."""
 _MOST = {"blocks": 64}
-"""Setting -> its largest allowed whole number, if not `MOST_UNITS`; a network must not exceed what a machine can do."""
+"""Setting -> its largest allowed whole number, if not `MOST_UNITS`, so that a network is not too large for a machine."""
 _MAY_BE_EMPTY = {"hidden"}
 """Settings whose list may be empty: a network without hidden layers is linear."""
 
@@ -52,7 +52,7 @@ def made(kind: str, registry: Mapping[str, Callable[..., Any]], description: Any
 
 
 def _check(where: str, value: Any, hint: Any, bounds: tuple[int, int], fewest: int = 1) -> None:
-    """Raise `ArchitectureError` if a value is invalid: whole numbers must be within `bounds`, other numbers are shares."""
+    """Raise `ArchitectureError` if a value is invalid: whole numbers must be within `bounds`, other numbers from 0 to 1."""
     if hint is int:
         least, most = bounds
         if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
@@ -73,7 +73,7 @@ def _check(where: str, value: Any, hint: Any, bounds: tuple[int, int], fewest: i
 def require_pictures(shape: Sequence[int]) -> None:
     """Raise `ArchitectureError` if observations of this shape are not pictures."""
     if len(shape) != 3:
-        raise ArchitectureError(f"'shape' is {list(shape)}, expected that of pictures: three numbers")
+        raise ArchitectureError(f"'shape' is {list(shape)}, expected the shape of a picture: three numbers")
 
 
 NATURE = ((32, 8, 4), (64, 4, 2), (64, 3, 1))
@@ -116,7 +116,7 @@ class ConvEncoder(nn.Module):
 
 
 class MLPEncoder(nn.Module):
-    """Fully connected layers with rectifiers, for observations that are numbers; observations are flattened."""
+    """Fully connected layers with rectifiers, for observations that are numbers, not pictures; observations are flattened."""
 
     def __init__(self, shape: Sequence[int], hidden: Sequence[int] = (256, 256), activation: str = "relu") -> None:
         super().__init__()
@@ -149,8 +149,8 @@ class _Residual(nn.Module):
 
 
 class ImpalaEncoder(nn.Module):
-    """The convolutions of Espeholt et al. 2018 ("IMPALA", figure 3, right), without its memory: stacks of a convolution, a
-    max-filter that halves the picture, and residual blocks; then one layer of features. `shape` is (H, W, 3) or (C, H, W)."""
+    """The convolutions of Espeholt et al. 2018 ("IMPALA", figure 3, right), without the LSTM. Each stack has a convolution, a
+    max-filter that halves the picture, and residual blocks; a layer of features follows. `shape`: (H, W, 3) or (C, H, W)."""
 
     def __init__(
         self, shape: Sequence[int], channels: Sequence[int] = (16, 32, 32), blocks: int = 2, features: int = 256

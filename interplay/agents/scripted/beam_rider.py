@@ -13,7 +13,7 @@ CENTRE, BEAM_WIDTH, NEAR = 84, 25.5, 160
 """Column of the middle beam; distance between two beams near the ship, in columns; row in which beams have this distance."""
 
 NARROWING = 0.0051
-"""Share of `BEAM_WIDTH` that is lost with each row above the row `NEAR`."""
+"""Share of `BEAM_WIDTH` by which the beams come closer together with each row above the row `NEAR`."""
 
 
 _THING = np.ones(256, np.uint8)
@@ -30,7 +30,7 @@ class BeamRider:
         self._count = 0
 
     def see(self, pixels: np.ndarray) -> None:
-        """Nothing to remember."""
+        """Do nothing: this player needs only the present frame."""
 
     def decide(self, pixels: np.ndarray) -> set[str]:
         self._count += 1
@@ -62,5 +62,5 @@ class BeamRider:
 
 
 def _lane(box: Box) -> float:
-    """Beam on which a thing is, -2 to 2; a fraction if it is between two beams."""
+    """Number of the beam on which a thing is, -2 to 2; a fraction if the thing is between two beams."""
     return (box.x - CENTRE) / (BEAM_WIDTH * (1 - NARROWING * (NEAR - box.bottom)))

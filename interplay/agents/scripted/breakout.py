@@ -54,7 +54,7 @@ class Breakout:
         return self._go(_bounce(ball.x + speed[0] * num_frames) + self._offset, max(1, round(num_frames)))
 
     def _go(self, x: float, num_frames: int) -> set[str]:
-        """First buttons of the plan that brings the paddle nearest to `x` within `num_frames` frames and stops it there."""
+        """The buttons to press now so that the paddle stops as near to `x` as possible within `num_frames` frames."""
         now, before = self._paddles[-1], self._paddles[0]
         best, least = 0, float("inf")
         for plan in PLANS:

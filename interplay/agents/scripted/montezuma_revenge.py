@@ -14,14 +14,14 @@ LADDER_RAIL = (100, 73)
 """Row and column of a pixel that has the colour of stone in the first room only."""
 
 STAGE, LEDGE, FLOOR = 92, 135, 178
-"""Rows of Joe's feet on the platform where the game starts, on the ledges below this platform, and at the bottom."""
+"""Rows of the figure's feet: on the platform where the game starts, on the ledges below it, and at the bottom."""
 
 
 class MontezumaRevenge:
     """The player of Montezuma's Revenge: a rule for each part of the first room leads to the key, then to the right door.
 
-    The rule depends on Joe's place, so a slip of the hand or a lost life only leads back to an earlier rule. Joe is found by
-    his shirt and hat, the skull by its white.
+    The place of the figure, Panama Joe, decides the rule, so a missed key or a lost life only leads back to an earlier rule.
+    Joe is found by the colours of his shirt and hat, the skull by its white.
     """
 
     jump_from = 94

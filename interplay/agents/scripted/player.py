@@ -17,7 +17,7 @@ from interplay.agents.scripted.space_invaders import SpaceInvaders
 from interplay.tasks import Task
 
 DECISION_FRAMES = 4
-"""Number of frames for which a decision is held, as a DQN does, so that a network that decides as often can imitate it."""
+"""Number of frames for which a decision is held: as many as for a DQN, so that a network can imitate the player."""
 _SLIP = 0.03
 """Probability, at each decision, that the hand misses the next one to five decisions."""
 
@@ -51,7 +51,7 @@ class ScriptedPlayer:
     """A player of the built-in Atari games that uses palette frames only, so that it can play live as well as in a rollout.
 
     It decides every fourth frame and holds the buttons in between. Its hand slips as a person's does: now and then it holds the
-    last buttons a little too long, so that all episodes differ. With a task it is ready to act; else call `reset` first.
+    last buttons too long, so that all episodes differ. If built with a task, it can act at once; else call `reset` first.
 
     >>> import numpy as np
     >>> from interplay import envs, tasks

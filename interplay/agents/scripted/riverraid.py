@@ -29,7 +29,7 @@ class RiverRaid:
         self._count = 0
 
     def see(self, pixels: np.ndarray) -> None:
-        """Nothing to remember."""
+        """Do nothing: this player needs only the present frame."""
 
     def decide(self, pixels: np.ndarray) -> set[str]:
         self._count += 1

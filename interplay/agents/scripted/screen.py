@@ -8,7 +8,7 @@ import numpy as np
 
 
 class Box(NamedTuple):
-    """The place of a thing in pixels; all ends are included."""
+    """The place of a thing in pixels; row `bottom` and column `right` belong to the thing."""
 
     left: int
     top: int
@@ -27,7 +27,7 @@ class Box(NamedTuple):
 def find(
     pixels: np.ndarray, colours: int | tuple[int, ...], *, top: int = 0, bottom: int = 210, left: int = 0, right: int = 160
 ) -> Box | None:
-    """Return the box around all pixels of some colours in a window (without `bottom` and `right`), or None.
+    """Return the box around all pixels of some colours in a window, or None. Row `bottom` and column `right` are outside.
 
     `pixels` are palette indices: uint8, shape (H, W).
     """

@@ -11,7 +11,7 @@ from interplay.agents.scripted.screen import Box, find, find_all
 SHOT, INVADER, CANNON = 6, 20, 196
 """Palette indices of shots, invaders and the cannon; bombs have the same colour as the cannon's own shots."""
 SKY, CANNON_TOP, GROUND = 25, 185, 195
-"""Rows: below the score, top of the cannon, first row of the ground."""
+"""First row below the score, row of the cannon's top, and first row of the ground."""
 
 LEFTMOST, RIGHTMOST = 38, 118
 """Columns between which the cannon can stand."""
@@ -24,11 +24,11 @@ REACH = 14
 
 
 class SpaceInvaders:
-    """The player of Space Invaders: it keeps its direction until a bomb or the end of a sweep, and never stops shooting.
+    """The player of Space Invaders: it always shoots, and turns only at a bomb or at the end of a sweep.
 
     So an action depends only on things that four pictures show clearly (direction of the cannon, bombs, invaders), and a
-    network can learn it from a quarter of an hour of play. Standing under one column scores as well, but needs sharper eyes.
-    `cannon` is the palette index of its cannon.
+    network can learn it from a quarter of an hour of play. A player who stays under one column scores as many points, but must
+    see finer details. `cannon` is the palette index of the player's cannon.
     """
 
     def __init__(self, cannon: int = CANNON) -> None:
@@ -66,7 +66,7 @@ class SpaceInvaders:
         return first, min(RIGHTMOST, max(invaders.right + MARGIN, LEFTMOST + 20))
 
     def _bombs(self) -> list[Box]:
-        """Boxes of falling bombs. Bombs are drawn on every second frame, so a frame is compared with the second last one."""
+        """Boxes of falling bombs. They are drawn in every second frame, so a frame is compared with the frame two before it."""
         bombs = []
         frames = list(self._shots)
         for now, before in ((-1, -3), (-2, -4)):

@@ -6,8 +6,8 @@
     for action in come_to(body, cell):           # one `world.Action` a tick
         world.step(action)
 
-`body` walks, looks, mines, places and holds; `reaching` gets to blocks that are far, hidden or over an edge; `crafts` makes,
-smelts and takes items with the cursor of a screen; `mobs` meets and fights mobs, trades, and picks up items; `navigation`
+`body` walks, looks, mines, places and holds; `reaching` reaches blocks that are far away, hidden or over an edge; `crafts`
+makes, smelts and takes items with the cursor of a screen; `mobs` goes to mobs, fights, trades, and picks up items; `navigation`
 finds ways.
 """
 

@@ -1,7 +1,7 @@
 """A player's body in the block world: look, walk, mine, place and hold, by keys and camera only.
 
-Each act is a generator of `Action`: `yield from body.walk(cell)` plays the necessary ticks and returns whether it succeeded.
-So the code of a player reads like the list of its acts.
+Each act is a generator of `Action`: `yield from body.walk(cell)` plays the necessary ticks and returns whether it succeeded. So
+the code of a player is a list of its acts.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ class Body:
         kept: Items that stay in the hotbar when another item is fetched there.
         haste: Share of a turn that is made in one tick.
         spared: Blocks that are never mined to clear a way.
-        shut: Cells through which no way leads.
-        shuns: Function of the eye's position: a yaw to avoid there, and degrees to either side; None if all yaws are good.
-        field: Ways are searched within this many blocks along each axis; a search of a whole land takes a tenth of a second.
+        shut: Cells that no way may cross.
+        shuns: Function of the eye's position; returns a yaw to avoid there and its range to either side, in degrees, or None.
+        field: Distance, in blocks along each axis, within which ways are searched; to search a whole land takes 0.1 s.
     """
 
     def __init__(self, world: World, rng: np.random.Generator) -> None:
@@ -157,7 +157,7 @@ class Body:
         return True
 
     def sees(self, x: float, y: float, z: float, *, eye: tuple[float, float, float] | None = None) -> bool:
-        """Whether no block is between a point and an eye, by default the player's."""
+        """Whether the line between a point and an eye (by default the player's) is free of blocks."""
         me = self.world.player
         ex, ey, ez = eye or (me.x, me.eye_y, me.z)
         far = math.dist((ex, ey, ez), (x, y, z))
@@ -323,7 +323,7 @@ class Body:
         """Yaw and pitch at which the crosshair meets one of these faces of a block in reach; None if all are hidden.
 
         Args:
-            into: A cell with plants that may be met instead, because the placed block replaces them.
+            into: A cell whose plants the crosshair may meet instead, because a placed block replaces the plants.
             eye: Position to look from; the player's eye by default.
         """
         me, blocks = self.world.player, self.world.grid.blocks
@@ -377,7 +377,7 @@ class Body:
         return False
 
     def press_use(self) -> Acts:
-        """Press the use key for a tick, but first wait until no mob is in front that would react to the key."""
+        """Press the use key for a tick. First wait while a mob that would react to the key is in front of the player."""
         for _ in range(40):
             if mob_in_front(self.world) is None:
                 break

@@ -1,4 +1,4 @@
-"""Make and move items in screens, by clicks that move stacks from slot to slot."""
+"""Craft and move items in the game's screens, by clicks that move stacks from slot to slot."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def craft(body: Body, item: str, times: int = 1, *, table: Position | None = Non
 
 
 def _lay(body: Body, name: str, places: list[int], times: int) -> Acts:
-    """Lay `times` of an item into each of these places of the grid."""
+    """Lay `times` pieces of an item into each of these places of the crafting grid."""
     slots = body.world.player.slots
     for _ in range(4):
         source = body.slot(name)

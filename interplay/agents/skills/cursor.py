@@ -45,7 +45,7 @@ def point(world: World, owner: str, index: int = 0) -> Acts:
 
 
 def click(world: World, owner: str, index: int = 0, *, right: bool = False, quick: bool = False, times: int = 1) -> Acts:
-    """Click on a place of a screen: left, right, or (`quick`) with sneak held, which sends the stack across."""
+    """Click on a place of a screen, left or `right`. With `quick`, sneak is held, so that the whole stack changes sides."""
     if not (yield from point(world, owner, index)):
         return False
     for _ in range(times):

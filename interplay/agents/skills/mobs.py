@@ -97,7 +97,7 @@ def pick_up(
 
 
 def use_on(body: Body, entity: int, item: str | None = None) -> Acts:
-    """Go to a mob and use an item or the hand on it; succeeds if the key was pressed in front of the mob."""
+    """Go to a mob and use an item or the hand on it; return whether the key was pressed in front of the mob."""
     for _ in range(4):
         if body.world.screen is not None or not (yield from meet(body, entity)):
             return False

@@ -1,7 +1,7 @@
 """Find ways in the block world: on foot, swimming, through doors, and by digging through rock.
 
-Dijkstra's algorithm over cells with room to stand in; costs are ticks. A step goes to one of eight neighbours, at most 1 up (a
-jump) and 3 down (without harm), or up and down a ladder. An obstacle costs the ticks needed to clear it.
+Dijkstra's algorithm searches the cells with room to stand in; costs are in ticks. A step goes to one of eight neighbours, at
+most 1 up (a jump) and 3 down (without harm), or up and down a ladder. An obstacle costs the ticks needed to clear it.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def digging_costs(speeds: dict[str, float]) -> np.ndarray:
 
 @njit(cache=True)
 def _clear(blocks, costs, x, y, z):  # type: ignore[no-untyped-def]
-    """Ticks to clear a cell for the body; -1 if that is impossible. Cells beside a liquid are never dug."""
+    """Ticks to clear a cell so that the body fits; -1 if this is impossible. Cells beside a liquid are never dug."""
     sx, sz, sy = blocks.shape
     if x < 1 or z < 1 or x >= sx - 1 or z >= sz - 1 or y < 1 or y >= sy - 1:
         return -1.0
@@ -180,7 +180,7 @@ class Routes:
         most: Maximum cost of a way in ticks.
         around: Maximum distance of a way from the start, in blocks along each axis.
         dark: Additional ticks for each cell of a dark cave, where monsters are.
-        shut: Cells through which no way leads.
+        shut: Cells that no way may cross.
     """
 
     def __init__(
@@ -224,7 +224,7 @@ class Routes:
         return float(self._far[flat]) if self._far[flat] > 0 or flat == self._start else math.inf
 
     def reached(self) -> np.ndarray:
-        """Return x, y, z of all reached cells, in the order of the array: int64, shape (N, 3)."""
+        """Return x, y, z of all reached cells, sorted by x, then z, then y: int64, shape (N, 3)."""
         _, sz, sy = self._shape
         flat = np.flatnonzero(self._far > 0)
         flat = np.insert(flat, np.searchsorted(flat, self._start), self._start)

@@ -1,4 +1,4 @@
-"""Reach a cell: go to a place from which a block can be met, clear the way to the block, and place blocks."""
+"""Reach a cell: go to a place from which the crosshair meets a block, clear the way to the block, and place blocks."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ def spots(
     reach: float = REACH + 1.0,
     most: int = 8,
 ) -> list[Position]:
-    """Return cells to stand in for which `fits(eye)` is true, the soonest reached first.
+    """Return cells to stand in for which `fits(eye)` is true; cells that are reached sooner come first.
 
-    The cells are within `reach` of the middle of the cell `near`, and not in `avoid`. With `costs` from `digging`, ways may be
-    dug; with None, they are walked only.
+    The cells are within `reach` of the middle of the cell `near`, and not in `avoid`. With `costs` from `digging`, the player
+    may dig on the way; with None, only walk.
     """
     routes = Routes(body.world.grid, body.footing, None, costs=costs, most=2000.0, around=AROUND, shut=body.shut)
     cells = routes.reached()

@@ -1,4 +1,4 @@
-"""Agents that use VPT's network, in the block world and in MineRL: VPT itself, and policies that were trained on its embeddings
+"""Agents that use VPT's network, in the block world and in MineRL: VPT itself, and policies trained on its embeddings
 (`interplay learn clone --embeddings DIR`)."""
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def import_files(model: Path, weights: Path, folder: Path) -> Path:
 
     Raises:
         CheckpointError: If a file cannot be used, or the two files belong to different networks.
-        VPTError: If a model has that name already, or the network cannot be written.
+        VPTError: If a model with this name exists, or the network cannot be written.
     """
     stopped = folder.is_dir() and all(path.name == WEIGHTS or path.name.endswith(".part") for path in folder.iterdir())
     if folder.exists() and not stopped:  # a stopped import leaves nothing else
@@ -129,7 +129,7 @@ def save(folder: Path, network: VPT, *, made_from: Sequence[str]) -> Path:
 
 
 def load_network(folder: Path, *, device: str = "cpu") -> VPT:
-    """Read the network of a folder, ready to act; `VPTError` if a file is missing or damaged, or the files do not fit."""
+    """Read the network of a folder, ready to act; `VPTError` if a file is missing or damaged, or the files do not match."""
     document = read_description(folder)
     path, remedy = folder / WEIGHTS, "Import the published files again, or copy the whole folder from where it was made."
     try:
@@ -154,7 +154,7 @@ def load_agent(folder: Path) -> VPTAgent:
 
 
 class ClonedAgent:
-    """An agent that turns each picture into a latent by VPT's network, with memory, and lets a policy draw the action.
+    """An agent that turns each picture into a latent with VPT's network, which has a memory; a policy then draws the action.
 
     The network is the one that made the embeddings on which the policy was trained.
     """
@@ -197,7 +197,7 @@ def with_network(policy: Policy, models: Path) -> ClonedAgent:
     found = read_description(folder)["weights_sha256"]
     if found != embedding["weights_sha256"]:
         raise PolicyError(
-            f"policy {policy.name!r} learned from embeddings of other weights than {folder} has: SHA-256 is {found[:12]}..., "
+            f"policy {policy.name!r} learned from embeddings of another network than {folder}: SHA-256 is {found[:12]}..., "
             f"expected {embedding['weights_sha256'][:12]}...\nBring the network that made the embeddings, or train again."
         )
     return ClonedAgent(policy, load_network(folder, device="cuda" if torch.cuda.is_available() else "cpu"))

@@ -1,7 +1,7 @@
 """Read VPT's published files: `.model`, with the network's sizes, and `.weights`. No code in these files is run.
 
-A `.model` file is a pickle, read by `interplay.record.datasets.plain_values`: numbers, texts, lists and dictionaries only.
-A `.weights` file is PyTorch's own, also a pickle inside, read with `weights_only`.
+A `.model` file is a pickle, read by `interplay.record.datasets.plain_values`: numbers, texts, lists and dictionaries only. A
+`.weights` file is a file of PyTorch, which also contains a pickle; it is read with `weights_only`.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ def read_model(path: Path) -> Architecture:
     except (KeyError, TypeError, ValueError) as error:
         problem = f"there is no {error}" if isinstance(error, KeyError) else str(error)[:200]
         raise CheckpointError(
-            f"{path} holds plain values, but not those of a .model file: {problem}\n"
-            "Expected are the sizes at model, args, net, args and the temperature at model, args, pi_head_opts. "
+            f"{path} does not hold the values of a .model file: {problem}\n"
+            "Expected are the sizes in model/args/net/args and the temperature in model/args/pi_head_opts. "
             "The inverse dynamics model (4x_idm.model) is another network and cannot be used here."
         ) from None
     for name, expected in _MUST_BE.items():
@@ -95,7 +95,7 @@ def architecture_of(document: Mapping[str, Any], *, where: str) -> Architecture:
 
 
 def read_weights(path: Path) -> dict[str, torch.Tensor]:
-    """Read the tensors of a `.weights` file, by name; `CheckpointError` if it is no such file, or tensors exceed its size."""
+    """Read the tensors of a `.weights` file, by name; `CheckpointError` for another file or a tensor without all its data."""
     try:
         if zipfile.is_zipfile(path):
             with zipfile.ZipFile(path) as file:
@@ -114,18 +114,18 @@ def read_weights(path: Path) -> dict[str, torch.Tensor]:
     if not isinstance(found, Mapping) or not all(
         isinstance(name, str) and isinstance(one, torch.Tensor) for name, one in found.items()
     ):
-        raise CheckpointError(f"{path} is not a file of weights: it holds no names with tensors")
+        raise CheckpointError(f"{path} is not a file of weights: expected a mapping from names to tensors")
     for name, tensor in found.items():
         if not _is_plain(tensor):
             raise CheckpointError(
                 f"{path} is not a file of weights: {name[:80]} is of {tensor.dtype}, {tensor.layout}, on {tensor.device}; "
-                "expected numbers with a fraction, all of which are in the file"
+                "expected floating-point numbers that are all in the file"
             )
     return dict(found)
 
 
 def build(architecture: Architecture, weights: Mapping[str, torch.Tensor], *, where: str) -> VPT:
-    """Build a network with these weights, float32, ready to act; `CheckpointError` if one is missing, unfit or not finite."""
+    """Build a float32 network with these weights, ready to act; `CheckpointError` if one is missing, unfit or not finite."""
     with torch.device("meta"):  # nothing is drawn that would be overwritten
         network = VPT(architecture)
     expected = {name: tuple(tensor.shape) for name, tensor in network.state_dict().items()}
@@ -133,7 +133,7 @@ def build(architecture: Architecture, weights: Mapping[str, torch.Tensor], *, wh
     wrong = [name for name in expected if name in found and found[name] != expected[name]]
     if wrong:
         width = found.get("net.final_ln.weight", (0,))[0]
-        hint = f"\nThese weights are of hidsize {width} and the sizes of {architecture.hidsize}. Take two files of one network."
+        hint = f"\nThe weights have hidsize {width}, the .model file has {architecture.hidsize}. Take two files of one network."
         raise CheckpointError(
             f"{where}: {wrong[0]} has shape {found[wrong[0]]}, expected {expected[wrong[0]]}; "
             f"{len(wrong)} of {len(expected)} tensors do not fit{hint if width not in (0, architecture.hidsize) else ''}"
@@ -150,8 +150,8 @@ def build(architecture: Architecture, weights: Mapping[str, torch.Tensor], *, wh
     broken = [name for name in expected if not numbers[name].isfinite().all()]
     if broken:
         raise CheckpointError(
-            f"{where}: {broken[0]} has numbers that are NaN or infinite, as {len(broken)} of {len(expected)} tensors have\n"
-            "The network was not trained to its end, or the file is damaged. Fetch it again."
+            f"{where}: {broken[0]} contains NaN or infinity; {len(broken)} of {len(expected)} tensors contain such numbers\n"
+            "The training of the network failed, or the file is damaged. Fetch it again."
         )
     network.load_state_dict(numbers, assign=True)
     return network.requires_grad_(False).eval().to(memory_format=torch.channels_last)  # type: ignore[call-overload]
@@ -169,7 +169,7 @@ def _is_plain(tensor: torch.Tensor) -> bool:
 
 
 def _why(error: Exception) -> str:
-    """Reason why PyTorch could not read a file. Its own message is not shown: it advises to run the file's code."""
+    """Reason why PyTorch could not read a file. PyTorch's message is not shown, because it advises to run the file's code."""
     if (named := re.search(r"GLOBAL (\S+)", str(error))) is not None:
         return f"it names {named[1][:80]}, which could run a program"
     if type(error).__name__ == "UnpicklingError":

@@ -1,7 +1,7 @@
 """Convert between MineRL's actions and VPT's: 8641 combinations of buttons and 121 turns of the camera.
 
-Source: Baker et al. 2022, "Video PreTraining (VPT)", appendix C.1 ("Action space"); the tables of the published code, which the
-tests compare entry by entry. VPT does not use three of MineRL's keys: `ESC`, `pickItem` and `swapHands`.
+Source: Baker et al. 2022, "Video PreTraining (VPT)", appendix C.1 ("Action space"); and the tables of the published code, with
+which the tests compare every entry. VPT does not use three of MineRL's keys: `ESC`, `pickItem` and `swapHands`.
 
 Three forms of an action:
 
@@ -33,7 +33,8 @@ GROUPS: tuple[tuple[str, ...], ...] = (
     ("attack",),
     ("jump",),
 )
-"""Groups of buttons; a combination has at most one of each. In its number, the first group counts most, the turn least."""
+"""Groups of buttons; a combination has at most one of each. The first group is its number's highest digit, the turn the
+lowest."""
 _SIZES = (*(1 + len(group) for group in GROUPS), 2)
 INVENTORY = prod(_SIZES)
 """The last combination: `inventory` alone; `encode` gives it no turn of the camera."""
@@ -49,8 +50,7 @@ _MU = 10.0
 
 
 class Joint(NamedTuple):
-    """Actions as VPT's heads choose them, each int64, shape (N,); camera: 11 times the bin of the pitch, plus the bin of the
-    yaw."""
+    """Actions as VPT's two heads choose them, each int64, shape (N,). `camera` is 11 * bin of the pitch + bin of the yaw."""
 
     buttons: np.ndarray
     camera: np.ndarray
@@ -81,7 +81,7 @@ def to_bins(degrees: np.ndarray) -> np.ndarray:
 
 
 def _degrees(bin: int) -> float:
-    """The turn of a bin in degrees, by Python's own power: NumPy's differs in the last bit from machine to machine."""
+    """The turn of a bin in degrees. Python's power is used, because NumPy's differs in the last bit between machines."""
     share = (bin * 2.0 - MAX_TURN) / MAX_TURN
     sign = float(np.sign(share))
     return sign * (1.0 / _MU) * ((1.0 + _MU) ** abs(share) - 1.0) * MAX_TURN
@@ -107,12 +107,13 @@ _PUSHED, _TURNS_CAMERA = _tables()
 
 
 def decode(joint: Joint) -> Pushed:
-    """Decode joint actions to buttons and turns; a combination without a turn ignores the camera. `ValueError` out of range."""
+    """Decode joint actions (ValueError if out of range) to buttons and turns; a combination without a turn ignores the
+    camera."""
     buttons, camera = (np.asarray(part, np.int64) for part in joint)
     if buttons.size and not (
         buttons.min() >= 0 and buttons.max() < NUM_BUTTONS and camera.min() >= 0 and camera.max() < NUM_CAMERA
     ):
-        raise ValueError(f"buttons lie below {NUM_BUTTONS} and turns below {NUM_CAMERA}")
+        raise ValueError(f"buttons must be below {NUM_BUTTONS} and turns below {NUM_CAMERA}")
     bins = np.stack(np.divmod(np.where(_TURNS_CAMERA[buttons], camera, STILL), NUM_BINS), axis=-1)
     return Pushed(_PUSHED[buttons], TURNS[bins])
 

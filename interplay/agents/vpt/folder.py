@@ -24,7 +24,7 @@ def is_vpt_folder(folder: Path) -> bool:
 
 
 def describe_networks(models: Path) -> Iterator[tuple[str, str]]:
-    """Yield (name, one line) of each network below a folder; the line of a damaged network says that it is damaged."""
+    """Yield (name, description in one line) of each network below a folder; the line says if a network is damaged."""
     for folder in sorted(models.iterdir()) if models.is_dir() else ():
         if is_vpt_folder(folder):
             try:
@@ -49,5 +49,5 @@ def read_description(folder: Path) -> dict[str, Any]:
         raise VPTError(f"VPT network {folder.name!r}: {path} is not of format {FORMAT!r}, version {VERSION}\n{remedy}")
     for key, kind in _REQUIRED.items():
         if not isinstance(document.get(key), kind):
-            raise VPTError(f"VPT network {folder.name!r}: {path}: {key!r} is missing or no {kind.__name__}\n{remedy}")
+            raise VPTError(f"VPT network {folder.name!r}: {path}: {key!r} is missing or is not a {kind.__name__}\n{remedy}")
     return document

@@ -79,7 +79,7 @@ class Memory(NamedTuple):
     """One block's memory of the last M = `Architecture.memory` pictures of B games: keys and values, float32, shape (B, M,
     hidsize).
 
-    `is_there`, bool, shape (B, M), says whether this episode has had such a picture.
+    `is_there`, bool, shape (B, M): whether the memory holds a picture of this episode at that place.
     """
 
     is_there: torch.Tensor
@@ -90,8 +90,8 @@ class Memory(NamedTuple):
 class Output(NamedTuple):
     """The network's outputs for T pictures of each of B games, float32.
 
-    `latents`, shape (B, T, hidsize), embed each picture and the ones before it. `buttons`, shape (B, T, 8641), and `camera`,
-    shape (B, T, 121), are logarithms of probabilities. `value`, shape (B, T), estimates the reward of the network's training.
+    `latents`, shape (B, T, hidsize), embed each picture and all before it. `buttons`, shape (B, T, 8641), and `camera`, shape
+    (B, T, 121), are logarithms of probabilities. `value`, shape (B, T), estimates the reward of the network's training.
     """
 
     latents: torch.Tensor
@@ -227,7 +227,7 @@ class _Attention(nn.Module):
 
 
 class _Recurrent(nn.Module):
-    """A container that gives a block's attention its published name."""
+    """A container, so that the tensors of a block's attention have their published names."""
 
     def __init__(self, architecture: Architecture) -> None:
         super().__init__()
@@ -235,7 +235,7 @@ class _Recurrent(nn.Module):
 
 
 class _Block(nn.Module):
-    """Attention and two dense layers. The norm before attention replaces the input: no connection bypasses it."""
+    """Attention and two dense layers. The layer norm before attention replaces the input: no connection bypasses the norm."""
 
     def __init__(self, architecture: Architecture) -> None:
         super().__init__()
@@ -251,7 +251,7 @@ class _Block(nn.Module):
 
 
 class _Blocks(nn.Module):
-    """A container that gives the blocks their published name."""
+    """A container, so that the tensors of the blocks have their published names."""
 
     def __init__(self, architecture: Architecture) -> None:
         super().__init__()
@@ -286,7 +286,7 @@ class _Head(nn.Module):
 
 
 class _Scale(nn.Module):
-    """A layer for the value, with the running mean and spread of its targets, by which the output is scaled back."""
+    """A layer for the value; the output is scaled with the running mean and standard deviation of the training targets."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -343,7 +343,7 @@ class VPT(nn.Module):
         Args:
             pictures: uint8, shape (B, T, height, width, 3), RGB.
             state: The state of these games; it is not changed.
-            first: bool, shape (B,): whether the first picture begins an episode, so that the memory is dropped.
+            first: bool, shape (B,): whether the first picture begins an episode; the memory of this game is then dropped.
         """
         if first is None:
             first = torch.zeros(len(pictures), dtype=torch.bool, device=pictures.device)

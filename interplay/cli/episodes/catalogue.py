@@ -104,7 +104,7 @@ def show(
 
 
 def _who(episode: Episode) -> str:
-    """Return the names of those who acted: in one seat one after the other; in several seats `left=ada right=bob,random`."""
+    """Return the names of the players in the order in which they played; for several seats `left=ada right=bob,random`."""
     by_seat: dict[str, list[str]] = {}
     for held in episode.seats:
         by_seat.setdefault(held.seat, []).append(held.actor)
@@ -133,7 +133,7 @@ def verify(
     database: DatabaseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Prove that files and replays equal the recording; exit 1 when any differs.  Try:  interplay episodes verify --all"""
+    """Check that files are unchanged and replays match; exit 1 if not.  Try:  interplay episodes verify --all"""
     from interplay.record.summary import Summary
 
     if bool(episode_ids) == every:
@@ -188,7 +188,7 @@ def replay(
     database: DatabaseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Play the recorded actions again, and print what they earn; or write the episode as a video."""
+    """Play the recorded actions again, and print the return; with --out, write the episode as a video instead."""
     from interplay.record import RecordingError
     from interplay.record.films.film import write_mp4
     from interplay.record.replay import play_again
@@ -232,9 +232,8 @@ def replay(
 
 @app.command()
 def repair(data: DataOption = DEFAULT_DATA, database: DatabaseOption = None, as_json: JsonOption = False) -> None:
-    """After a crash, a full disk or a lost database: seal what was being recorded, and enter forgotten files again.
-
-    Deletes no recording, and continues after a file that cannot be repaired. Exit 1 when there was one.
+    """Repair a data folder after a crash, a full disk or a lost database: seal unfinished recordings, and add files that the
+    catalogue lacks. No recording is deleted. Exit 1 if a file cannot be repaired; all others are repaired.
     """
     from interplay.record.journal import DAMAGED
 
@@ -260,7 +259,7 @@ def repair(data: DataOption = DEFAULT_DATA, database: DatabaseOption = None, as_
     lines += ["FAILED " + f"{name}: {reason}".replace("\n", "\n  ") for name, reason in result.failed.items()]
     lines += [f"MISSING {name}: its file is gone; restore it from a backup" for name in result.missing]
     lines += [] if lines else ["Nothing to repair."]
-    lines.append(f"Prove what is there:  interplay episodes verify --all{place_options(data, database)}")
+    lines.append(f"Check all episodes:  interplay episodes verify --all{place_options(data, database)}")
     emit(document, as_json=as_json, text="\n".join(lines))
     if result.failed or result.missing:
         raise typer.Exit(1)

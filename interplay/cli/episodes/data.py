@@ -62,7 +62,7 @@ def export(
         list[str] | None, typer.Option(help="Every episode that meets this condition, e.g. 'score >= 200'; may be repeated.")
     ] = None,
     query: Annotated[
-        str | None, typer.Option(metavar="NAME@VERSION", help="The episodes of a saved query; default: of its newest version.")
+        str | None, typer.Option(metavar="NAME@VERSION", help="Episodes of a saved query; default: its newest version.")
     ] = None,
     out: Annotated[
         str, typer.Option(help="Folder for the files; for minari also the name of one data set, NAME-v0.")
@@ -85,9 +85,9 @@ def export(
     database: DatabaseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Write episodes in another format: a video of each, or recordings as VPT and BEDD publish them (existing files are kept,
-    so a stopped export continues), or data sets. Episodes of people who did not agree to a release are left out, whatever you
-    ask for; people get pseudonyms.
+    """Write episodes as videos, as recordings in the format of VPT and BEDD, or as data sets. Existing videos and recordings
+    are kept, so a stopped export continues. Episodes of people who did not agree to a release are always left out; people
+    get pseudonyms.
 
     Try:  interplay episodes export --all --out videos
     interplay episodes export --task atari/breakout --format lerobot --out ./lerobot
@@ -105,9 +105,9 @@ def export(
     if format_name not in (formats := [_MP4, _VPT, *_DATA_SETS]):
         raise typer.BadParameter(str(unknown_name("export format", format_name, formats)))
     if format_name != _MINARI and (seat is not None or observations is not None):
-        raise typer.BadParameter("--seat and --observations are of data sets of Minari: add --format minari")
+        raise typer.BadParameter("--seat and --observations are only for data sets of Minari; add --format minari")
     if format_name in (_MP4, _VPT, _MINARI) and (pictures is not None or license_name is not None):
-        raise typer.BadParameter("--pictures and --license are of other data sets; add --format lerobot or hugging-face")
+        raise typer.BadParameter("--pictures and --license are for other data sets; add --format lerobot or hugging-face")
     archive = open_archive(data, database, must_exist=True)
     saved = None if query is None else Queries(archive).find(query)
     released = archive.released(
@@ -121,7 +121,7 @@ def export(
     if count := released.num_withheld:
         left_out = [
             f"{amount(count, 'episode was', 'episodes were')} left out: somebody in them did not agree to a release.",
-            f"How it stands:  interplay episodes release{place_options(data, database)}",
+            f"All decisions:  interplay episodes release{place_options(data, database)}",
         ]
     if format_name == _MP4:
         episodes = released.episodes
@@ -223,7 +223,7 @@ def _reader(format_name: str, place: str) -> tuple[int, Callable[..., Imported]]
 
 
 PlaceArgument = Annotated[
-    str, typer.Argument(metavar="FOLDER_OR_ID", help="A data set's folder, a folder of several, or an id of Minari.")
+    str, typer.Argument(metavar="FOLDER_OR_ID", help="Folder of a data set, folder of several data sets, or id of Minari.")
 ]
 FormatOption = Annotated[
     str, typer.Option("--format", help="Format of the data sets: minari, lerobot, hugging-face or crowdplay.")
@@ -234,10 +234,10 @@ def import_episodes(
     place: PlaceArgument, format_name: FormatOption = _MINARI, data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None, as_json: JsonOption = False,
 ) -> None:  # fmt: skip
-    """Make episodes of data sets that are on this computer. Each is played again: if that gives the same, the episode is proved
-    and stored as its actions; if not, it is kept with the observations of the data set. Importing again adds nothing.
+    """Make episodes from data sets on this computer. Each episode is played again. If the replay equals the data, only its
+    actions are stored; if not, the observations of the data set are stored, too. Importing again adds nothing.
 
-    CrowdPlay's files are pickles: nothing that they name is run, and one that names anything but arrays is refused.
+    CrowdPlay's files are pickles: nothing in them is run, and a file that asks for anything but arrays is refused.
 
     Exit 1 when something was refused.  Try:  interplay episodes import ./minari
     """
@@ -287,7 +287,8 @@ def pull(
     database: DatabaseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Fetch episodes of another server into this data folder: those whose people agreed to a release, under pseudonyms.
+    """Fetch episodes of another server into this data folder: only those whose players agreed to a release. People have
+    pseudonyms.
 
     Files that are here already are not fetched again, and a file that was cut off continues at the same byte. Each file is
     checked by its hash.
@@ -297,7 +298,7 @@ def pull(
     from interplay.record.exchange.pull import Asked, pull_episodes
 
     if query is not None and (task is not None or where):
-        raise typer.BadParameter("--query says which episodes; leave out --task and --where")
+        raise typer.BadParameter("--query already chooses the episodes; leave out --task and --where")
     if token is None:
         raise typer.BadParameter("give the token of that server's operator, with --token TOKEN or in INTERPLAY_TOKEN")
     archive = open_archive(data, database)

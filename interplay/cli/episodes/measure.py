@@ -32,8 +32,8 @@ def measure(
     database: DatabaseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Compute the statistics that episodes lack, by playing them again, and keep them in the catalogue; a run that was
-    stopped continues. Exit 1 when an episode could not be measured, or with --check when a value differs.
+    """Play episodes again to compute statistics that they lack, and store these in the catalogue. The same command continues a
+    run that was stopped. Exit 1 when an episode could not be measured, or with --check when a value differs.
 
     Try:  interplay episodes measure --all
     """
@@ -133,7 +133,7 @@ def quality(
         for name, spreads in found.measures.items()
         for task, one in spreads.items()
     ]
-    parts: list[Any] = [f"verified: {found.equal} equal, {found.different} different, {found.unverified} never"]
+    parts: list[Any] = [f"verified: {found.equal} equal, {found.different} different, {found.unverified} not verified yet"]
     if rows:
         parts += ["", table(["task", "measure", "#games", "#5 %", "#25 %", "#median", "#75 %", "#95 %"], rows)]
     else:

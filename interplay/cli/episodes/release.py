@@ -30,19 +30,19 @@ def release(
     database: DatabaseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show how many episodes may be released, and what was decided; or write a decision down.
+    """Show how many episodes may be released, and all decisions; or store a new decision.
 
-    A choice of a person goes before everything, also before what they ticked in a study. Games in no study stay unless
-    `open-play` is allowed; do that only if your players knew.
+    A decision about a person overrides everything else, also the person's answer in a study. Games outside studies are not
+    released unless `open-play` is allowed; allow it only if your players knew that.
 
     Try:  interplay episodes release participant-7 --withhold --note 'e-mail of 3 May'
     """
     from interplay.record.exchange.queries import Queries
 
     if allow and withhold:
-        raise typer.BadParameter("give one of --allow and --withhold")
+        raise typer.BadParameter("give either --allow or --withhold")
     if (who is None) == (allow or withhold):
-        raise typer.BadParameter("say who and what:  participant-7 --withhold, or open-play --allow; or nothing, to see")
+        raise typer.BadParameter("name somebody and a decision, as in:  participant-7 --withhold; or neither, to list all")
     queries = Queries(open_archive(data, database, must_exist=True))
     if who is not None:
         queries.choose(who, may_release=allow, note=note)
@@ -54,7 +54,7 @@ def release(
         f"{amount(counts.withheld, 'episode is', 'episodes are')} withheld: somebody who played did not agree.",
     ]
     rows = [
-        (one.who, "may be released" if one.may_release else "stay", f"{one.created_at:%Y-%m-%d %H:%M}", one.note)
+        (one.who, "may be released" if one.may_release else "are withheld", f"{one.created_at:%Y-%m-%d %H:%M}", one.note)
         for one in choices
     ]
     decided = ["", table(["who", "their games", "decided (UTC)", "note"], rows)] if rows else []
@@ -63,7 +63,7 @@ def release(
 
 @query.command()
 def save(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Small letters, digits, - and _.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the query: small letters, digits, - and _.")],
     task: Annotated[str | None, typer.Option(help="Every episode of this task.")] = None,
     where: Annotated[
         list[str] | None, typer.Option(help="Condition on episodes, e.g. 'score >= 200'; may be repeated.")
@@ -72,8 +72,8 @@ def save(
     database: DatabaseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Save which episodes fit now and may be released, with the hash of each file. Saving other episodes under the same name
-    makes a new version; a version never changes.
+    """Save the list of episodes that meet the conditions now and may be released, with the hash of each file. Saving other
+    episodes under the same name makes a new version; a version never changes.
 
     Try:  interplay episodes query save good_games --task atari/breakout --where 'score >= 20'
     """
@@ -86,7 +86,7 @@ def save(
         f"sha256 {saved.sha256}",
     ]
     if num_withheld:
-        lines.append(f"{num_withheld:,} more fit and stay: somebody in them did not agree to a release.")
+        lines.append(f"{num_withheld:,} more fit, but are left out: somebody in them did not agree to a release.")
     place = place_options(data, database)
     lines.append(f"Write them:  interplay episodes export --query {saved.label} --format hugging-face --out data-set{place}")
     emit(_document(saved) | {"is_new": is_new, "num_withheld": num_withheld}, as_json=as_json, text="\n".join(lines))
@@ -110,7 +110,7 @@ def list_queries(data: DataOption = DEFAULT_DATA, database: DatabaseOption = Non
 def show(
     label: LabelArgument, data: DataOption = DEFAULT_DATA, database: DatabaseOption = None, as_json: JsonOption = False
 ) -> None:
-    """Show the episodes of a saved query, and what has changed since; exit 1 when something has."""
+    """Show the episodes of a saved query, and what has changed since it was saved; exit 1 if anything has."""
     from interplay.record.exchange.queries import Queries
 
     queries = Queries(open_archive(data, database, must_exist=True))

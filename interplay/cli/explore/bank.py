@@ -40,7 +40,7 @@ def bank(
     out: Annotated[Path | None, typer.Option("--out", help="Write the bank to this file.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Draw atomic tasks from the tables of the world, each with what it needs, and say what of the world they cover.
+    """Make atomic tasks from the tables of the world, each with what it needs, and show how much of each table they cover.
 
     Try:  interplay explore bank --out bank.json
     """
@@ -106,8 +106,8 @@ def filter_tasks(
     data: DataOption = DEFAULT_DATA,
     as_json: JsonOption = False,
 ) -> None:
-    """Ask models which atomic tasks need knowledge of the game, and what they need of a player. Run again after an
-    interruption, it continues, and pays for no answer twice.
+    """Ask models which atomic tasks need knowledge of the game, and what a task needs of a player. After an interruption, run
+    it again: it continues, and pays for no answer twice.
 
     Try:  interplay explore filter --tasks bank.json --model openai/ONE --model openai/OTHER
     """
@@ -188,8 +188,8 @@ def planned(hops: int | None, count: int, out: Path, seed: int, *, as_json: bool
     made, written = [load(file) for name in numbers if (file := out / f"{name}.json").exists()], []
     if other := next((one for one in made if one.num_hops != numbers.get(one.name)), None):
         raise InterplayError(
-            f"{out}: the instance {other.name}, with {other.num_hops} hops, is there already, and is not what is asked for\n"
-            "Remedy: name another folder with --out, or the seed and numbers that the folder was begun with."
+            f"{out}: the instance {other.name}, with {other.num_hops} hops, exists already, and differs from the one to make\n"
+            "Remedy: name another folder with --out, or give the seed and the numbers of hops that the folder was made with."
         )
     num_there = len(made)
     with progress() as bar, writing(out, "name another folder with --out."):
@@ -209,7 +209,7 @@ def planned(hops: int | None, count: int, out: Path, seed: int, *, as_json: bool
         "written": [str(place) for place in written],
     }
     rows = [(one.name, one.num_hops, one.task_text, ", ".join(one.nodes)) for one in made]
-    there = f" {num_there} of them were there already; others go to another folder with --out." if num_there else ""
+    there = f" {num_there} of them were there already; to make others, name another folder with --out." if num_there else ""
     said = f"Made with seed {seed}.{there}  Next:  interplay explore prove {out} --hops" if made else None
     emit(document, as_json=as_json, text=[table(["instance", "#hops", "goal", "tasks"], rows), said])
     if len(made) < len(numbers):

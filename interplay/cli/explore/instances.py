@@ -32,7 +32,7 @@ def check(
     names: Annotated[list[str], typer.Argument(metavar="FILE...", help=_WHICH)],
     as_json: JsonOption = False,
 ) -> None:
-    """Read instances, build their scenes, and list what is wrong with file, key and remedy; exit 1 if anything is.
+    """Read instances, build their scenes, and list all faults, each with file, key and remedy; exit 1 if there are any.
 
     Try:  interplay explore check my.json
     """
@@ -82,7 +82,8 @@ def prove(
     database: DatabaseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Look for keys that solve instances, record them as episodes, and say what hinders the rest; exit 1 if any is not solved.
+    """Search for key presses that solve instances, record them as episodes, and say why other instances are not solved.
+    Exit 1 if an instance is not solved.
 
     Try:  interplay explore prove published
     """
@@ -94,7 +95,7 @@ def prove(
     files, made = list(good), list(good.values())
     places, there = _places(made, out) if out is not None else ([], [])
     if there:
-        raise InterplayError(f"{there[0]} is there already\nRemedy: name an empty folder with --out; names differ.")
+        raise InterplayError(f"{there[0]} exists already, or two instances share it\nRemedy: name an empty folder with --out.")
     archive = open_archive(data, database)
     with progress() as bar:
         line: Any = bar.add_task("proving", total=len(files))
@@ -142,7 +143,7 @@ def _hop_lines(name: str, hops: Hops) -> list[str]:
         lines.append(f"  {text}{f', {one.why}' if one.why else ''}{seen}")
     lines += [f"  {one} is reached at the start" for one in hops.reached_at_start]
     lines += [f"  {one} is reached at step {tick} by a player who does nothing" for one, tick in hops.reached_by_noop.items()]
-    return lines + ([f"  the text names {', '.join(hops.named)}, which others need"] if hops.leaks else [])
+    return lines + ([f"  the text names {', '.join(hops.named)}, which other tasks need"] if hops.leaks else [])
 
 
 @app.command("import")
@@ -155,7 +156,7 @@ def import_instances(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Read MineExplorer's published layout, judge every milestone at the start of its scene, and list what is irregular.
+    """Read instances in MineExplorer's published layout, judge every milestone at the start, and list irregularities.
 
     Try:  interplay explore import benchmark --out instances
     """
@@ -205,8 +206,8 @@ def judge(
     database: DatabaseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Judge recorded episodes of instances again: those named, or else all. Exit 1 if one cannot be judged, or if the file of
-    a model's run says something else, or has no episode.
+    """Judge recorded episodes of instances again: the episodes that you name, or all episodes of the instances. Exit 1 if one
+    cannot be judged, or if the file of a model's run contradicts its episode or has none.
 
     Try:  interplay explore judge my.json --semantics published-prompt
     """
@@ -275,8 +276,8 @@ def _write(place: Path, instance: Instance) -> None:
 
 
 def _places(instances: Iterable[Instance], out: Path) -> tuple[list[Path], list[Path]]:
-    """Make the folder; return a file in it for each instance, and those not to be written.
-    Files that exist, or are named twice, are not written."""
+    """Make the folder; return the path of each instance's file, and the paths that must not be written.
+    These are files that exist already, and paths that two instances share."""
     places = [out / f"{one.name}.json" for one in instances]
     with writing(out, "name another folder with --out."):
         out.mkdir(parents=True, exist_ok=True)

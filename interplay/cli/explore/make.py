@@ -89,9 +89,9 @@ def make(
     seed: SeedOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Make instances by language models, or without any: each is checked and proved after every revision, and written if it
-    passes. Run again after an interruption, it continues, and pays for no answer twice. Exit 1 if none passed, or, with
-    planner, if one was not made.
+    """Make instances with language models or the planner. Each is checked and proved after every revision, and written if it
+    passes. After an interruption, run it again: it continues, and pays for no answer twice. Exit 1 if no instance passed or,
+    with the planner, if one was not made.
 
     Try:  interplay explore make --hops 3 --mode both --model scripted/maker --seed 1
     """
@@ -170,12 +170,12 @@ def _first(reasons: list[str]) -> str:
 def _role(text: str, known: Any) -> tuple[str, str]:
     name, _, model = text.partition("=")
     if name not in known or not model:
-        raise typer.BadParameter(f"--role takes ROLE=MODEL, ROLE one of {', '.join(known)}; got {text!r}")
+        raise typer.BadParameter(f"--role takes ROLE=MODEL, where ROLE is one of {', '.join(known)}; got {text!r}")
     return name, model
 
 
 def tasks_of(file: Path | None, model: str) -> tuple[str, ...]:
-    """Return names of tasks from a file: a bank, a list in the published form (its kept tasks), or one name a line.
+    """Return names of tasks from a file: a bank, a list in the published form (its kept tasks), or one name in each line.
     Without a file, return the whole bank of this package; scripted makers get only the tasks that they know."""
     from interplay.explore.make import bank
     from interplay.explore.make.scripted import NEEDS
@@ -189,7 +189,7 @@ def tasks_of(file: Path | None, model: str) -> tuple[str, ...]:
         else:
             names = list(bank.load(file))
     except (OSError, ValueError, RecursionError, AttributeError, KeyError, TypeError) as error:
-        raise InterplayError(f"{file} cannot be read as a list of tasks: {error}\nWrite one name a line.") from None
+        raise InterplayError(f"{file} cannot be read as a list of tasks: {error}\nWrite one name in each line.") from None
     if not names:
-        raise InterplayError(f"{file} names no task\nWrite one name a line, such as: mine oak_log")
+        raise InterplayError(f"{file} names no task\nWrite one name in each line, such as: mine oak_log")
     return tuple(dict.fromkeys(names))

@@ -59,11 +59,11 @@ def server_at(address: str | None, key_env: str | None) -> At | None:
     from interplay.explore.evaluation.providers import At
 
     if key_env is not None and address is None:
-        raise typer.BadParameter("--key-env goes with --address; other models have their own variables")
+        raise typer.BadParameter("--key-env needs --address; models without it have variables of their own for keys")
     if address is None:
         return None
     if not re.match("https?://[^/]", address):
-        raise typer.BadParameter(f"--address is that of a server, such as http://127.0.0.1:8080/v1; got {address!r}")
+        raise typer.BadParameter(f"--address takes the address of a server, such as http://127.0.0.1:8080/v1; got {address!r}")
     if key_env is None:
         return At(address)
     key = os.environ.get(key_env)

@@ -83,7 +83,7 @@ def run(
     database: DatabaseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Let a language model play instances. Run again after an interruption, it continues, and pays for no answer twice.
+    """Let a language model play instances. After an interruption, run it again: it continues, and pays for no answer twice.
 
     Try:  interplay explore run first_log.json --model scripted/ahead --steps 100
     """
@@ -168,15 +168,15 @@ def results(
     """
     import numpy as np
 
-    from interplay.explore.evaluation import metrics, runs
+    from interplay.explore.evaluation import metrics
     from interplay.explore.judging import judge
     from interplay.explore.results import boards, references, verification
     from interplay.explore.results.boards import sorted_out
 
     if not data.is_dir():
         raise InterplayError(f"there is no folder {data}\nCheck --data; runs are made by:  interplay explore run")
-    read, unreadable = runs.read_all(data)
-    every = {path: metrics.result_of(one) for path, one in read.items()}
+    read, unreadable = metrics.read_all(data)
+    every = {path: result for path, (_, result) in read.items()}
     found = list(every.values())
     if not found:
         if unreadable:
@@ -186,13 +186,13 @@ def results(
     if unknown := of_models.keys() - (played := {one.model for one in found}):
         raise unknown_name("model", min(unknown), sorted(played))
     beside = references.References({}, (), ())
-    verdicts = {one.run: verification.compared(None, path, read[path], one, judge) for path, one in every.items()}
+    verdicts = {one.run: verification.compared(None, path, read[path][0], one, judge) for path, one in every.items()}
     if database is not None or is_data_folder(data):
         with closing(open_archive(data, database, must_exist=True)) as archive, stage_bars() as report:
             beside = references.references(archive.database, data, partial(_judged, archive, report))
             for number, (path, one) in enumerate(every.items(), 1):
                 report("comparing runs with their episodes", number, len(every))
-                verdicts[one.run] = verification.compared(archive, path, read[path], one, judge)
+                verdicts[one.run] = verification.compared(archive, path, read[path][0], one, judge)
     found, wrong, believed = sorted_out(found, verdicts)
     made = metrics.tables(found, of_models, beside.rows)
     if protocol is not None:
@@ -209,7 +209,7 @@ def results(
     if answers is not None:
         if len(made) > 1:
             names = ", ".join(one["name"] for one in made)
-            raise InterplayError(f"--answers takes runs of one table, and there are {names}\nName one with --protocol.")
+            raise InterplayError(f"--answers takes runs of one table, but there are {names}\nChoose one with --protocol.")
         with writing(answers, "name another file."):
             written = boards.write_answers(found, answers)
     at_start = [{"task": one.task, "milestones": list(one.at_start)} for one in found if one.at_start]

@@ -1,4 +1,4 @@
-"""`interplay judge`: commands around the judging page; each module holds one noun, and all are merged into one group."""
+"""`interplay judge`: commands about judging. Each module has the commands of one subject; all form one group."""
 
 from __future__ import annotations
 

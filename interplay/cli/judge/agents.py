@@ -1,4 +1,4 @@
-"""`interplay judge add-agent|add-episodes|list-agents|approve|decline|withdraw|restore`: the agents that judges are shown."""
+"""`interplay judge add-agent|add-episodes|list-agents|approve|decline|withdraw|restore`: agents that are shown to judges."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 app = typer.Typer(add_completion=False)
 
 
-SuiteOption = Annotated[list[Path] | None, typer.Option("--suite", help="Another task file (TOML), beside the built-in ones.")]
+SuiteOption = Annotated[list[Path] | None, typer.Option("--suite", help="Another task file (TOML), besides the built-in ones.")]
 
 
 @app.command("add-agent")
@@ -103,8 +103,8 @@ def add_episodes(
 ) -> None:
     """Let recorded episodes be judged, under one name of the leaderboard.
 
-    Only episodes on held-out seeds are added, and those of people only where they agreed. In a game of several seats every
-    seat counts that the chosen player held. Adding again adds what is new.
+    Only episodes on held-out seeds are added, and games of people only if the people agreed. In a game of several seats, each
+    seat that the chosen player held is added. Adding again adds only new episodes.
 
     Try:  interplay judge add-episodes --actor human --where 'score >= 200' --as experts
     """
@@ -121,8 +121,8 @@ def add_episodes(
         entered = add(archive.database, choice, datetime.now(UTC))
     lines = [line for one in entered.tasks for line in _lines(one)]
     total = sum(len(one.entered) for one in entered.tasks)
-    lines += ["", f"{entered.name} has {amount(total, 'episode')} more to be judged by."]
-    lines.append(f"Next:  interplay serve{place_options(data, database)}   (films what has no video, and shows it to judges)")
+    lines += ["", f"{entered.name} has {amount(total, 'episode')} more to be judged."]
+    lines.append(f"Next:  interplay serve{place_options(data, database)}   (makes missing videos and shows them to judges)")
     emit(asdict(entered), as_json=as_json, text="\n".join(lines))
 
 
@@ -173,7 +173,7 @@ def approve(
     database: DatabaseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Let an agent that waits, or was declined, into matchmaking.
+    """Approve an agent that waits or was declined: it will be shown to judges.
 
     Try:  interplay judge approve team-red-v2
     """
@@ -189,7 +189,7 @@ def decline(
     database: DatabaseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Refuse an agent that waits; what it brought is kept.
+    """Decline an agent that waits; its videos are kept.
 
     Try:  interplay judge decline team-red-v2 --reason "The videos show another task."
     """

@@ -38,7 +38,7 @@ def import_(
 
     if is_of_segments(document := load_json(file)):
         if banned or videos or suite:
-            raise typer.BadParameter("these are answers about segments: --banned, --videos and --suite are not for them")
+            raise typer.BadParameter("the file has answers about segments: leave out --banned, --videos and --suite")
         with closing(open_archive(data, database)) as archive:
             counts = import_segments(archive, document, name, str(file))
         dropped = "".join(f"\nDropped {number}: {reason}" for reason, number in counts["dropped"].items())
@@ -69,16 +69,16 @@ def export(
     database: DatabaseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Write answers, imported and given here, for others to use.
+    """Write the answers that were imported or given here, for others to use.
 
     Try:  interplay judge export answers.json --anonymise
     """
     from interplay.judge.published import ENDINGS, Selection, export_file, open_pseudonyms
 
     if out.suffix not in ENDINGS:
-        raise typer.BadParameter(f"OUT ends in .json, .parquet or .csv, got {str(out)!r}")
+        raise typer.BadParameter(f"OUT must end in .json, .parquet or .csv, got {str(out)!r}")
     if segments and out.suffix != ".json":
-        raise typer.BadParameter(f"answers about segments go to a .json, got {str(out)!r}; tables hold them without --segments")
+        raise typer.BadParameter(f"with --segments, OUT must end in .json, got {str(out)!r}; tables hold segments without it")
     with closing(open_archive(data, database, must_exist=True)) as archive:
         selection = Selection(
             name, known_task(archive, task), include_banned, open_pseudonyms(archive.root) if anonymise else None

@@ -1,4 +1,5 @@
-"""Figures of model judges as tables: how accurate a trained judge is, and how often a judge that looks agrees with people."""
+"""Figures of model judges as tables: how accurate trained judges are, and how often vision-language models agree with
+people."""
 
 from __future__ import annotations
 
@@ -12,10 +13,9 @@ if TYPE_CHECKING:
 
 
 def calibration_report(made: Sequence[TaskJudge], skipped: Mapping[str, str], seed: int, options: str) -> Any:
-    """Return figures of trained judges, their faults, and what to do next.
+    """Return figures of trained judges, their faults, and the next command.
 
-    `options` are those with which the next command finds the same judges.
-    """
+    `options` are the options with which that command finds the same judges."""
     from rich.console import Group
 
     rows = []
@@ -47,7 +47,7 @@ def calibration_report(made: Sequence[TaskJudge], skipped: Mapping[str, str], se
 
 
 def agreement_report(measured: Sequence[MeasuredJudge], skipped: Mapping[str, str]) -> Any:
-    """Return figures of judges that answer by looking."""
+    """Return figures of judges that answer by looking at videos (vision-language models)."""
     from rich.console import Group
 
     rows, remarks = [], []
@@ -74,8 +74,8 @@ def agreement_report(measured: Sequence[MeasuredJudge], skipped: Mapping[str, st
             )
         if found.num_certain:
             remarks.append(
-                f"{judge.task}: it gave {'no' if found.num_certain == found.num_answers else 'not always'} probabilities; "
-                "for the Brier score its answer counts as certain"
+                f"{judge.task}: {'all' if found.num_certain == found.num_answers else 'some'} of its answers have no "
+                "probability; for the Brier score they count as certain"
             )
     measures = ["#same (most common)", "#side the same", "#Brier (shares)", "#people agree", "#answers saved"]
     parts: list[Any] = [

@@ -1,4 +1,4 @@
-"""`interplay judge ban | unban | bans | judges`: judges whose answers count, and signs that they should not.
+"""`interplay judge ban | unban | bans | judges`: banned judges, and signs of careless judging.
 `interplay judge token`: tokens with which programs propose agents, judge or read over HTTP."""
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def ban(
     database: DatabaseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Stop counting a judge's answers, all of them. The ratings are computed again; nothing is deleted.
+    """Stop counting all answers of a judge. The ratings are computed again; nothing is deleted.
 
     Try:  interplay judge ban participant-7 --reason "the same words every time"
     """
@@ -59,7 +59,7 @@ def unban(
     database: DatabaseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Let the answers of a banned judge count again, all of them.
+    """Count all answers of a banned judge again.
 
     Try:  interplay judge unban participant-7
     """
@@ -71,12 +71,12 @@ def _change(
     reason: str | None,
 ) -> None:  # fmt: skip
     """Ban (with a reason) or unban all named judges, or nobody if a name is unknown.
-    Print the workers of a file who never came."""
+    Print how many workers of the file have given no answers here."""
     from interplay.judge.bans import Bans, read_banned
 
     if not judges and file is None:
         hint = f"Name judges, or a file with --file; all judges:  interplay judge judges{place_options(data, database)}"
-        raise typer.BadParameter(f"nobody is named\n{hint}")
+        raise typer.BadParameter(f"no judge is named\n{hint}")
     listed = [] if file is None else read_banned(file)
     with closing(open_archive(data, database, must_exist=True)) as archive:
         bans = Bans(archive.database)
@@ -185,7 +185,7 @@ token_app = typer.Typer(no_args_is_help=True, add_completion=False, help="Tokens
 
 @token_app.command("create")
 def create(
-    name: Annotated[str, typer.Argument(help="Name of its holder, such as a team.")],
+    name: Annotated[str, typer.Argument(help="Name of the token's holder, such as a team.")],
     scope: Annotated[
         str, typer.Option(help="agents: propose agents and upload their videos; judge: judge under this name; read: read only.")
     ],
@@ -193,7 +193,7 @@ def create(
     database: DatabaseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Make a token and show it, once.
+    """Make a token and show it; it cannot be shown again.
 
     Try:  interplay judge token create team-red --scope agents
     """
@@ -213,7 +213,7 @@ def create(
 
 @token_app.command("list")
 def list_tokens(data: DataOption = DEFAULT_DATA, database: DatabaseOption = None, as_json: JsonOption = False) -> None:
-    """List the tokens that were made, without showing any."""
+    """List all tokens by their names; the secret tokens themselves are not shown."""
     from interplay.judge.entrants.api_tokens import ApiTokens
 
     with closing(open_archive(data, database, must_exist=True)) as archive:
@@ -231,7 +231,7 @@ def revoke(
     database: DatabaseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Take a token back; agents it brought stay.
+    """Revoke a token; agents that were proposed with it stay.
 
     Try:  interplay judge token revoke team-red
     """

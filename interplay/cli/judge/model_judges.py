@@ -37,9 +37,9 @@ def calibrate(
     seed: SeedOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Train a preference model on people's answers and measure its accuracy and calibration, on seeds it has not seen.
+    """Train a preference model on people's answers and measure its accuracy and calibration on seeds that it has not seen.
 
-    A judge that answers by looking is not trained: what it has answered is compared with what people said.
+    A vision-language model is not trained: its answers so far are compared with people's answers.
 
     Try:  interplay judge calibrate --task atari/space_invaders
     """
@@ -156,7 +156,7 @@ def by_model(
         if vision is not None:
             measured = [one for one in _measured(archive, name) if one.task in counts]
     if not counts:
-        raise InterplayError("no task could be answered:\n" + "\n".join(skipped.values()))
+        raise InterplayError("the judge could not answer in any task:\n" + "\n".join(skipped.values()))
     document = {
         "judge": f"model:{name}",
         "seed": seed,
@@ -174,7 +174,7 @@ def _checked_options(vision: str | None, model: str | None, key_env: str | None,
         given = {"--model": model, "--key-env": key_env, "--limit": limit}
         for option in (option for option, value in given.items() if value is not None):
             raise typer.BadParameter(
-                f"{option} goes with --vision: a preference model needs no address and answers every pair at once, in a moment"
+                f"{option} needs --vision: a preference model has no address, and answers all pairs within seconds"
             )
         return None
     if model is None:
@@ -271,10 +271,10 @@ def _answered(
     lines = []
     for task, count in counts.items():
         others = undecided.get(task, 0)
-        passed = f"; {others:,} left out, which it cannot tell apart" if others else ""
+        passed = f"; {others:,} pairs left out, because it cannot tell their videos apart" if others else ""
         lines.append(f"{task}: {amount(count, 'new answer')} as model:{name}{passed}")
     lines += [f"Skipped: {reason.splitlines()[0]}" for reason in skipped.values()]
-    lines += ["They stand on the leaderboard's tab of model judges and count in no rating of people's."]
+    lines += ["They are on the leaderboard's tab of model judges. They never count in the ratings from people's answers."]
     if not any(one.agreement for one in measured):
         return "\n".join(lines)
     return Group(*lines, "", agreement_report(measured, {}))

@@ -35,7 +35,7 @@ def show(
     seed: SeedOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show a quiz as those who take it see it, boxes in random order; without a name, list the built-in quizzes.
+    """Show a quiz as participants see it, with boxes in random order; without a name, list the built-in quizzes.
 
     Try:  interplay judge quiz show minecraft --key
     """
@@ -63,7 +63,7 @@ def show(
 
 @app.command()
 def check(file: Annotated[Path, typer.Argument(help="A TOML file.")], as_json: JsonOption = False) -> None:
-    """Check a quiz of your own: its form, its pictures, and that ticking nothing or everything does not pass it.
+    """Check a quiz of your own: its form, its pictures, and that nobody passes by ticking no box or every box.
 
     Try:  interplay judge quiz check my_quiz.toml
     """
@@ -140,7 +140,7 @@ def score(
     answers: Annotated[Path, typer.Argument(help="JSON: {question: [ticked options]}, or a list of {worker, answers}.")],
     as_json: JsonOption = False,
 ) -> None:
-    """Score answers: the share of boxes in the right state, and whether it passes. Options by id or by their text.
+    """Print the share of right boxes of each person, and who passes. Answers name options by id or by text.
 
     Try:  interplay judge quiz score minecraft answers.json
     """

@@ -92,7 +92,7 @@ def simulate(
     policies = list(dict.fromkeys(DEFAULT_RULE if name == "default" else name for name in asked))
     methods = list(dict.fromkeys([name.value for name in method or ()] or METHODS[:2]))
     if out is not None and out.suffix not in (".svg", ".png", ".pdf"):
-        raise typer.BadParameter(f"cannot draw {out}: the name must end on .svg, .png or .pdf")
+        raise typer.BadParameter(f"cannot draw {out}: the name must end in .svg, .png or .pdf")
     if out is not None and not out.parent.is_dir():
         raise typer.BadParameter(f"cannot write {out}: there is no folder {out.parent}\nMake it, or name another with --out.")
     kept = SimulatedRuns(resume, settings, methods)

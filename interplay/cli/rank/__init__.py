@@ -25,7 +25,7 @@ _Unit = Literal["answers", "judges"]
 
 
 class NoAnswersError(InterplayError):
-    """The place where the command looked has nothing to rank."""
+    """The data folder or file has no answers to rank."""
 
 
 MethodName = StrEnum("MethodName", [(name, name) for name in METHODS])  # type: ignore[invalid-argument]
@@ -52,17 +52,17 @@ def rank(
     resample: Annotated[_Unit, typer.Option("--resample", help="Unit that is resampled.")] = "answers",
     level: Annotated[float, typer.Option("--level", help="Share of the resamples that an interval holds.")] = 0.95,
     normalised: Annotated[bool, typer.Option("--normalised", help="Add the mean z-score over the tasks.")] = False,
-    matrix: Annotated[bool, typer.Option("--matrix", help="Add the probability that each agent beats each other.")] = False,
+    matrix: Annotated[bool, typer.Option("--matrix", help="Add the probability that an agent beats each other agent.")] = False,
     agreement: Annotated[bool, typer.Option("--agreement", help="Add Krippendorff's alpha for each question.")] = False,
-    bias: Annotated[bool, typer.Option("--bias", help="Add how judges lean: side, draws, length of reasons.")] = False,
-    transitivity: Annotated[bool, typer.Option("--transitivity", help="Add cycles among majorities.")] = False,
+    bias: Annotated[bool, typer.Option("--bias", help="Add tendencies of judges: side, draws, length of reasons.")] = False,
+    transitivity: Annotated[bool, typer.Option("--transitivity", help="Add cycles such as A beats B beats C beats A.")] = False,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
     seed: SeedOption = None,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print the leaderboards as CSV on standard output.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Compute the leaderboard from answers: TrueSkill's mu and sigma, sorted by mu - 3 sigma, or another method's.
+    """Compute the leaderboard from answers: TrueSkill's mu and sigma, sorted by mu - 3 sigma, or ratings by another method.
 
     Try:  interplay rank --answers answers.csv --method bradley-terry --bootstrap 1000
     """
@@ -75,7 +75,7 @@ def rank(
     if not 0 < level < 1:
         raise typer.BadParameter(f"--level must be between 0 and 1, such as 0.95, got {level:g}")
     if partners is not None and (answers is not None or agreement or bias):
-        raise typer.BadParameter("--partners reads its answers from the database, and goes without --agreement and --bias")
+        raise typer.BadParameter("--partners reads answers from the database; leave out --answers, --agreement and --bias")
     if answers is None:
         comparisons = _from_database(data, database, partners)
     else:
@@ -98,8 +98,8 @@ def rank(
         comparisons = [comparison for comparison in comparisons if comparison.task == task]
     if normalised and len(known if task is None else {task}) < 2:
         raise InterplayError(
-            "--normalised is a mean over tasks, and there are answers about fewer than two\n"
-            "Leave it out: in one task mu says the same."
+            "--normalised is a mean over tasks, but there are answers about fewer than two tasks\n"
+            "Leave it out: in one task, mu gives the same order."
         )
     from interplay.rank.leaderboards import Resampling
 

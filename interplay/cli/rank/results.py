@@ -23,8 +23,8 @@ from interplay.wording import amount
 def leaderboards(
     result: Boards, task: str | None, method: str, draws: Resampling | None, *, normalised: bool
 ) -> dict[str, Any]:
-    """Return the result as JSON: the leaderboard of the task, or the overall one.
-    If there are several tasks, the overall one is followed by that of each."""
+    """Return the result as JSON: the leaderboard of `task`, or the overall leaderboard.
+    If there are several tasks, the leaderboard of each follows the overall one."""
     document: dict[str, Any] = {"task": task, **_leaderboard(result.overall), "method": method}
     notes = [*result.overall.notes]
     if task is None and len(result.tasks) > 1:
@@ -79,7 +79,7 @@ def agreement_by_question(judgements: list[Judgement], draws: Resampling | None)
 
 
 def bias(judgements: list[Judgement]) -> dict[str, Any]:
-    """Return the tendencies of judges: side, draws, length of reasons, and each judge."""
+    """Return the tendencies of all judges together (side, draws, length of reasons), and of each judge."""
     return {
         "side": dataclasses.asdict(side_bias(judgements)),
         "length": dataclasses.asdict(length_bias(judgements)),
@@ -156,7 +156,7 @@ def text(document: dict[str, Any], result: Boards, task: str | None) -> Any:
         what = f"{draws['num_resamples']:,} resamples of {draws['unit']} (seed {draws['seed']})"
         boards = [document, *document.get("tasks", {}).values()]
         empty = any("score_low" not in row for board in boards for row in board["leaderboard"])
-        why = f" None where one of the {draws['unit']}, or {draws['unit']} that all say the same, is all there is."
+        why = f" There is no interval from only one of the {draws['unit']}, or if all {draws['unit']} say the same."
         parts.append(f"Intervals hold {draws['level']:.0%} of {what}.{why if empty else ''}")
     parts += [f"Note: {note}." for note in document.get("notes", ())]
     return Group(*parts)
@@ -282,5 +282,5 @@ def _share(share: dict[str, Any]) -> str:
 
 
 def _chance(p: float) -> str:
-    """Return whole per cent; 0 and 100 appear only for exact values."""
+    """Return a probability in whole per cent; 0 and 100 appear only for exact values."""
     return "<1" if 0 < p < 0.005 else ">99" if 0.995 < p < 1 else f"{100 * p:.0f}"

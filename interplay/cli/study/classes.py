@@ -28,8 +28,8 @@ SuiteOption = Annotated[list[Path] | None, typer.Option("--suite", help="A file 
 def open_class(
     title: Annotated[str, typer.Argument(help="Name of the class, as pupils see it.")],
     task: Annotated[list[str] | None, typer.Option(help="Task of the class; may be repeated. Default: atari/breakout.")] = None,
-    hours: Annotated[float, typer.Option(help="How long the code works.")] = 3,
-    keep_days: Annotated[int, typer.Option(help="How many days after its end the nicknames are erased.")] = 30,
+    hours: Annotated[float, typer.Option(help="Number of hours for which the code works.")] = 3,
+    keep_days: Annotated[int, typer.Option(help="Number of days after the class until its nicknames are erased.")] = 30,
     ask_release: Annotated[
         bool,
         typer.Option(
@@ -169,7 +169,7 @@ def close(
 def forget(
     code: CodeArgument, data: DataOption = DEFAULT_DATA, database: DatabaseOption = None, as_json: JsonOption = False
 ) -> None:
-    """Erase the nicknames of a class that has ended, now. Its games stay, under numbers.
+    """Erase now the nicknames of a class that has ended. Its games stay, with numbers instead of names.
 
     Try:  interplay study class forget RT3-9CH
     """

@@ -47,7 +47,7 @@ def hit(
 ) -> None:
     """Put a study on Mechanical Turk. Shows what would be sent and what it costs; sends nothing without --send.
 
-    Title, minutes and reward are the study's. The ledger keeps every step: two runs, even at the same time, make one HIT.
+    Title, minutes and reward are the study's. The ledger stores every step, so that two runs never make a HIT twice.
 
     Try:  interplay study hit basalt --address https://lab.example --send
     """
@@ -167,7 +167,7 @@ def _text(document: dict[str, Any], study: Study, again: str, next_one: str) -> 
 
 
 def _cell(key: str, value: Any) -> str:
-    """Return a field of a request as text; of the two long documents only the length."""
+    """Return a field of a request as text; for the two long documents, return only the length."""
     if key in ("Test", "AnswerKey"):
         return f"XML, {len(value.encode()):,} bytes; --json shows it"
     if isinstance(value, list):
@@ -190,5 +190,5 @@ def _cost_lines(document: dict[str, Any], study: Study) -> list[str]:
         f"wage       {dollars['hourly_cents']} USD an hour at {study.minutes:g} min" + (f" (target {target})" if target else "")
     )
     if cost["hourly_target_cents"] is not None and cost["hourly_cents"] < cost["hourly_target_cents"]:
-        lines.append("           that is under the target; `interplay study pay` tops people up")
+        lines.append("           that is under the target; `interplay study pay` pays the difference")
     return lines

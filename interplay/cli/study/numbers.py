@@ -1,4 +1,4 @@
-"""`interplay study pause | resume | funnel | money | feedback`: the same as the operator's pages of studies."""
+"""`interplay study pause | resume | funnel | money | feedback`: what the operator's pages of studies also do."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def pause(
     archive, hint = opened_place(data, database)
     Pauses(archive.database).pause(study, note=note, hint=hint)
     place = place_options(data, database)
-    text = f"{study} is paused. Pause it on your recruiting platform, too. Go on:  interplay study resume {study}{place}"
+    text = f"{study} is paused. Pause it on your recruiting platform, too. To continue:  interplay study resume {study}{place}"
     emit({"study": study, "paused": True, "note": note}, as_json=as_json, text=text)
 
 
@@ -51,7 +51,7 @@ def resume(
 def funnel(
     study: IdArgument, data: DataOption = DEFAULT_DATA, database: DatabaseOption = None, as_json: JsonOption = False
 ) -> None:
-    """Show how far people get in a study, how visits ended, and what they reach of each requirement.
+    """Show how far people get in a study, how visits ended, and how much of each requirement people reach.
 
     Try:  interplay study funnel crowdplay
     """
@@ -91,7 +91,7 @@ def money(
     database: DatabaseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what is planned, claimed and settled, by study and channel, and what raffles drew.
+    """Show planned, claimed, settled and refused payments by study and channel; with --json also raffles and winners.
 
     Try:  interplay study money
     """

@@ -1,4 +1,4 @@
-"""`interplay study pay`: show what measured times mean for pay, and pay; without --send it is a dry run."""
+"""`interplay study pay`: show what people are owed for their measured time, and pay; without --send it is a dry run."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def pay(
 ) -> None:
     """Show what people's time was worth, and what is still to be paid. Pays nothing without --send.
 
-    Finished visits (`done`) are paid, each on the terms of the version that the person agreed to. The ledger keeps every step:
-    two runs, even at the same time, pay once.
+    Finished visits (`done`) are paid by the terms of the study's version that the person agreed to. The ledger stores every
+    step, so nobody is paid twice, even by two runs at the same time.
 
     Try:  interplay study pay basalt --channel prolific --send
     """
@@ -90,7 +90,7 @@ def pay(
 
 
 def _estimates(visits: Sequence[Visit], channel: str) -> list[dict[str, Any]]:
-    """Return estimates from measured times, one for all visits with the same promise; without an hourly target, none."""
+    """Return pay estimates from measured times, one for all visits with the same promised pay and hourly target."""
     from interplay.study.money.estimates import Finished, estimate, find_fee
 
     alike: dict[tuple[int, int, str], list[Visit]] = {}
@@ -148,7 +148,7 @@ def _text(document: dict[str, Any], again: str) -> Any:
 
     parts: list[Any] = []
     for one in document["estimates"]:
-        said = f"what measured times say at {one['reward_cents'] / 100:.2f} {one['currency']}"
+        said = f"measured times at a reward of {one['reward_cents'] / 100:.2f} {one['currency']}"
         parts += [table([said, ""], one["rows"]), ""]
     rows = [
         (one["kind"], one["worker"], one["assignment"], f"{one['amount_cents'] / 100:.2f} {one['currency']}", one["state"],

@@ -28,9 +28,9 @@ def simulate(
     seeds: Annotated[int, typer.Option(min=1, max=10_000, help="How many studies to simulate.")] = 20,
     as_json: JsonOption = False,
 ) -> None:
-    """Simulate how a study of play spreads people over its variants, beside drawing variants at random.
+    """Simulate how a study of play spreads people over its variants; compare this with variants drawn at random.
 
-    Variants differ in how long they take and how many people meet their requirements; nobody knows beforehand how much.
+    Variants differ in their length and in how many people meet the requirements. The rule does not know this beforehand.
 
     Try:  interplay study simulate crowdplay --arrivals 1000 --dropout 0.3
     """
@@ -40,7 +40,7 @@ def simulate(
 
     study = find_study(name)
     if study.play is None:
-        raise StudyError(f'{name} is a study of comparisons; it assigns nothing\nRemedy: name a study with kind = "play".')
+        raise StudyError(f'{name} is a study of comparisons, so it has no variants\nRemedy: name a study with kind = "play".')
     outcomes: list[Outcome] = []
     with progress() as bar:
         running = bar.add_task("Simulating", total=2 * seeds)
@@ -100,7 +100,7 @@ def answers(
     database: DatabaseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """List what people answered about their partners, one row a question, in the order of the answers.
+    """List people's answers about their partners, one row for each question, in the order of the answers.
 
     A form that was skipped has rows without a value.
 
@@ -136,7 +136,7 @@ def raffle(
 ) -> None:
     """Draw the winners of a study's raffle, once, among everybody whose visit is done. Later calls show the same draw.
 
-    Anybody can draw again: the number of an entry is the SHA-256 of "SEED:ENTRY", and the smallest numbers win. In a study
+    Anybody can repeat the draw: the number of an entry is the SHA-256 of "SEED:ENTRY", and the smallest numbers win. In a study
     whose link goes out by e-mail, the entries are the addresses that people left; they are kept apart from the games.
 
     Try:  interplay study raffle my_study --seed 2026

@@ -65,9 +65,9 @@ def check(
     ethics: EthicsOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Check a study file for all that `study open` would refuse: texts, quiz, channels, pay, rules, tasks, agents, examples.
+    """Check a study file for everything that `study open` would refuse: texts, quiz, pay, rules, tasks, agents, examples.
 
-    Agents, examples and games are looked for in the data folder. Before there is one, segments are not drawn.
+    Agents, examples and games are looked for in the data folder. If there is no data folder yet, segments are not checked.
 
     Try:  interplay study check my_study.toml
     """
@@ -160,7 +160,7 @@ def open_study(
 def close(
     study: IdArgument, data: DataOption = DEFAULT_DATA, database: DatabaseOption = None, as_json: JsonOption = False
 ) -> None:
-    """Close the study to new participants; current participants finish early.
+    """Close the study to new participants; current participants finish what they have begun, and then end early.
 
     Try:  interplay study close atari
     """
@@ -333,7 +333,7 @@ def _checked(name: str, suite: list[Path] | None, contact: str | None, ethics: s
             _check_statistics(f"variants[{place}] of {name}", names, tasks[variant.task])
             if variant.agents and len(tasks[variant.task].seats) == 1:
                 raise StudyError(
-                    f"variants[{place}] of {name}: {variant.task} has one seat, and none for {variant.agents[0]!r}\n"
+                    f"variants[{place}] of {name}: {variant.task} has only one seat, and no seat for {variant.agents[0]!r}\n"
                     "Remedy: leave partner and fallback out."
                 )
     if study.contact in ("", _NOBODY):
@@ -347,7 +347,7 @@ def _checked(name: str, suite: list[Path] | None, contact: str | None, ethics: s
 
 
 def _segments(archive: Archive, study: Study, suite: list[Path] | None) -> list[NewSegment]:
-    """Return the segments that a study would compare; errors as `SegmentStudies.draw`."""
+    """Return the segments that a study would compare; raises the errors of `SegmentStudies.draw`."""
     from interplay.judge import Rules
     from interplay.judge.segments.studies import SegmentStudies
     from interplay.tasks import index
@@ -361,7 +361,7 @@ def _judges_lines(study: Study, number: int | None) -> list[str]:
 
     if number is None:
         return []
-    lines = [f"judges     {number} at once: a pair of games is before one person at a time"]
+    lines = [f"judges     {number} at the same time: each pair of games is shown to one person at a time"]
     places = settings_of(study).num_assignments if "mturk" in study.channels else 1
     if number < places:
         come = f"the HIT has {places} assignments, and the others are turned away" if number else "nobody can judge yet"
@@ -407,7 +407,7 @@ def _check_statistics(where: str, names: Iterable[str], task: Task) -> None:
     for one in names:
         if one in shares:
             parts = " and ".join(shares[one])
-            raise StudyError(f"{where}: {one} is a share, which does not add up over games\nRemedy: name {parts} instead.")
+            raise StudyError(f"{where}: {one} is a share, which cannot be added up over games\nRemedy: name {parts} instead.")
         if one not in known:
             hint = f"It stands in {where}; {task.id} does not measure it."
             raise StudyError(str(unknown_name("statistic", one, known, hint=hint)))
@@ -498,7 +498,7 @@ def _summary(study: Study) -> list[str]:
         target = "" if wage.hourly_target_cents is None else f" (target {wage.hourly_target_cents / 100:.2f})"
         lines.append(f"pay        {wage.reward_cents / 100:.2f} {wage.currency}, {hourly:.2f} an hour at that pace{target}")
         if wage.hourly_target_cents is not None and wage.hourly_cents(study.minutes) < wage.hourly_target_cents:
-            lines.append("           that is under the target; `interplay study pay` tops people up")
+            lines.append("           that is under the target; `interplay study pay` pays the difference")
     consent = study.consent
     text = "none" if consent is None else "a box to tick" if consent.is_required else "shown, no box"
     return [*lines, f"consent    {text}"]

@@ -1,7 +1,7 @@
 """The common base of MineRL and MineStudio: picture, actions, endings, and failures of the real Minecraft.
 
 The game is a program that the user installed and that this project does not contain. Therefore these environments are not
-deterministic, keep their frames as video, have no snapshots, and expect that the game can stop at any moment.
+deterministic, keep their frames as video, and have no snapshots. The game can stop at any moment.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class MinecraftEnv(PlayableEnv):
 
     @abstractmethod
     def _open(self) -> Any:
-        """Return the game's own environment, which has a `close` method (EnvError that says what is missing)."""
+        """Return the game's own environment, which has a `close` method (EnvError, which says what is missing)."""
 
     @abstractmethod
     def _begin(self, seed: int) -> Answer:
@@ -84,8 +84,8 @@ class MinecraftEnv(PlayableEnv):
         return self._observation(), answer.info
 
     def step(self, action: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, float], bool, bool, dict[str, Any]]:
-        """Play a twentieth of a second.
-        Raises EnvError for an invalid action, which is not sent to the game, after the end, or if the game fails."""
+        """Play a twentieth of a second. Raises EnvError after the end, if the game fails, or for an invalid action, which is
+        not sent to the game."""
         if self._over:
             raise EnvError(f"task {self.task.id}: the episode has ended; call reset before the next step")
         require_actions(self.task, action, (self._seat,))
@@ -113,7 +113,7 @@ class MinecraftEnv(PlayableEnv):
             what = str(error) if isinstance(error, EnvError) else f"{type(error).__name__}: {error}"
             raise EnvError(
                 f"task {self.task.id}: Minecraft failed {when}: {what}\n"
-                "The episode has ended there. The next reset starts the game anew; what the game printed says more."
+                "This ended the episode. The next reset starts the game again. See what the game printed."
             ) from error
         self._picture = picture
         return answer
@@ -149,7 +149,7 @@ class MinecraftEnv(PlayableEnv):
 
 
 def need(task: Task, *modules: str, install: str) -> list[Any]:
-    """Import the modules of a game (EnvError that says how to install it and what to use instead)."""
+    """Import the modules of a game (EnvError, which says how to install the game and what to use instead)."""
     try:
         return [importlib.import_module(module) for module in modules]
     except Exception as error:  # their old dependencies fail in many ways beside ImportError

@@ -1,9 +1,9 @@
 """MineRL 1.0's environments as tasks: `env.id = "minerl:MineRLBasaltFindCave-v0"`.
 
-Written after the source of MineRL one commit past 1.0.2 (github.com/minerllabs/minerl, dev branch at 8268ee9:
-`env/_multiagent.py`, `env/_singleagent.py`, `herobraine/env_specs/basalt_specs.py`, `obtain_specs.py`) and tested with a
-stand-in that behaves as that source says; it was never run with Minecraft itself. MineRL needs NumPy below 1.24 and Interplay
-NumPy 2.0 or newer, so pip refuses to install both into one Python unless told to ignore one of the two.
+This module follows the source of MineRL one commit after 1.0.2 (github.com/minerllabs/minerl, dev branch at 8268ee9:
+`env/_multiagent.py`, `env/_singleagent.py`, `herobraine/env_specs/basalt_specs.py`, `obtain_specs.py`) and was tested with a
+stand-in that behaves as this source says, never with Minecraft itself. MineRL needs NumPy below 1.24 and Interplay NumPy 2.0 or
+newer, so pip refuses to install both into one Python, unless it is told to ignore one requirement.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ It downloads and builds Minecraft 1.16.5 (https://minerl.readthedocs.io/en/lates
 class MinerlEnv(MinecraftEnv):
     """An environment of the MineRL 1.0 that the user installed.
 
-    Picture and actions are exactly those of MineRL. MineRL says only that an episode is done, not why. Here "done" means
-    terminated (ESC, death, the diamond shovel), and truncated if MineRL's time limit is reached without ESC. In the BASALT
-    environments, ESC ends the episode even while a screen is open, unlike in the embedded block world. `info` has MineRL's
-    entries and, if the inventory is observed, `inventory`: item -> number.
+    Picture and actions are exactly those of MineRL. MineRL says only that an episode is done, not why. Here, an episode that is
+    done counts as truncated if MineRL's time limit is reached without ESC, and else as terminated (ESC, death, the diamond
+    shovel). In the BASALT environments, ESC ends the episode even while a screen is open, unlike in the embedded block world.
+    `info` has MineRL's entries and, if the inventory is observed, `inventory`: item -> number.
 
     The task has no options: the id decides land and first items.
     """
@@ -91,8 +91,8 @@ class MinerlEnv(MinecraftEnv):
 
 
 def _layers(game: Any) -> Iterator[Any]:
-    """Yield an environment and those that it wraps, outermost first.
-    It reads `vars`, since gym's wrappers pass attributes on."""
+    """Yield an environment and the environments that it wraps, outermost first. It reads `vars`, because gym's wrappers forward
+    attributes."""
     while game is not None:
         yield game
         game = vars(game).get("env")

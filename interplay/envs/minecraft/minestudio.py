@@ -1,9 +1,9 @@
 """MineStudio's simulator as a task: `env.id = "minestudio:MinecraftSim"`.
 
-Written after the source of MineStudio 1.1.5 (github.com/CraftJarvis/MineStudio at f6a1c23: `simulator/entry.py`,
-`simulator/callbacks/commands.py` and the MineRL that it contains, `simulator/minerl/`) and tested with a stand-in that behaves
-as that source says; it was never run with Minecraft itself. MineStudio needs exactly av 13.1.0 and opencv 4.8.0.74 and
-Interplay av 14 or newer, so pip refuses to install both into one Python unless told to ignore one of the two.
+This module follows the source of MineStudio 1.1.5 (github.com/CraftJarvis/MineStudio at f6a1c23: `simulator/entry.py`,
+`simulator/callbacks/commands.py` and the MineRL that it contains, `simulator/minerl/`) and was tested with a stand-in that
+behaves as this source says, never with Minecraft itself. MineStudio needs exactly av 13.1.0 and opencv 4.8.0.74, and Interplay
+av 14 or newer, so pip refuses to install both into one Python, unless it is told to ignore one requirement.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ Its first start downloads Minecraft (https://craftjarvis.github.io/MineStudio/ov
 class MinestudioEnv(MinecraftEnv):
     """A survival world of the MineStudio that the user installed, 640x360 as the game draws it.
 
-    Actions are its `env` actions. Its game knows neither `drop` nor `swapHands`: both are accepted and do nothing. The game has
-    no ESC either. Here ESC presses `inventory` while a screen is open, which closes the screen, and otherwise ends the episode.
-    An episode also ends when the player has no health left or the simulator says done. `info` has the simulator's entries,
-    without pictures: `health`, `food_level`, `is_gui_open`, `player_pos`, `inventory` and more.
+    Actions are MineStudio's `env` actions. Its game knows neither `drop` nor `swapHands`: both are accepted and do nothing. The
+    game has no ESC either. Here ESC presses `inventory` while a screen is open, which closes the screen, and otherwise ends the
+    episode. An episode also ends when the player has no health left, or the simulator says that it is done. `info` has the
+    simulator's entries, without pictures: `health`, `food_level`, `is_gui_open`, `player_pos`, `inventory` and more.
 
     Raises:
         NotFoundError: If the name or an option does not exist.
@@ -70,7 +70,7 @@ class MinestudioEnv(MinecraftEnv):
             # terminal, SystemExit where the answer is no.
             raise EnvError(
                 f"task {self.task.id}: MineStudio's simulator cannot be built: {type(error).__name__}: {error}\n"
-                "If its engine (Minecraft) is not there yet, fetch it with:  python -m minestudio.simulator.entry -y"
+                "If its engine (Minecraft) is not installed yet, fetch it with:  python -m minestudio.simulator.entry -y"
             ) from error
 
     def _begin(self, seed: int) -> Answer:

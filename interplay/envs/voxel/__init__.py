@@ -1,7 +1,7 @@
 """The embedded block world as an environment.
 
-`env` plays a task in the block world, `actions` reads MineRL's actions, `checks` are the outcome checks, and `rewards` gives
-the worth of items.
+`env` plays a task in the block world, `actions` reads MineRL's actions, `checks` contains the outcome checks, and `rewards` the
+rewards for items.
 """
 
 from interplay.envs.voxel.actions import CAMERA, KEYS

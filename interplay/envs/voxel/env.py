@@ -55,28 +55,28 @@ OPTIONS: dict[str, Any] = {
 }
 """Task options and their defaults: kind of land; picture size (width, height); time of day; game rules; difficulty; first items
 as names or [name, count]; commands that build the scene; whether ESC ends the episode; one of `rewards.REWARDS`; the outcome
-check whose answers the last info has (one of `checks.names()` or `module:function`); whether the inventory is observed; how far
-the dark is raised (0: as in pictures before this option, MineRL has 2); whether the info has the origin, which is the cell of
-the first player's feet after the commands and 20 ticks in which nobody acts; and where the first player begins: one of
-`starts.STARTS`, or at the land's spawn."""
+check whose answers the last info has (one of `checks.names()` or `module:function`); whether the inventory is observed; how
+much dark places are brightened (0: not at all; MineRL has 2); whether the info has the origin, which is the cell of the first
+player's feet after the commands and 20 ticks in which nobody acts; and where the first player begins: one of `starts.STARTS`,
+or at the land's spawn."""
 
 _EARLIER = {"automatic": "check"}
-"""Earlier names of options: recordings and the built-in suite contain them in tasks, and so in content hashes."""
+"""Earlier name of an option -> present name. Recorded and built-in tasks, and so their hashes, contain earlier names."""
 
 MOST_ITEMS = 2304
 """Largest observed number of one item, as in MineRL: 36 stacks of 64."""
 _ITEMS = tuple(sorted(ITEMS_BY_NAME))
 
 _TURNED_DEGREES = 0.01
-"""A smaller turn is rounding."""
+"""A turn smaller than this is a rounding error."""
 
 PEOPLE_WIDTH = 640
-"""Pixels; in pictures of at least this width, people get bars and screens twice as large as agents."""
+"""Width in pixels: in pictures at least this wide, people get bars and screens twice as large as agents."""
 
 
 @contextmanager
 def _refusals_of_the_world(where: str = "") -> Iterator[None]:
-    """Raise errors of the world as errors of the platform; `where` begins the text of all but unknown names."""
+    """Raise the world's errors as `NotFoundError` or `EnvError`; the text of an `EnvError` begins with `where`."""
     try:
         yield
     except UnknownNameError as error:
@@ -90,7 +90,7 @@ class VoxelEnv(PlayableEnv):
 
     With several seats, facts about a player have the name `<seat>.<name>` in the info. All players have the first items of the
     task; its commands act for the first player. Players who died or said "done" no longer act, and `info["seats_done"]` lists
-    them; the episode ends when this is true of all. `view()` shows the players' pictures side by side.
+    them; the episode ends when it lists all. `view()` shows the players' pictures side by side.
 
     Raises:
         NotFoundError: If an option, item, kind of land or outcome check does not exist.
@@ -170,7 +170,7 @@ class VoxelEnv(PlayableEnv):
 
     @property
     def world(self) -> World:
-        """The present world, for rules that judge and tools of people; agents see pixels (EnvError before a reset)."""
+        """The present world, for outcome checks and people's tools; agents see only pixels (EnvError before a reset)."""
         if self._world is None:
             raise EnvError(f"task {self.task.id} has no world yet; call reset first")
         return self._world
@@ -248,12 +248,12 @@ class VoxelEnv(PlayableEnv):
         return self.world.players[self.task.seats.index(seat)]
 
     def _counts(self, me: Player) -> dict[str, np.ndarray]:
-        """Return item -> number that a player has, int32, shape (), 0 for all others; like MineRL's `inventory`."""
+        """Return item -> number that a player has, int32, shape (); it contains all items, as MineRL's `inventory` does."""
         has = blockworld.contents(me.slots)
         return {name: np.array(min(has.get(name, 0), MOST_ITEMS), np.int32) for name in _ITEMS}
 
     def _info(self) -> dict[str, Any]:
-        """Return facts about the players; not for agents."""
+        """Return facts about the players; agents do not get them."""
         info: dict[str, Any] = {}
         for index, seat in enumerate(self.task.seats):
             known = self._known_of(index)
@@ -289,11 +289,11 @@ class VoxelEnv(PlayableEnv):
         return {} if self._outcome_check is None else {**self._outcome_check(self.world)}
 
     def box(self, low: tuple[int, int, int], high: tuple[int, int, int], *, cells: bool = False) -> dict[str, Any]:
-        """Return blocks and mobs in a box that includes both corners, in the form of `blockworld.box`; for rules that judge."""
+        """Return blocks and mobs in a box that includes both corners, in the form of `blockworld.box`; for outcome checks."""
         return blockworld.box(self.world, low, high, cells=cells)
 
     def view(self) -> Frame:
-        """Return the players' pictures side by side, uint8, shape (H, W, 3); each is drawn once in each step."""
+        """Return the players' pictures side by side, uint8, shape (H, W, 3); each picture is drawn once in each step."""
         seats = self.task.seats
         if self._is_single:
             return self.view_of(seats[0])
@@ -329,9 +329,9 @@ class VoxelEnv(PlayableEnv):
         return static_tables().data
 
     def draw_for(self, view: Mapping[str, Any] | None, height: int | None = None) -> None:
-        """Do as `PlayableEnv.draw_for`; bars and screens keep their share of the picture at any size."""
+        """Choose how pictures are drawn (`PlayableEnv.draw_for`); bars and screens always have the same share of a picture."""
         if view is not None and (set(view) != {"gui_scale"} or not is_whole(view["gui_scale"]) or view["gui_scale"] < 1):
-            raise EnvError(f'a view of the block world is {{"gui_scale": 1 or more}}, got {dict(view)!r}')
+            raise EnvError(f'a view of the block world must be {{"gui_scale": 1 or more}}, got {dict(view)!r}')
         if height is not None and (height not in self.heights or view is None):
             raise EnvError(f"task {self.task.id} draws people's pictures {self.heights} rows high, got {height}")
         if (view, height) != (self.drawn_for, self.drawn_height):
@@ -349,19 +349,19 @@ class VoxelEnv(PlayableEnv):
         return None if self.drawn_for is None else Fraction(self.drawn_for["gui_scale"] * self._size[1], self._full_size[1])
 
     def look_of(self, seat: str) -> tuple[float, float] | None:
-        """Return as `PlayableEnv.look_of`; None while a screen is open, because the camera then moves its cursor."""
+        """Return the direction of view (`PlayableEnv.look_of`); None while a screen is open, as the camera moves its cursor."""
         me = self._player(seat)
         return (me.pitch, me.yaw) if self.world.screens[self.task.seats.index(seat)] is None else None
 
     def was_turned(self, seat: str) -> bool:
-        """Return as `PlayableEnv.was_turned`: the view was turned by a command, by a bed, or because the player is dead."""
+        """Return whether the world turned the view: by a command, by a bed, or because the player is dead."""
         return seat in self._turned
 
     def action_of_person(
         self, action: Mapping[str, Any], seat: str, gui_size: tuple[int, int] | None = None
     ) -> Mapping[str, Any]:
-        """Return an action that keeps the cursor of a screen within the picture that the person sees.
-        It counts in GUI pixels as every action, so that the cursor is on the same slot in agents' pictures of any size."""
+        """Return an action that keeps the cursor of a screen within the picture that the person sees. As in every action, turns
+        are in GUI pixels, so the cursor is on the same slot in agents' pictures of any size."""
         screen = self.world.screens[self.task.seats.index(seat)]
         if (self.drawn_for is None and gui_size is None) or screen is None or not np.any(action[CAMERA]):
             return action
@@ -398,7 +398,7 @@ class VoxelEnv(PlayableEnv):
             end = 4 + int.from_bytes(snapshot[:4], "little")
             head = json.loads(snapshot[4:end])
             if head["task"] != self.task.id:
-                raise EnvError(f"the snapshot is of {head['task']!r}, and this is {self.task.id}")
+                raise EnvError(f"the snapshot is of task {head['task']}, and this environment plays {self.task.id}")
             world = World.restore(snapshot[end:])
             if len(world.players) != len(self.task.seats):
                 raise EnvError(f"the snapshot has {len(world.players)} players, and {self.task.id} has {len(self.task.seats)}")
@@ -439,6 +439,6 @@ def _feet_cell(world: World) -> list[int]:
 
 
 def _is_elsewhere(me: Player, pitch: float, yaw: float) -> bool:
-    """Return whether a player looks in another direction than their camera turned to."""
+    """Return whether a player looks in another direction than (pitch, yaw), to which the camera was turned."""
     off = (me.yaw - yaw + 180.0) % 360.0 - 180.0
     return abs(off) > _TURNED_DEGREES or abs(me.pitch - min(90.0, max(-90.0, pitch))) > _TURNED_DEGREES

@@ -1,6 +1,6 @@
-"""Changes of the land, and groups of cells, from which outcome checks are made.
+"""Find changed cells of the land, and groups of cells, for outcome checks.
 
-The present world is compared with the land as it was generated, so nothing has to be kept during play.
+The present world is compared with the land as it was generated, so nothing has to be stored during play.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def changed_cells(world: World) -> np.ndarray:
 
 
 def cell_of(x: float, y: float, z: float) -> Position:
-    """Return the cell of a player's feet; on a slab or a path it is the one above."""
+    """Return the cell of a player's feet; on a slab or a path, the cell above it."""
     return math.floor(x), math.floor(y + 0.5), math.floor(z)
 
 

@@ -1,4 +1,4 @@
-"""Rewards of the block world: the first of each item has a worth."""
+"""Rewards of the block world: a player gets a reward for having an item for the first time."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from interplay.envs.voxel.checks.obtain_diamond_shovel import MILESTONES, milest
 
 
 class FirstItems(NamedTuple):
-    """Rewards for items that the player has for the first time in an episode, by name; the last item ends the episode."""
+    """Item -> reward when the player has it for the first time in an episode; the item `last` ends the episode."""
 
     worth: Mapping[str, float]
     name_of: Callable[[str], str]
     last: str
 
     def earn(self, slots: Iterable[Stack | None], earned: set[str]) -> float:
-        """Add the items in these slots to `earned`, and return the worth of those that are new there."""
+        """Add the items in these slots to `earned`, and return the sum of the rewards for the items that are new there."""
         reward = 0.0
         for stack in slots:
             if stack is None:

@@ -1,4 +1,4 @@
-"""Start places of players in the block world other than the land's own spawn: option `start` of a task.
+"""Start places of players other than the land's own spawn: option `start` of a task of the block world.
 
 The place is drawn from the world's seed, so that the same seed always begins in the same place, and a task can promise that its
 goal is in sight.
@@ -20,7 +20,7 @@ from interplay.envs.voxel.land import blocks_named
 from interplay.envs.voxel.village import houses_of, within
 
 LOG = blocks_named(lambda name: name.endswith("_log") and not name.startswith("stripped_"))
-"""bool per state: whether the block is a log of a tree."""
+"""bool for each block state: whether the block is a log of a tree."""
 TREE_FAR = (4, 9)
 """Smallest and largest distance between a trunk and the player's start, in blocks."""
 VILLAGE_FAR = (14, 30)
@@ -119,9 +119,9 @@ def _is_free(world: World, x: int, z: int) -> bool:
 def _is_level(
     world: World, start: tuple[int, int], goal: tuple[int, int], *, until: tuple[int, int, int, int] | None = None
 ) -> bool:
-    """Return whether a player can walk straight from one column towards another over level ground.
-    Level: no step higher than a block, no water, and no obstacle before the last two blocks, or before a rectangle (x0, z0, x1,
-    z1)."""
+    """Return whether a player can walk straight from one column towards another over level ground. Level ground has no step
+    higher than a block, no water, and no obstacle. The last two blocks of the way, or the way from two blocks before the
+    rectangle `until` (x0, z0, x1, z1), are not checked."""
     num = 2 * max(abs(goal[0] - start[0]), abs(goal[1] - start[1]))
     before = _feet(world, *start)
     for share in np.linspace(0, 1, num + 1)[1:]:
@@ -146,7 +146,7 @@ def _sees(
     *,
     within: tuple[int, int, int, int, int, int] | None = None,
 ) -> bool:
-    """Return whether the first block seen from a column's eye height towards a point is the one at it, or one within a box."""
+    """Return whether the first block on the line from a column's eye height to a point is at that point, or in a box."""
     x, z = start
     eye = x + 0.5, _feet(world, x, z) + EYE_HEIGHT, z + 0.5
     way = goal[0] - eye[0], goal[1] - eye[1], goal[2] - eye[2]

@@ -33,7 +33,7 @@ def within(house: House, x: float, z: float, margin: int = 0) -> bool:
 def harmed_village(world: World) -> bool:
     """Return whether the player harmed a village: its blocks or plants, a villager, or its penned animals.
 
-    Doors may stand open, and fields grow and dry by themselves: of these, only blocks that the player broke count.
+    Open doors do not count, and fields grow and dry by themselves: doors and fields count only if the player broke them.
     """
     counts = world.player.counts
     if counts.get("hit", {}).get("villager") or counts.get("hit", {}).get("iron_golem"):
@@ -75,7 +75,7 @@ def _holds(box: tuple[int, int, int, int, int, int], x: int, y: int, z: int) -> 
 
 
 def _fewer_penned(world: World) -> bool:
-    """Return whether a village pen has lost animals and its fence or gate was changed, or an animal was hit.
+    """Return whether a village pen has lost animals, and the player changed its fence or gate or hit an animal.
 
     Some animals die without the player, so a loss alone says nothing.
     """

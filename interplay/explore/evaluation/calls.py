@@ -33,21 +33,21 @@ from interplay.explore.evaluation.replies import MOST_CHARS, MOST_KEPT, MOST_OBJ
 from interplay.explore.evaluation.runs import RunError, RunFile
 
 given_keys: set[str] = set()
-"""Keys that users gave for models in this process; they are removed from all output."""
+"""API keys that users gave for models in this process; they are removed from all output."""
 listeners: list[Callable[[ModelOutput | None], None]] = []
 """Functions for progress bars: called with each answer of a model, and with None when a run is done."""
 gates: list[Callable[[], None]] = []
 """Functions called before each call of a model; the run stops if a function raises an error."""
 _SECRET = ("KEY", "TOKEN", "SECRET", "PASSWORD")
-"""Ends of the names of environment variables whose values are secrets."""
+"""Endings of the names of environment variables whose values are secret."""
 _FIXED = ("role", "source", "stop_reason", "type")
 """Fields of an answer whose values are chosen by Inspect, not by the server."""
 _FREE = ("arguments", "data", "internal", "metadata")
-"""Fields of an answer that hold field names chosen by the server."""
+"""Fields of an answer whose values have field names chosen by the server."""
 
 
 class CallError(InterplayError):
-    """Raised when a model call gets no answer; the error text holds no key."""
+    """Raised when a model call gets no answer; the error text contains no API key."""
 
 
 class Calls:
@@ -62,7 +62,7 @@ class Calls:
         """Return the answer to a prompt: from the run's file if the answer is there, else from the model.
 
         Raises:
-            RunError: If the file's answer at this place belongs to another prompt.
+            RunError: If the file has, for this call, an answer to another prompt.
             CallError: If the model does not answer.
         """
         digest = prompt_hash(messages)
@@ -87,10 +87,10 @@ class Calls:
 async def answered(
     model: Model, messages: list[ChatMessage], tools: Sequence[ToolInfo] = (), config: GenerateConfig | None = None
 ) -> tuple[ModelOutput, dict[str, Any], float]:
-    """Ask a model; return its answer, the answer as JSON without any key, and the time taken in milliseconds.
+    """Ask a model; return its answer, the answer as JSON without API keys, and the time taken in milliseconds.
 
     Raises:
-        CallError: If the model does not answer, or its server says that it cannot.
+        CallError: If the model does not answer, or its server reports an error.
     """
     begin = time.perf_counter()
     try:
@@ -126,7 +126,7 @@ def _without_request(said: str) -> str:
 
 
 def _cut(output: ModelOutput) -> None:
-    """Shorten a very long answer; the metadata keeps its original length and hash."""
+    """Shorten a very long answer; its metadata keeps the original length and hash."""
     output.choices = output.choices[:1]
     message = output.message
     whole = json.dumps(message.model_dump(mode="json", fallback=str))
@@ -177,7 +177,7 @@ def frame_hash(picture: bytes) -> str:
 
 
 def _take_keys_out_of_the_log() -> None:
-    """Remove keys from Inspect's log, because a server's answer or error may repeat the key that was sent."""
+    """Remove API keys from Inspect's log, because a server's answer or error may repeat the key that was sent."""
     for event in transcript().events:
         if not isinstance(event, ModelEvent):
             continue
@@ -190,7 +190,7 @@ def _take_keys_out_of_the_log() -> None:
 
 
 def prompt_hash(messages: Sequence[ChatMessage]) -> str:
-    """Hash of everything that a model reads: roles, texts, pictures and tool calls."""
+    """Return the hash of everything that a model reads: roles, texts, pictures and tool calls."""
     said: list[Any] = []
     for message in messages:
         content = message.content
@@ -202,7 +202,7 @@ def prompt_hash(messages: Sequence[ChatMessage]) -> str:
 
 
 def without_keys(text: str) -> str:
-    """Return an error text without keys, at most 2,000 characters long."""
+    """Return an error text without API keys, at most 2,000 characters long."""
     return clean(_hidden(text), 2000)
 
 
@@ -215,7 +215,7 @@ def _hidden(text: str) -> str:
 
 
 def _without_keys_in(value: Any, *, is_free: bool = False) -> Any:
-    """Remove keys from a JSON value of an answer; `is_free`: the server chose the field names, so clean these as well."""
+    """Remove API keys from a JSON value of an answer; `is_free`: also from field names, because the server chose them."""
     if isinstance(value, str):
         return _hidden(value)
     if isinstance(value, list):

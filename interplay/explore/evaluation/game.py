@@ -22,14 +22,14 @@ from interplay.record import Archive, Owner, RecordedEpisode
 
 
 class Game:
-    """A run's episode.
+    """The game of one run: its world is played, recorded and judged.
 
     Attributes:
-        at_start: Ids of the milestones that were reached before the first action, so that no player reached them.
+        at_start: Ids of the milestones that were reached before the first action, and so not by the player.
         path: Position of the player's feet before the first tick and after each tick: x, y, z, counted from the start cell.
-        seen: The state before the first tick, then only changes, each with its `tick`. `slots` has slot number, item, count;
-            `hotbar` is the slot in hand; `health` and `food` are 0 to 20. `facts` maps the id of each open milestone to a list:
-            for each of its rules, whether it holds and then its `rules.measured` (null for infinity).
+        seen: The state before the first tick, then only the changes, each with its `tick`. `slots`: slot number, item, count.
+            `hotbar`: number of the slot in hand. `health` and `food`: 0 to 20. `facts`: id of a milestone not reached before ->
+            one list for each of its rules: whether the rule holds, then its `rules.measured` (null for infinity).
     """
 
     def __init__(
@@ -108,7 +108,7 @@ class Game:
                 return
 
     def carry_out(self, doing: Generator[Action, None, str], most_ticks: int) -> str:
-        """Play a macro, at most `most_ticks`, until it or the game ends or the player dies; return why it failed, or ""."""
+        """Play a macro, for at most `most_ticks` ticks or until the player dies; return why it failed, or "" if it did not."""
         begin = self.num_steps
         while True:
             try:
@@ -129,7 +129,7 @@ class Game:
         self._note()
 
     def picture(self, width: int) -> bytes:
-        """The player's view as a PNG about `width` pixels wide; 32 shades of each colour make the file three times smaller."""
+        """Return the player's view as a PNG about `width` pixels wide, in 32 shades of each colour to make the file small."""
         pixels = self.env.view().pixels
         rows, columns = pixels.shape[:2]
         by = max(1, columns // width)

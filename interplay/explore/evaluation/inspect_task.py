@@ -76,7 +76,7 @@ def explore(
 
 @solver
 def plays(data: str, database: str | None = None, name: str = "") -> Solver:
-    """Solver that plays the instance of a sample; it reads a finished run from its file and continues an unfinished one."""
+    """Solver that plays a sample's instance; it reads a finished run from the run's file and continues an unfinished run."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         instance, settings = parse(state.metadata["instance"]), Settings(**state.metadata["settings"])
@@ -107,7 +107,7 @@ def plays(data: str, database: str | None = None, name: str = "") -> Solver:
 
 
 def name_of(state: TaskState, name: str = "") -> str:
-    """Name in tables: the given name, or the model's own, followed by the sampling options that were set."""
+    """Return the name for tables: the given name, or the model's own name, then the sampling options that were set."""
     said = get_model().config.model_dump(include=set(_SAMPLING), exclude_none=True)
     return " ".join(
         [name or str(state.model).removeprefix(AT_ADDRESS), *(f"{key}={said[key]}" for key in _SAMPLING if key in said)]
@@ -115,7 +115,7 @@ def name_of(state: TaskState, name: str = "") -> str:
 
 
 async def _attempt(file: RunFile, archive: Archive, instance: Instance, settings: Settings, state: TaskState) -> None:
-    """Play a run and write its end, or its failure, to its file; the error text holds no key."""
+    """Play a run and write its end, or its failure, to its file; the error text contains no API key."""
     for torn in archive.journal_folder.glob(f"{file.episode}.*.arrows"):
         torn.unlink()  # the answers that are kept play it again, step by step
     notes = Notes()
@@ -199,7 +199,7 @@ LOGS = Path("explore") / "logs"
 
 @dataclass(frozen=True)
 class Budget:
-    """Limits of one command; `None` means no limit. Calls that still wait count; answers of earlier commands do not.
+    """Limits of one command; `None` means no limit. Unanswered calls count, too; answers to earlier commands do not.
 
     Attributes:
         cost: In dollars, computed with `price`.
@@ -214,7 +214,7 @@ class Budget:
 
 @dataclass
 class Far:
-    """Progress of an evaluation: `asked` counts all calls, answered or not; `tokens` is `None` if the server gives none."""
+    """Progress of an evaluation: `asked` counts all calls, answered or not; `tokens` is `None` if the server reports none."""
 
     done: int
     total: int
@@ -231,7 +231,7 @@ class Far:
         for name, number in spent.items():
             most = getattr(budget, name)
             if most is not None and number is not None and number >= most:
-                raise CallError(f"the budget is spent: --max-{name} {most:,}; run the same command with more to continue")
+                raise CallError(f"the budget is spent: --max-{name} {most:,}; run the same command with a higher limit")
         self.asked += 1
 
 
@@ -254,7 +254,7 @@ def evaluate(
     Args:
         model: The model's name in Inspect, such as `openai/NAME` or `scripted/ahead`; with `at`, its name on that server.
         timeout_s: Seconds to wait for an answer; then the call is made again, up to `MOST_RETRIES` times.
-        name: The model's name in tables; by default its own. Needed if runs of that name were played at another server.
+        name: The model's name in tables; by default its own. Choose another name if runs under this name used another server.
         report: Called at each answer, and when a run is done.
     Raises:
         InstanceError: If an instance cannot be read.

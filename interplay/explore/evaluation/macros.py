@@ -43,7 +43,7 @@ _FELL = 4.0
 
 
 class Hands:
-    """Carry out macros for a player; `world` is read and never changed directly."""
+    """Carry out macros for a player; they only read `world`, and change it only by the player's actions."""
 
     def __init__(self, world: World, seed: int) -> None:
         self.world = world
@@ -95,9 +95,9 @@ class Hands:
     # Blocks
 
     def mine(self, target: str = "", at: tuple[float, float] | None = None, count: int = 1) -> Doing:
-        """Mine `count` blocks of one kind with the best carried tool, and pick up their drops; the blocks are or were in sight.
+        """Mine `count` blocks of one kind with the best carried tool, and pick up their drops.
 
-        With `at` instead of `target`, mine the block at that place first, then others of its kind.
+        Only blocks that are or were in sight are mined. With `at`, mine the block there first, then others of its kind.
         """
         seen = [one for one in self._aimed(target, at) if one.entity < 0]
         known: set[Position] = {one.cell for one in seen}
@@ -253,7 +253,7 @@ def _counted(done: int, count: int, verb: str) -> str:
 
 @dataclass(frozen=True)
 class Macro:
-    """A macro as a model calls it. `needs` lists required arguments; if it takes `target` and `at`, exactly one is required."""
+    """A macro as a model calls it. `needs` lists required arguments; of `target` and `at`, exactly one is required."""
 
     run: Callable[..., Doing]
     takes: tuple[str, ...]

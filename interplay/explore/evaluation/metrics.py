@@ -1,9 +1,9 @@
 """Metrics of runs: rates with intervals, by model and by settings.
 
-TSR is the share of runs in which every milestone was reached; MSR is the share of milestones that were reached. Neither counts
-milestones reached before the first action, nor failed runs: a server that is gone is not a bad player. Ordered MSR counts a
-milestone only if all milestones that it needs were reached at the same tick or earlier. Runs of one instance are alike, so
-intervals count instances, not runs.
+TSR is the share of runs in which every milestone was reached; MSR is the share of milestones that were reached. Both leave out
+milestones reached before the first action, and failed runs, because a server's failure does not mean that the model plays
+badly. Ordered MSR counts a milestone only if all milestones that it needs were reached at the same tick or earlier. Runs of one
+instance are alike, so intervals treat instances, not runs, as independent.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ import msgspec
 from interplay.errors import InterplayError
 from interplay.explore import published
 from interplay.explore.evaluation.replies import KINDS, PLAYED
-from interplay.explore.evaluation.runs import Run, RunError, read
+from interplay.explore.evaluation.runs import Run, RunError, files, read
 from interplay.explore.evaluation.settings import Settings
 
 DIFFICULTIES = {"easy": 2, "medium": 5, "hard": math.inf}
-"""Name of a difficulty -> largest sum of its tasks and prerequisites."""
+"""Name of a difficulty -> largest number of tasks plus prerequisites in an instance."""
 _Number = TypeVar("_Number", int, float)
 _Z = 1.959964
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """One milestone of a run: `tick` is `None` if not reached; `in_order`: all milestones that it needs came no later."""
+    """One milestone of a run: `tick` is `None` if not reached; `in_order`: reached, and not before what it needs."""
 
     id: str
     verb: str
@@ -46,15 +46,15 @@ class Result:
     """Result of one run.
 
     Attributes:
-        settings: JSON text of the settings: runs with the same text may stand in one table.
-        outcomes: One for each milestone, without milestones reached at the start.
+        settings: JSON text of the settings; runs with the same text are in the same table.
+        outcomes: One for each milestone that can be judged and was not reached at the start.
         failed: Reason of the failure; `None` if the run was played to its end.
-        task_hash: Hash of the task's version; empty if the run's file does not say.
+        task_hash: Hash of the task's version; empty if the run's file does not have it.
         prerequisites: Number of edges of the instance's graph.
         depth: Number of tasks on the longest path of enforced edges; `None` if it was never examined.
         latency_ms: Sum over all answered calls.
-        answered: Names of the models that answered, as their server says.
-        input_tokens, output_tokens, cost: `None` if the server does not say.
+        answered: Names of the models that answered, as their server reports them.
+        input_tokens, output_tokens, cost: `None` if the server does not report it.
     """
 
     run: str
@@ -140,10 +140,22 @@ def result_at(path: Path) -> Result | RunError:
         return error
 
 
+def read_all(data: Path) -> tuple[dict[Path, tuple[Run, Result]], dict[Path, str]]:
+    """Read all `files` of runs; return file -> run and its result, and file -> error for files that cannot be read."""
+    found, unreadable = {}, {}
+    for path in files(data):
+        try:
+            run = read(path)
+            found[path] = run, result_of(run)
+        except RunError as error:
+            unreadable[path] = str(error)
+    return found, unreadable
+
+
 def _result_of(run: Run) -> Result:
     head, end, begin = run.header, run.end, run.begin or {}
     if not all(isinstance(name, str) for name in (head["run"], head["task"], head["model"], begin.get("episode", ""))):
-        raise TypeError("run, task, model and episode are texts")
+        raise TypeError("run, task, model and episode must be texts")
     reached: Mapping[str, int] = end["reached"] if end else {}
     at_start = tuple(begin.get("at_start", ()))
     ticks = {**dict.fromkeys(at_start, 0), **reached}
@@ -181,9 +193,9 @@ def _result_of(run: Run) -> Result:
 
 
 def _depth(head: Mapping[str, Any]) -> int | None:
-    """Depth from the last proof of a run's instance; for instances of the package, from the package's present proofs.
+    """Return the depth in the last proof of a run's instance; if the package has the instance, the package's proofs count.
 
-    `None` for proofs of earlier releases: they called edges enforced without a proof.
+    `None` without a proof, or for proofs of earlier releases, which called edges enforced without proving it.
     """
     shipped = published.instances().get(head["task"])
     proofs = head.get("instance", {}).get("proofs", ()) if shipped is None else shipped.proofs
@@ -220,7 +232,7 @@ def _in_order(name: str, ticks: Mapping[str, int], needs: Mapping[str, Sequence[
 
 @dataclass(frozen=True)
 class Rate:
-    """A share with its 95 % interval; `num` counts runs or milestones. Without any, share and interval are `None`."""
+    """A share with its 95 % interval; `num` counts runs or milestones; if it is 0, share and interval are `None`."""
 
     value: float | None
     low: float | None
@@ -230,13 +242,13 @@ class Rate:
 
 
 def rate(parts: Iterable[tuple[str, float, float]]) -> Rate:
-    """Return a ratio of sums with Wilson's interval; the number of trials n follows from the spread between clusters.
+    """Return the ratio p of two sums with Wilson's interval, for data in clusters such as runs of the same instance.
 
-    The variance is that of a ratio between clusters (Cochran 1977, section 6.3); n = p (1 - p) / variance, at most the number
-    of units and, where no cluster differs at 0 or 1, the number of clusters (as Korn & Graubard 1998 do with exact intervals).
+    The effective number of trials is p (1 - p) / variance, at most the sum of denominators. The variance is that of a ratio
+    between clusters (Cochran 1977, section 6.3). If p is 0 or 1, the number of clusters is used (Korn & Graubard 1998).
 
     Args:
-        parts: Tuples of cluster, numerator and denominator.
+        parts: Tuples (cluster, numerator, denominator).
 
     >>> one = rate([("a", 1, 1), ("b", 0, 1), ("c", 1, 1), ("d", 0, 1)])
     >>> one.value, round(one.low, 3), round(one.high, 3)
@@ -290,7 +302,7 @@ Reference = Callable[[Sequence[Result]], list[Result]]
 def summary(results: Sequence[Result], price: tuple[float, float] | None = None) -> dict[str, Any]:
     """Return all metrics of one model under one set of settings, as JSON values.
 
-    `price` is in dollars for a million tokens read and for a million written; without it, the cost is what servers said.
+    `price` is in dollars for a million tokens read and for a million written; without it, the cost is what servers reported.
     """
     replies: Counter[str] = Counter()
     for one in results:

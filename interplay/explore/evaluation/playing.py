@@ -1,4 +1,4 @@
-"""Let a model play a run, by any of the protocols."""
+"""Let a model play a run, under any of the protocols."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Notes:
 
 @dataclass
 class Player:
-    """A model that plays a game; `messages` is a short log: hashes of frames, and replies."""
+    """A model that plays a game; `messages` is a short log of the hashes of frames and of the replies."""
 
     game: Game
     calls: Calls

@@ -46,7 +46,7 @@ class At(NamedTuple):
 
 @modelapi(name=AT_ADDRESS.rstrip("/"))
 class ModelAtAddress(OpenAICompatibleAPI):
-    """A model of an OpenAI-compatible server. Content may be a list of parts; the size of an answer is limited."""
+    """A model of an OpenAI-compatible server. An answer may come in a list of parts; its size is limited."""
 
     def __init__(
         self,
@@ -87,7 +87,7 @@ class ModelAtAddress(OpenAICompatibleAPI):
 
 
 async def _bounded(response: Any) -> None:
-    """Stop reading an answer after `MOST_BYTES`."""
+    """Make reading an answer fail after `MOST_BYTES` bytes."""
 
     class Bounded(type(response.stream)):  # type: ignore[misc]
         async def __aiter__(self) -> AsyncIterator[bytes]:
@@ -114,7 +114,7 @@ class ScriptedModel(ModelAPI):
     async def generate(
         self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
     ) -> ModelOutput:
-        """Return the program's reply. It states its token usage; otherwise Inspect would use the network to count tokens."""
+        """Return the scripted reply with its number of tokens; without this number, Inspect would use the network to count."""
         name = self.model_name
         texts = [message.text for message in input]
         if tools:
@@ -143,12 +143,12 @@ def model_named(name: str, at: At | None = None) -> Model:
     except (ValueError, PrerequisiteError) as error:
         raise EvaluationError(
             f"the model {name!r} cannot be used: {plain(error)}\n"
-            "Name one as Inspect does, such as openai/NAME or scripted/ahead, or say where it is with --address."
+            "Write its name as Inspect does, such as openai/NAME or scripted/ahead, or give its server with --address."
         ) from None
 
 
 def server_of(model: Model) -> str:
-    """Host and path of a model's server, without user name or key; empty if the model has no server address of its own."""
+    """Host and path of a model's server, without user name or key; empty if the model has no server address."""
     address = urlsplit(getattr(model.api, "base_url", None) or "")
     return address.netloc.rpartition("@")[2] + address.path.rstrip("/")
 

@@ -1,7 +1,7 @@
 """Parse the replies of models: strict about the action, tolerant of the text around it. No text makes the parser fail.
 
-Words, fences and thoughts around the JSON object do no harm; the last object with an action counts. An action with an unknown
-key or an invalid value is refused as a whole. A reply cannot claim a milestone: milestones are read from the world.
+Words, code fences and thoughts around the JSON object are ignored; the last object with an action counts. An action with an
+unknown key or an invalid value is refused as a whole. A reply cannot claim a milestone: milestones are read from the world.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Reply:
 
 
 def read(text: Any, *, most_ticks: int = 1, memory_words: int = 200, withheld: bool = False) -> Reply:
-    """Parse any reply of a model; `withheld`: its server says that it held the reply back."""
+    """Parse any reply of a model; `withheld`: the server says that it held the reply back."""
     said = objects(text, withheld=withheld)
     if isinstance(said, Reply):
         return said
@@ -92,7 +92,7 @@ def read(text: Any, *, most_ticks: int = 1, memory_words: int = 200, withheld: b
 
 
 def objects(text: Any, *, withheld: bool = False) -> list[Mapping[str, Any]] | Reply:
-    """Return a reply's JSON objects: fenced ones first, the last one first; if it has none, return a refused `Reply`."""
+    """Return a reply's JSON objects, or a refused `Reply` if it has none; objects in code fences and late ones come first."""
     if withheld:
         return Reply("refusal", why="it was withheld")
     said = _without_thoughts(text) if isinstance(text, str) else ""

@@ -48,7 +48,7 @@ class LineFile:
         os.ftruncate(self._file, len(self.whole))
 
     def append(self, line: Mapping[str, Any]) -> None:
-        """Write one more line, which stays if this process is killed; if the disk is full, write nothing of it."""
+        """Write one more line; it stays if this process is killed. If the disk is full, no part of the line is written."""
         data = json.dumps(line).encode() + b"\n"
         size = os.fstat(self._file).st_size
         try:
@@ -56,7 +56,7 @@ class LineFile:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         except OSError as error:
             os.ftruncate(self._file, size)
-            raise LinesError(f"{error.strerror}\n{self.path}: make room, and run the same command again.") from None
+            raise LinesError(f"{error.strerror}\n{self.path}: free disk space, and run the same command again.") from None
 
     def close(self) -> None:
         os.close(self._file)
@@ -77,7 +77,7 @@ class Run:
     Attributes:
         begin: The last attempt: `episode`, and `at_start`, the ids of milestones reached before the first action.
         end: End of the run: `outcome`, `said_done`, `num_steps`, `reached` (id -> tick), `replies` (kind -> number), `path` and
-            `seen`, as `Game` has them, `asked` and `whys`, as `playing.Notes` has them.
+            `seen` as `Game` has them, and `asked` and `whys` as `playing.Notes` has them.
         failed: Failure of the last attempt: `error`, with all fields of `end` that are known. `again` is the number of its last
             calls that will be made again.
         lost: Calls of failed attempts that are made again.
@@ -99,7 +99,7 @@ class Run:
 
 
 def header(instance: Instance, settings: Settings, model: str, epoch: int, server: str = "") -> dict[str, Any]:
-    """Make a run's header: its identity, its id `run`, and the facts about the instance for tables; `server` runs the model."""
+    """Make a run's header: what identifies the run, its id `run`, facts about the instance for tables, the model's server."""
     which = {
         "schema": SCHEMA,
         "task": instance.task().id,
@@ -208,8 +208,8 @@ def check_server(data: Path, model: str, server: str) -> None:
             head = json.loads(file.readline())["header"]
             if head["model"] == model and head.get("server", server) != server:
                 raise RunError(
-                    f"{model!r} was played at {head['server']}, and now is at {server or 'no address'}\n"
-                    f"Give it another name with --name; or write --name {model!r} if it is the same model."
+                    f"{model!r} was played at {head['server']}, but is now at {server or 'no address'}\n"
+                    f"Give it another name with --name; if it is the same model, write --name {model!r}."
                 )
 
 
@@ -223,17 +223,6 @@ def is_played(path: Path) -> bool:
 
 
 def files(data: Path) -> list[Path]:
-    """Files of all runs of a data folder that have begun and that no process is playing now."""
+    """Return the files of all runs in a data folder that have begun and that no process is playing now."""
     found = [path for path in sorted((data / FOLDER).glob("*.jsonl")) if path.is_file()]
     return [path for path in found if b"\n" in path.read_bytes() and not is_played(path)]
-
-
-def read_all(data: Path) -> tuple[dict[Path, Run], dict[Path, str]]:
-    """Read all `files` of runs; return file -> run, and file -> error for files that cannot be read."""
-    found, unreadable = {}, {}
-    for path in files(data):
-        try:
-            found[path] = read(path)
-        except RunError as error:
-            unreadable[path] = str(error)
-    return found, unreadable

@@ -1,4 +1,4 @@
-"""Settings of an evaluation and the prompts made from settings. Runs with different settings are in different tables."""
+"""Settings of an evaluation, and the prompts made from them. Runs with different settings are in different tables."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ def _prompts_hash() -> str:
 
 @dataclass(frozen=True)
 class Settings:
-    """All that decides how a model is asked and judged.
+    """Everything that decides how a model is asked and judged.
 
     Attributes:
-        max_steps: Most ticks of a run: 1,800 in the published evaluation, 300 in its program.
+        max_steps: Most ticks of a run: 1,800 in the published evaluation, 300 in the program published with it.
         window: Number of frames in a prompt, or kept in the conversation.
         attempts: Number of unusable replies after which one tick passes without an action.
         macro_ticks: Longest duration of one macro, in ticks; 0 if there are no macros.
@@ -68,7 +68,7 @@ class Settings:
         if self.goal not in GOALS:
             raise unknown_name("goal", self.goal, GOALS)
         if self.max_steps < 1:
-            raise SettingsError(f"a run has at least 1 step, got {self.max_steps}\nWrite 1800, as the paper, or 300.")
+            raise SettingsError(f"a run has at least 1 step, got {self.max_steps}\nWrite 1800, as in the paper, or 300.")
         object.__setattr__(self, "most_ticks", 1 if self.protocol == "paper" else 20)
         object.__setattr__(self, "macro_ticks", 1000 if self.protocol == "assisted" else 0)
         object.__setattr__(self, "prompts", self.prompts or _prompts_hash())

@@ -56,7 +56,7 @@ class BankError(InterplayError):
 
 @dataclass(frozen=True)
 class Atomic:
-    """One task with a `normalised` name. It needs all of `needs`; `table` is empty if people wrote the task."""
+    """One task with a `normalised` name; it needs everything in `needs`. `table` is empty if people wrote the task."""
 
     name: str
     needs: tuple[str, ...] = ()
@@ -93,9 +93,7 @@ def normalised(name: str) -> str:
     """
     text = re.sub(r"[\s_]+", " ", name.replace("minecraft:", " ").strip().lower().rstrip(".!"))
     if not re.fullmatch(r"[a-z0-9][a-z0-9 '(),-]*", text) or len(text) > 100:
-        raise BankError(
-            f"{name!r:.100} is not the name of a task\nRemedy: write a verb and what it is about, as 'mine oak_log'."
-        )
+        raise BankError(f"{name!r:.100} is not the name of a task\nRemedy: write a verb and an object, such as 'mine oak_log'.")
     verb = verb_of(text)
     about = text.removeprefix(verb).strip()
     known = verb in VERBS and about.replace(" ", "_") in _KNOWN
@@ -117,11 +115,11 @@ _KNOWN = frozenset(
 
 
 def joined(tasks: Iterable[Atomic], *, source: str = "the bank") -> dict[str, Atomic]:
-    """Return name -> task, in order; raise a `BankError` if a name comes twice, even in different spellings."""
+    """Return name -> task, in order; raise a `BankError` if two tasks have the same name, even in different spellings."""
     found: dict[str, Atomic] = {}
     for task in tasks:
         if task.name in found:
-            raise BankError(f"{source}: {task.name!r} is there twice\nRemedy: keep one of them.")
+            raise BankError(f"{source}: {task.name!r} occurs twice\nRemedy: keep one of them.")
         found[task.name] = task
     return found
 
@@ -238,7 +236,7 @@ def load(path: Path) -> dict[str, Atomic]:
     if path.suffix != ".json":
         names = [line for line in text.splitlines() if line.strip()]
         if not names:
-            raise BankError(f"{path} names no task\nRemedy: write one name a line, such as: mine oak_log")
+            raise BankError(f"{path} names no task\nRemedy: write one name on each line, such as: mine oak_log")
         return joined((Atomic(normalised(name)) for name in names), source=str(path))
     return parse(read_json(text, str(path)), source=str(path))
 
@@ -246,7 +244,7 @@ def load(path: Path) -> dict[str, Atomic]:
 def parse(document: Any, *, source: str = "<document>") -> dict[str, Atomic]:
     if not isinstance(document, Mapping):
         raise BankError(
-            f"{source}: is not a table but {document!r:.60}\nRemedy: write what `interplay explore bank --out` writes."
+            f"{source}: is not a JSON object but {document!r:.60}\nRemedy: write what `interplay explore bank --out` writes."
         )
     root = Table(document, source, refuse=BankError)
     if root.raw("schema", int) != SCHEMA:

@@ -1,7 +1,7 @@
 """Chains of tasks drawn from the world's tables: each task needs the task before it, and the tables show no way to skip one.
 
 A way turns one thing into another: by mining with a tool, crafting, smelting, selling, buying, or opening a walled barrel.
-`leads_past` says whether a player can avoid a hop, however the player uses the scene.
+A hop is one task of a chain. `leads_past` says whether the tables let a player skip a hop.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from interplay.explore.oracle.needs import Turn, breaks, closure, turn
 from interplay.explore.oracle.sources import left_by_block
 
 OPENED = "(opened)"
-"""The thing that a player gets by mining a plug: access to the barrel behind it."""
+"""Name for access to a walled barrel, which a player gets by mining the plug (the block in front of the barrel)."""
 OPENER = "diamond_pickaxe"
 _LAND = ("dirt", "grass_block", "stone")
 _TIERS = ("wooden", "stone", "iron", "diamond")
 _MOST = {"mine": 3, "hunt": 2, "smelt": 2, "craft": 3, "buy": 2, "sell": 3, "collect": 1, "break": 1, "open": 1}
-"""How often each verb's task may be repeated in one chain, because some tasks take long."""
+"""Verb -> how many times a task with this verb may have to be repeated; some tasks take long."""
 LAST = {
     1: ("mine", "craft", "smelt", "buy", "craft", "mine", "smelt", "hunt"),
     2: ("buy", "craft", "mine", "smelt", "craft", "buy", "smelt", "open"),
 }
-"""Number of hops (1, or 2 for more) -> verbs of the last tasks, used in turn."""
+"""Number of hops (1, or 2 for two hops or more) -> verbs that the last task may have; planned sets use them in turn."""
 _CERTAIN = 0.99
 _DRAWS = 400
 _FEW_WALLS = 0.8
-"""Chance that walls are left out if other ways exist; without it, a third of the chains would have walls."""
+"""Chance that no walled barrel is drawn if another way exists; otherwise a third of the chains would have one."""
 
 
 class PlanError(InterplayError):
@@ -145,9 +145,9 @@ def _traded() -> Iterator[Way]:
 
 
 def draw(hops: int, rng: np.random.Generator, last: str | None = None) -> tuple[Way, ...]:
-    """Draw a chain of `hops` ways, in order, in which the tables let no hop be left out; raise a `PlanError` if none is found.
+    """Draw a chain of `hops` ways, in order, in which no hop can be skipped; raise a `PlanError` if none is found.
 
-    `last` is the verb of the last way; it is drawn if not given.
+    `last` is the verb of the last way; if it is not given, it is drawn, too.
     """
     for _ in range(_DRAWS):
         verb = last or str(rng.choice(LAST[min(hops, 2)]))
@@ -188,7 +188,7 @@ def times(chain: Sequence[Way]) -> list[int]:
 
 
 def _fits(chain: Sequence[Way]) -> bool:
-    """Whether a chain is short, names nothing twice, and has no hop that the tables let a player leave out."""
+    """Whether a chain is short, gives nothing twice, and has no hop that a player can skip according to the tables."""
     names = [way.gives for way in chain]
     first = chain[0]
     if len(set(names)) < len(names) or first.needs in names or first.needs == OPENED or not _is_tidy(chain):
@@ -199,7 +199,7 @@ def _fits(chain: Sequence[Way]) -> bool:
 
 
 def _is_tidy(chain: Sequence[Way]) -> bool:
-    """Whether no station comes twice, and no item given at the start is a thing of the chain."""
+    """Whether no station occurs twice, and no extra item given at the start is needed or given by a way of the chain."""
     stations = [way.what for way in chain if way.verb in ("craft", "smelt", "sell", "buy") and way.what]
     given = {name for way in chain for name, _ in way.given}
     lasting = {way.needs for way in chain if way.needs is not None}
@@ -209,7 +209,7 @@ def _is_tidy(chain: Sequence[Way]) -> bool:
 def leads_past(chain: Sequence[Way], place: int) -> bool:
     """Whether the tables let a player get the thing of `chain[place + 1]` without ever having the thing of `chain[place]`.
 
-    Counts, distances and fuel are ignored, so a "no" holds however a player uses the scene.
+    Counts, distances and fuel are ignored. If the result is false, then no player can do so.
     """
     return chain[place + 1].gives in had(chain, carried_at_start(chain), frozenset({chain[place].gives}))
 
@@ -230,7 +230,7 @@ def carried_at_start(chain: Sequence[Way]) -> dict[str, int]:
 
 
 def had(stations: Sequence[Way], carried: Mapping[str, int], without: frozenset[str]) -> set[str]:
-    """Return all things that the tables let a player get in a scene if the player never has the one thing of `without`."""
+    """Return all things that a player can get according to the tables without ever having the one thing in `without`."""
     start, turns = set(carried) | {f"#{block}" for block in _LAND}, list[Turn]()
     for way in stations:
         if way.verb == "hunt":

@@ -81,7 +81,7 @@ class Chat:
             self._answers: dict[str, dict[str, Any]] = {line["asked"]: line["output"] for line in lines}
         except (ValueError, KeyError, TypeError) as error:
             self._file.close()
-            raise ChatError(f"{path} is not a file of answers: {error}\nMove it away; all is then asked again.") from None
+            raise ChatError(f"{path} is not a file of answers: {error}\nMove it away; models are then asked again.") from None
 
     def close(self) -> None:
         self._file.close()
@@ -95,7 +95,7 @@ class Chat:
         config: GenerateConfig | None = None,
         about: str = "",
     ) -> ModelOutput:
-        """Return a model's answer; read it from the file if the same was asked before.
+        """Return a model's answer; read it from the file if the same question was asked before.
 
         Args:
             sample: Number of this answer among several to the same prompt; the model does not see this number.

@@ -1,7 +1,7 @@
 """Make one instance: the makers take turns, the gate checks every revision, and the debate ends when all approve.
 
-The caller passes the function that asks models, so scripted models work, too. Every prompt is written from the draft, the
-notes and the gate's reasons; of a reply, only the values of its form are used.
+The caller passes the function that asks models, so scripted models work, too. Every prompt is made from the draft, the notes
+and the gate's reasons. Only the values that a reply gives in the required form are used.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ class _Making:
         return self.ruling is not None and self.ruling.passed and self.ruling.digest == self.draft.digest
 
     async def take(self, turn: Turn) -> None:
-        """Carry out one turn, with its tool calls and new tries; then let the gate check a changed draft."""
+        """Carry out one turn with its tool calls and repeated attempts; if the draft has changed, let the gate check it."""
         role, before = ROLES[turn.role], self.draft
         refused: list[str] = []
         said = await self._said(turn, role, refused)
@@ -148,7 +148,7 @@ class _Making:
         note["gate"] = list(self.ruling.reasons)
 
     async def _said(self, turn: Turn, role: Role, refused: list[str]) -> Said | None:
-        """Ask until a turn has a usable reply, and return it; `None` if no try gives one."""
+        """Ask until a turn has a usable reply, and return it; `None` if no attempt gives a usable reply."""
         scene = None
         if turn.kind == "report":
             if self.draft.scene is None:
@@ -244,7 +244,7 @@ async def multi(brief: Brief, ask: Ask, report: Callable[[str], None] = lambda t
 
 
 async def single(brief: Brief, ask: Ask, report: Callable[[str], None] = lambda turn: None) -> Made:
-    """Make an instance with one maker and one prompt; after a refusal show the reasons, as often as `multi` has debates."""
+    """Make an instance with one maker; if the gate refuses it, show the reasons and ask again, at most `MOST_DEBATES` times."""
     making = _Making(brief, "single", ask)
     for turn in (SINGLE, *(SINGLE_AGAIN for _ in range(MOST_DEBATES))):
         await making.take(turn)

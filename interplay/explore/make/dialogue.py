@@ -81,7 +81,7 @@ def texts() -> dict[str, Any]:
 
 
 KINDS = ("empty", "refusal", "role_swapped", "too_long", "cut_json", "no_json", "wrong_form", "unknown_tool", "not_there")
-"""Kinds of refused replies; `not_there` names something that the scene lacks."""
+"""Kinds of refused replies; `not_there`: the reply names something that is not in the scene."""
 TARGETS = ("selector", "scene", "milestones")
 NOTE_CHARS = 1500
 MOST_COMMANDS = 120
@@ -146,7 +146,7 @@ def read(
     except ReplyError:
         raise
     except (InterplayError, RecursionError) as error:
-        raise ReplyError("wrong_form", str(error).replace("\n", " ") or "tables stand in tables too many times") from None
+        raise ReplyError("wrong_form", str(error).replace("\n", " ") or "its lists or objects are nested too deeply") from None
     seen = {name.removeprefix("minecraft:") for name in values["seen"]} if turn.kind == "report" else set()
     if invented := sorted(seen - set(there)):
         raise ReplyError(
@@ -156,7 +156,7 @@ def read(
 
 
 def _plain(value: Any) -> Any:
-    """Clean the texts of a JSON value for every file and database; refuse numbers that are too large or not finite."""
+    """Clean the texts of a JSON value so that they can be stored; refuse numbers that are too large or not finite."""
     if isinstance(value, str):
         return clean(value, len(value))
     if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):

@@ -24,7 +24,7 @@ NUM_CANDIDATES = 8
 
 @dataclass(frozen=True)
 class Brief:
-    """Order for one instance; `source` records in the instance how it was made."""
+    """Input for making one instance; `source` is written into the instance to say how it was made."""
 
     name: str
     candidates: tuple[str, ...]

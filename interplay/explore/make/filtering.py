@@ -100,7 +100,7 @@ async def _ask(
     errors: list[str],
     about: str,
 ) -> _Read | None:
-    """Ask until a reply can be read, and return its value; `None` after the last attempt. Replies are added to `talk`."""
+    """Ask until a reply can be read; return its value, or `None` after the last attempt. Add the replies to `talk`."""
     config = GenerateConfig(temperature=TEMPERATURE, max_tokens=MOST_TOKENS)
     for _ in range(ATTEMPTS):
         output = await chat.ask(model, talk, sample=number, config=config, about=about)

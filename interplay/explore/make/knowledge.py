@@ -1,9 +1,9 @@
 """Decide which atomic tasks need knowledge of the game, and which capabilities: several models answer several times each.
 
-Each sample has three rounds, as published (MineExplorer, arXiv 2605.30931, appendix): a verdict in one word; in the same chat
-the knowledge; in a new chat the capabilities. The published filter asks one model once about each task, and an unusable reply
-loses its labels. Here, two models or more answer at least five times each, and the majority decides. After an unknown label
-the model is asked again, and the error is listed. Tasks on which the models disagree wait for people.
+Each sample has three rounds, as published (MineExplorer, arXiv 2605.30931, appendix): first a verdict in one word, then, in the
+same chat, the needed knowledge, and last, in a new chat, the capabilities. The published filter asks one model once about each
+task, and an unusable reply loses its labels. Here, two models or more answer at least five times each, and the majority
+decides. After an unknown label the model is asked again, and this is listed. If models disagree on a task, it waits for people.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def read_verdict(text: str) -> str:
 
 
 def read_description(text: str, verdict: str) -> str | None:
-    """Return the needed knowledge, `None` after a No; raise a `ReplyError` if it is empty after Yes, or given after No."""
+    """Return the needed knowledge, or `None` if the verdict is No; raise a `ReplyError` if the text contradicts the verdict."""
     said = text.strip().replace("\0", " ")
     is_none = said.rstrip(".").lower() in ("none", "")
     if is_none == (verdict == YES):
@@ -177,8 +177,8 @@ class Measures:
     """Quality of a filter, on tasks whose labels people wrote.
 
     Attributes:
-        precision, recall: Share of the kept tasks that should be kept, and share of the tasks that should be kept which the
-            filter keeps. A task that waits for people is not kept.
+        precision: Among the tasks that the filter keeps, the share that should be kept. Waiting tasks are not kept.
+        recall: Among the tasks that should be kept, the share that the filter keeps.
         dropped_precision, dropped_recall: The same for dropped tasks.
         consistency, dropped_consistency: How often two samples of one model agree about one task: on tasks that should be
             kept, and on tasks that should be dropped.
@@ -197,7 +197,7 @@ class Measures:
 
 
 def measure(verdicts: Iterable[Verdict], golden: Mapping[str, str]) -> Measures:
-    """Compare a filter's verdicts with golden labels, for tasks that have one. Intervals are 95 % and count tasks."""
+    """Compare a filter's verdicts with golden labels, for tasks with a label. 95 % intervals take tasks as independent."""
     known = [one for one in verdicts if one.task in golden]
     models = sorted({sample.model for one in known for sample in one.samples})
 
@@ -230,7 +230,7 @@ def measure(verdicts: Iterable[Verdict], golden: Mapping[str, str]) -> Measures:
 
 
 def _agreements(one: Verdict) -> tuple[float, float]:
-    """Count the pairs of samples of the same model: the pairs that agree, and all pairs."""
+    """Return two numbers of pairs of samples of the same model: of pairs that agree, and of all pairs."""
     alike = pairs = 0
     for model in {sample.model for sample in one.samples}:
         said = Counter(sample.verdict for sample in one.samples if sample.model == model and sample.verdict is not None)

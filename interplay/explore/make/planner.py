@@ -1,6 +1,6 @@
 """Make instances without a model: a chain of tasks becomes a scene with a station for each task; the goal names the last task.
 
-`chains` proves from the tables that no hop can be left out; here the oracle solves each instance and examines its hops.
+`chains` proves from the tables that no hop can be skipped; here the oracle also solves each instance and examines its hops.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ CLEAR = ("/kill @e[type=!player]", "/kill @e[type=item]")
 """First commands of a scene: remove animals and drops of the land, which could give things of a chain."""
 _PLACES = 9
 _NEAR, _FAR = 8, 12
-"""Least and largest distance of stations in blocks; random players do not come so far."""
+"""Least and largest distance of stations in blocks; random players do not walk so far."""
 _TRIES = 40
 """Number of tries for each instance of a set; after that many failures the instance is left out."""
 
@@ -108,7 +108,7 @@ def _station(way: Way, often: int, at: tuple[int, int]) -> list[str]:
 
 
 def _rule(way: Way, at: tuple[int, int]) -> dict[str, Any]:
-    """Return the rule for a way: the player carries one item (of more, some might lie elsewhere), or the plug is gone."""
+    """Return the rule that says when a way's task is done: the player carries one of the item, or the plug is gone."""
     if way.verb != "break":
         return {"type": "inventory_has", "params": {"item": way.gives, "min_count": 1}}
     x, z = at
@@ -159,11 +159,11 @@ def phrase(item: str) -> str:
 def make(
     hops: int, name: str, rng: np.random.Generator, *, last: str | None = None, avoid: Iterable[Instance] = ()
 ) -> Instance | None:
-    """Draw a chain and make an instance with its proof; return `None` if the instance does not hold.
+    """Draw a chain and make an instance with its proof; return `None` if the instance does not hold (see below).
 
     An instance holds if its document and scene have no mistakes, its goal names no earlier task, the oracle solves it and finds
     every hop enforced, and neither an idle player nor 20 random players reach a milestone. Its tasks must differ from those of
-    each instance of `avoid`, and its goal from goals with as many hops. Raises a `PlanError` if the tables give no chain.
+    each instance in `avoid`, and its goal from that of each with equally many hops. Raises a `PlanError` if there is no chain.
     """
     instance = instance_of(draw(hops, rng, last), name, rng)
     if any(_is_like(instance, other) for other in avoid) or leaked(instance)[0] or checking.check(instance).findings:
@@ -176,7 +176,7 @@ def make(
 
 
 def names(hops: Sequence[int], count: int, seed: int) -> dict[str, int]:
-    """Name `count` instances for each number of hops; return name -> hops. A name does not tell its number of hops."""
+    """Name `count` instances for each number of hops; return name -> hops. The names do not reveal the number of hops."""
     order = np.random.default_rng(seed).permutation(len(hops) * count)
     return {f"p{number:03}": hops[int(place) % len(hops)] for number, place in enumerate(order, 1)}
 
@@ -223,7 +223,7 @@ def _is_like(one: Instance, other: Instance) -> bool:
 
 
 def holds(instance: Instance, found: Hops) -> bool:
-    """Whether every hop is enforced, only purposeful play reaches a milestone, and the goal does not name an earlier task."""
+    """Whether every hop is enforced, idle or random play reaches no milestone, and the goal names no earlier task."""
     reached = found.reached_at_start or found.reached_by_noop or found.reached_by_random
     return found.depth == instance.num_hops and not reached and not found.named
 

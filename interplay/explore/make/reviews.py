@@ -1,8 +1,8 @@
 """Statistics of reviews: agreement with its interval, shares of valid instances, and the exact test between paired modes.
 
-A verdict is true for valid. Different instances may have different raters, so agreement is Fleiss' kappa ("Measuring nominal
-scale agreement among many raters", 1971), which equals Scott's pi for two verdicts each. If the same two people have reviewed
-everything, Cohen's kappa (1960) is given as well.
+A verdict is true if the reviewer calls the instance valid. Different instances may have different raters, so agreement is
+Fleiss' kappa ("Measuring nominal scale agreement among many raters", 1971). For two verdicts on each instance it equals Scott's
+pi. If the same two people have reviewed everything, Cohen's kappa (1960) is given as well.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ class Agreement:
     Attributes:
         num: Number of instances with two verdicts or more.
         table: Numbers of these instances that all raters, no rater, or some raters called valid.
-        agreement: Share of equal verdicts among all pairs of verdicts on one instance.
-        kappa: Fleiss' kappa; `None` without instances, or if chance alone would always agree.
+        agreement: Mean over instances of the share of pairs of verdicts that are equal.
+        kappa: Fleiss' kappa; `None` without instances, or if all verdicts are the same.
         low, high: 95 % interval of kappa: percentiles over resampled instances.
         cohen: Cohen's kappa if the same two people have reviewed all instances, else `None`.
     """
@@ -46,8 +46,8 @@ class Paired:
 
     Attributes:
         both, neither: Number of pairs in which both instances are valid, and in which none is.
-        first_only, second_only: Number of pairs in which only one instance is valid; only these decide.
-        p: Two-sided, by the binomial distribution; 1 if no pair decides.
+        first_only, second_only: Number of pairs in which only the first or only the second instance is valid.
+        p: Two-sided, by the binomial distribution of these pairs; 1 without such pairs.
     """
 
     both: int
@@ -115,7 +115,7 @@ def _cohen(rows: Sequence[Mapping[str, bool]]) -> float | None:
 
 
 def decided(own: Mapping[str, bool]) -> bool | None:
-    """Return the verdict of most raters of an instance; `None` for an even split."""
+    """Return the verdict that most raters of an instance gave; `None` if both verdicts are equally frequent."""
     lean = 2 * sum(own.values()) - len(own)
     return None if lean == 0 else lean > 0
 
@@ -127,7 +127,7 @@ def valid_share(decisions: Iterable[bool | None]) -> Share:
 
 
 def paired(pairs: Iterable[tuple[bool, bool]]) -> Paired:
-    """Test whether one mode makes more valid instances than the other; each pair was made from the same candidates.
+    """Test whether one mode makes more valid instances than the other; both instances of a pair have the same candidates.
 
     >>> round(paired([(True, False)] * 11 + [(False, True)] * 3).p, 4)
     0.0574

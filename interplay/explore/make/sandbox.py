@@ -1,6 +1,6 @@
 """The makers' tools: build the scene, take pictures, walk a little, and read facts about blocks, items and mobs.
 
-No tool changes the draft. The answer contains the errors, so that the maker reads them.
+No tool changes the draft. Errors are part of a tool's answer, so that the maker can read them.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Scene:
-    """A scene when it is ready; `refused` has the errors of commands that the world refused."""
+    """A scene when it is ready; `refused` has an error text for each command that the world refused."""
 
     world: World
     refused: tuple[str, ...]
@@ -109,7 +109,7 @@ def build_instance(instance: Instance, more: Sequence[str] = ()) -> Scene:
 
 
 def answer(tool: str, arguments: Mapping[str, Any], brief: Brief, draft: Draft) -> Answer:
-    """Carry out a tool call and return its answer; no argument makes it raise an error."""
+    """Carry out a tool call and return its answer; if an argument is wrong, the answer says so."""
     if tool == "fact":
         return Answer(fact(arguments.get("about"), arguments.get("name")))
     if draft.scene is None:
@@ -220,7 +220,7 @@ def _mob_fact(name: str) -> str:
 
 
 def about_scene(root: Path, instance: Instance) -> dict[str, Any]:
-    """Return the facts shown with a scene's pictures: `carried`, the player's first items. Pictures and facts are cached."""
+    """Return facts for reviewers: `carried`, what the player carries at first; cache them with the scene's pictures."""
     folder = root / FOLDER / instance.content_hash
     try:
         return json.loads((folder / _ABOUT).read_bytes())

@@ -1,7 +1,7 @@
 """Scripted makers, for tests and trials: `scripted/maker` makes sound instances of wood and stone.
 
-They read only the prompt, as a model does. `maker-DEFECT` makes a mistake of `DEFECTS` and repairs it when the prompt names it;
-`stubborn-DEFECT` never repairs it. `critic` refuses the first draft that passes the gate, until a torch is added.
+Scripted makers read only the prompt, as a model does. `maker-DEFECT` makes a mistake of `DEFECTS` and repairs it when the
+prompt names it; `stubborn-DEFECT` never repairs it. `critic` refuses the first draft that passes the gate until it has a torch.
 """
 
 from __future__ import annotations

@@ -54,11 +54,11 @@ class SynthesisError(InterplayError):
 
 @dataclass(frozen=True)
 class Plan:
-    """Order for many instances.
+    """Plan for making instances: from which tasks, in which modes, and how many.
 
     Attributes:
         tasks: Tasks from which candidates are drawn, such as the tasks that the knowledge filter kept.
-        modes: Some of `MODES`; with two modes, each makes an instance from the same candidates.
+        modes: Some of `MODES`; with two modes, both make instances from the same candidates.
         count: Number of instances of each mode.
         hops: Number of tasks in an instance; if `None`, it is drawn within `HOPS`.
         model: Name of the maker's model, used in `source` and to make the instances' names.
@@ -82,7 +82,7 @@ class Plan:
             )
 
     def briefs(self) -> Iterator[tuple[str, Brief]]:
-        """Yield mode and brief of each instance; the briefs of one number differ between modes only in name and `source`."""
+        """Yield (mode, brief) for each instance; all modes get the same briefs, except for `name` and `source`."""
         known = sorted(set(self.tasks))
         prompts = hashlib.sha256(TEXTS.read_bytes()).hexdigest()[:12]
         for number in range(self.count):
@@ -100,7 +100,7 @@ class Plan:
 
 @dataclass
 class Far:
-    """Progress of a synthesis."""
+    """Progress of a synthesis; `turn` names the turn that ended last."""
 
     done: int
     total: int
@@ -116,7 +116,7 @@ class Synthesis:
     files: Mapping[str, Path] = field(default_factory=dict)
 
     def by_mode(self) -> list[dict[str, Any]]:
-        """Return a row for each mode: its instances, how many passed, were repaired or refused, and its turns and debates."""
+        """Return a row for each mode: numbers of instances, passed, repaired and refused ones, and of turns and debates."""
         rows = []
         for mode in dict.fromkeys(one["mode"] for one in self.makings):
             own = [one for one in self.makings if one["mode"] == mode]
@@ -155,7 +155,7 @@ async def make(
         out: Folder for the instances that pass; by default `INSTANCES` of the data folder.
     Raises:
         CallError: If a model does not answer; call this function again to continue.
-        SynthesisError: If the folder cannot be made, or an earlier result cannot be read.
+        SynthesisError: If the folder cannot be made, or the file of an earlier result holds something else.
     """
     briefs = list(plan.briefs())
     far, turns = Far(0, len(briefs)), asyncio.Semaphore(num_at_once)
@@ -194,13 +194,13 @@ async def make(
 
 
 def _kept(path: Path, folder: Path) -> dict[str, Any] | None:
-    """Read the result of an earlier making; `None` if missing. Raise a `SynthesisError` if the file holds something else."""
+    """Read an instance's earlier result; `None` without one. Raise a `SynthesisError` if the file holds something else."""
     try:
         document = json.loads(path.read_bytes())
     except (OSError, ValueError, RecursionError):  # never made, or torn when the machine stopped
         return None
     if not isinstance(document, dict) or not document.keys() >= {one.name for one in fields(Made)} - {"instance", "ruling"}:
-        raise SynthesisError(f"{path} does not say what came of an instance\nMove it away; the answers of the models are kept.")
+        raise SynthesisError(f"{path} is not a result of making an instance\nMove it away; the answers of the models are kept.")
     if document["passed"] and not (folder / path.name).exists():
         write_bytes(folder / path.name, _written(document["document"]))
     return document

@@ -1,4 +1,4 @@
-"""Examine whether hops are real: try a task without the task that it needs, do nothing, act at random, and read the text."""
+"""Test whether tasks need each other: play a task without its prerequisite, play idly and at random, and read the goal."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ from interplay.explore.oracle.proving import Run, begin
 NUM_RANDOM, RANDOM_TICKS = 20, 200
 WHIMS = 2
 LEAKS = 0.5
-"""A text that names at least this share of the tasks that others need is flagged."""
+"""An instance is flagged if its text names at least this share of the tasks that others need."""
 _PICTURE = np.zeros((1, 1, 3), np.uint8)  # what a random player does not look at
 _VERBS = frozenset(
     {"find", "mine", "craft", "smelt", "to", "build", "place", "hunt", "combat", "trade", "for", "sell", "collect", "talk"}
     | {"a", "the"}
 )
-"""Words of tasks without their objects."""
+"""Words of task names that do not name the object."""
 
 
 @dataclass(frozen=True)
 class EdgeVerdict:
     """Whether one task needs the other: `enforced` if the rules of the world prove that `then` is not reached without `first`.
 
-    It is `open` if the oracle reached `then` without `first`, at `tick`, and `no way found` if neither was shown. `why` is the
-    proof, or the open way, in words.
+    The verdict is `open` if the oracle reached `then` without `first`, at `tick`. It is `no way found` if neither was shown.
+    `why` is the proof, or how `then` was reached, in words.
     """
 
     first: str
@@ -66,7 +66,7 @@ class Hops:
         reached_at_start: Milestones that are reached before the first action.
         reached_by_noop: Milestone -> tick at which a player who does nothing reaches it.
         reached_by_random: Milestone -> number of random players who reach it within `RANDOM_TICKS`.
-        named: Tasks that other tasks need and that the text names.
+        named: Tasks that other tasks need and that the goal's text names.
         leakage: Share of the named tasks among all tasks that others need; `None` if no task needs another.
     """
 
@@ -87,7 +87,7 @@ class Hops:
 
 
 def examine(instance: Instance, *, num_random: int = NUM_RANDOM) -> Hops:
-    """Try to reach an instance's milestones against its graph, and with `num_random` players who press random keys."""
+    """Try to reach milestones without the tasks that they need, with an idle player, and with `num_random` random players."""
     start = begin(instance)
     at_start = tuple(start.progress.reached)
     edges = edge_verdicts(instance, start)
@@ -109,7 +109,7 @@ def edge_verdicts(instance: Instance, start: Run | None = None) -> tuple[EdgeVer
 
 
 def depth(tasks: Iterable[str], edges: Iterable[EdgeVerdict | Edge]) -> int:
-    """Return the number of tasks on the longest path of edges that visits no task twice."""
+    """Return the number of tasks on the longest path along edges that visits no task twice."""
     after: dict[str, list[str]] = {}
     for edge in edges:
         after.setdefault(edge.first, []).append(edge.then)
@@ -219,7 +219,7 @@ def _random(instance: Instance, start: Run, num_players: int) -> dict[str, int]:
 
 
 def leaked(instance: Instance) -> tuple[tuple[str, ...], float | None]:
-    """Return the needed tasks that the text names, and their share of all needed tasks; `None` if no task needs another.
+    """Return the needed tasks that the goal's text names, and their share of all needed tasks (`None` if none is needed).
 
     A task is named if all words of its object are in the text, in any order and number.
     """

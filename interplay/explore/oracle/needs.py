@@ -52,11 +52,11 @@ _STATES = ("age", "level", "layers", "pickles", "type")
 """Properties of blocks that change their drops."""
 _MADE = ("crafted", "smelted", "traded", "picked_up")
 _CHANGES = Path(__file__).with_name("changes.txt").read_text(encoding="utf-8")
-"""Changes that the tables of the world lack, also rare ones, as "needed things: things that come from these"."""
+"""Changes that the tables of the world lack, also rare ones; each is "needed things: things that come from them"."""
 
 
 class Turn(NamedTuple):
-    """A step from things to others (items, `#` placed blocks, `@` living mobs); it needs one thing of each set."""
+    """A change that makes things (items, `#` blocks, `@` mobs) from others; it needs one thing from each set in `needs`."""
 
     needs: tuple[frozenset[str], ...]
     gives: tuple[str, ...]
@@ -111,9 +111,9 @@ def closure(start: Iterable[str], more: Iterable[Turn] = (), *, never: str = "",
 
     Args:
         start: Items, `#` blocks and `@` mobs.
-        more: Turns of this scene, besides those of the world.
-        never: A thing that the player never has. A screen that makes it may still use it up, because an item on the cursor
-            does not count as carried.
+        more: Additional turns, which only this scene has.
+        never: A thing that the player never carries. The screen that makes it may still use it up, because an item on the
+            cursor does not count as carried.
         silk: Whether the scene has a tool with silk touch.
     """
     had, held, size = set(start) - {never}, set[str](), -1
@@ -131,7 +131,7 @@ def closure(start: Iterable[str], more: Iterable[Turn] = (), *, never: str = "",
 
 
 def tools(had: Iterable[str]) -> list[str]:
-    """Return the items that are tools, which mine in another way than a bare hand."""
+    """Return the items that are tools: blocks mined with a tool may leave other things than with a bare hand."""
     return [name for name in had if name in items.BY_NAME and items.item_named(name).kind is not None]
 
 

@@ -24,7 +24,7 @@ Doing = frozenset[str]
 _MADE_TOOLS = ("wooden_pickaxe", "stone_pickaxe", "iron_pickaxe", "diamond_pickaxe", "shears")
 _FUELS = ("coal", "charcoal", "oak_planks", "oak_log", "stick")
 _SLACK, _PAST = 0.8, 4.0
-"""Margin in blocks and degrees between a player and a rule that must not hold."""
+"""Margins, in blocks and in degrees, by which the player avoids what would make the rule `avoid` hold."""
 _USED_ON: dict[str, tuple[str, ...]] = {
     **{"sheared": ("shears",), "milked": ("bucket",), "dyed": tuple(f"{colour}_dye" for colour in items.COLOURS)},
     **dict.fromkeys(("fed", "bred", "tamed", "talked_to"), ()),
@@ -40,7 +40,7 @@ class Planner:
     Args:
         world: The world; it is read and never changed.
         origin: Cell from which the boxes and targets of rules are counted.
-        avoid: A rule that must not hold meanwhile, if possible.
+        avoid: A rule that, if possible, must not hold at any time of the plan.
 
     Attributes:
         lacks: Things that were needed and that this world does not have.
@@ -318,7 +318,7 @@ class Planner:
         return (yield from self.obtain(params["item"], params["min_count"]))
 
     def obtain(self, item: str, count: int, doing: Doing = frozenset()) -> Acts:
-        """Get items until the player carries `count`, in any way that this world allows; near and ready items come first."""
+        """Get items until the player carries `count`, in any way that this world allows; near or ready items come first."""
         if self.body.count(item) >= count:
             return True
         if item in doing or count > self._most.get(item, count):
@@ -354,7 +354,7 @@ class Planner:
         return any(self.can(tool) for tool in _MADE_TOOLS if sources.mined(item, Stack(tool)))
 
     def _missing(self, item: str, asked: Doing) -> str:
-        """Return the first thing needed for an item that nothing in this world gives."""
+        """Return a thing that is needed to make an item and that this world does not give."""
         for recipe in crafting.recipes_for(item):
             for choice in recipe.ingredients:
                 if not any(map(self.can, sorted(choice))):
@@ -483,7 +483,7 @@ class Planner:
         return True
 
     def _station(self, name: str, doing: Doing) -> Generator[Action, None, Position | None]:
-        """Walk to an existing table or furnace, or set one down; return its place."""
+        """Walk to an existing table or furnace, or place one; return its cell."""
         for place in self.sources.blocks(name)[:4]:
             if (yield from come_to(self.body, place)):
                 return place

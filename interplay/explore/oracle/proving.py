@@ -1,7 +1,7 @@
 """Prove that an instance can be done: try to reach one milestone after the other, several times, on copies of its world.
 
-Steps that do not lead to a milestone are taken back, so a failed try costs no ticks of the episode. If the author's order does
-not reach all milestones, other orders that the graph allows are tried.
+Steps that do not lead to a milestone are undone, so a failed attempt costs no ticks of the episode. If the author's order
+does not reach all milestones, other orders that the graph allows are tried.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _LAST = 3
 
 @dataclass(frozen=True)
 class MilestoneVerdict:
-    """Tick at which a milestone was reached, or the reason why not, such as `needs X, which this world lacks`."""
+    """Tick at which a milestone was reached, or the reason why it was not, such as `needs X, which this world lacks`."""
 
     milestone: str
     tick: int | None
@@ -44,7 +44,7 @@ class MilestoneVerdict:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The best run that was found: its milestones, in the author's order, and its actions; the last one ends the episode."""
+    """The best run that was found: its milestones, in the author's order, and its actions; the last action ends the episode."""
 
     instance: str
     milestones: tuple[MilestoneVerdict, ...]
@@ -92,7 +92,7 @@ class Run:
         self.watch.look(self.ticks)
 
     def play(self, planner: Planner, milestone: Milestone, limit: int, *, forbidden: str = "") -> bool:
-        """Let a planner act until a milestone is reached; false if the plan or time ends first, or `forbidden` is reached."""
+        """Let a planner act until a milestone is reached; false if plan or time ends first, or if `forbidden` is reached."""
         reached = self.progress.reached
         for action in planner.reach(milestone.rules):
             if self.ticks >= limit or self.world.player.dead:
@@ -157,7 +157,7 @@ def prove(instance: Instance) -> Verdict:
 
 
 def _try(start: Run, order: Sequence[Milestone], limit: int) -> tuple[Run, dict[str, str]]:
-    """Try the milestones in an order, and failed ones once more at the end; return the run, and why others were not reached."""
+    """Try milestones in an order, then the failed ones once more; return the run, and milestone -> why it was not reached."""
     run, reasons = start.fork(), dict[str, str]()
     for milestone in (*order, *order):
         if milestone.id in run.progress.reached:
@@ -188,7 +188,7 @@ class ReplayError(InterplayError):
 
 
 def packed(actions: Iterable[Action]) -> str:
-    """Pack actions into a text: JSON [number, keys unlike `Action()`] for each row of equal actions, then zlib and base 85.
+    """Pack actions into a text: JSON, zlib, then base 85. Equal actions in a row are one [number, changes from `Action()`].
 
     >>> unpacked(packed([Action(), Action(forward=True)])) == [Action(), Action(forward=True)]
     True
@@ -204,7 +204,7 @@ def packed(actions: Iterable[Action]) -> str:
 
 
 def unpacked(text: str) -> list[Action]:
-    """Read the actions from a text of `packed`; raise a `ReplayError` for any other text."""
+    """Read the actions from a text made by `packed`; raise a `ReplayError` for any other text."""
     try:
         unzip = zlib.decompressobj()
         data = unzip.decompress(base64.b85decode(text), _MOST_BYTES)

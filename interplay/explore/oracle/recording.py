@@ -1,4 +1,4 @@
-"""Prove instances, several at once, and record each proof: an agent plays the actions in the task, and the game is judged."""
+"""Prove instances, several at once, and record each proof: an agent plays the oracle's actions, and the game is judged."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Repeated:
 
 
 def record(archive: Archive, instance: Instance, verdict: Verdict) -> Proof:
-    """Record the episode of a solved instance, and cache its judgement; use an equal, earlier episode of the same length again.
+    """Record the episode of a solved instance, and cache its judgement; if an equal episode exists, use it instead.
 
     Raises:
         InterplayError: If the recording does not reach the same milestones as the plan.
@@ -98,7 +98,7 @@ def record(archive: Archive, instance: Instance, verdict: Verdict) -> Proof:
 
 
 def record_way(archive: Archive, instance: Instance, actions: tuple[Action, ...]) -> str:
-    """Record a run that gets round an edge, so that people can watch it; return the episode's id."""
+    """Record a run that reaches an edge's task `then` without `first`, for people to watch; return the episode's id."""
     return _recorded(archive, instance, actions, replayed(instance, actions), WAY_ROUND)
 
 
@@ -113,8 +113,8 @@ def _recorded(archive: Archive, instance: Instance, actions: tuple[Action, ...],
         episode = rollout(archive, task, player, instance.seed, rng=np.random.default_rng(0))
         if player.reached != planned:
             raise InterplayError(
-                f"{instance.name}: the recording reached {player.reached}, and the plan {planned}\n"
-                "The world did not repeat itself; please report this with the instance."
+                f"{instance.name}: the recording reached {player.reached}, but the plan reached {planned}\n"
+                "The same actions gave another game; please report this error with the instance."
             )
         judgement_cache.write(archive.root, player.judgement(episode), instance)
     return episode.id
@@ -122,7 +122,7 @@ def _recorded(archive: Archive, instance: Instance, actions: tuple[Action, ...],
 
 @dataclass(frozen=True)
 class Proved:
-    """Result for one file; `hops` is set only if asked for."""
+    """Result for one file; `hops` is set only if `prove_files` was asked for it."""
 
     file: str
     verdict: Verdict

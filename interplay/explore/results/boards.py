@@ -42,8 +42,8 @@ def matched(left: Iterable[Result], right: Iterable[Result]) -> Iterator[tuple[R
 def paired_tests(results: Sequence[Result], rng: np.random.Generator) -> list[dict[str, Any]]:
     """Compare every two models in the runs that both have: difference of their shares, and its p-value.
 
-    The test exchanges the two models of an instance (Fisher's randomization test, with instances as units); p-values are exact
-    up to 12 instances. `*_holm` are p-values corrected for the number of pairs (Holm 1979).
+    The test exchanges the two models' runs of an instance (Fisher's randomization test, with instances as units). P-values are
+    exact up to 12 instances. `*_holm` are p-values corrected for the number of pairs (Holm 1979).
     """
     rows = []
     for (first, own), (second, theirs) in itertools.combinations(by_model(results).items(), 2):
@@ -70,7 +70,7 @@ def _by_instance(differences: Iterable[tuple[str, float]]) -> np.ndarray:
 
 
 def randomization_p(differences: np.ndarray, rng: np.random.Generator) -> float:
-    """Return the two-sided p-value of the differences' sum, if by chance each difference could have either sign.
+    """Return the two-sided p-value of the differences' sum, if each difference has a positive or negative sign by chance.
 
     >>> randomization_p(np.array([1.0, 1.0, 1.0, 0.0]), np.random.default_rng(0))
     0.25
@@ -112,9 +112,9 @@ METHODS = tuple(name for name, method in methods.METHODS.items() if not method.u
 
 @dataclass(frozen=True)
 class Ratings:
-    """Models by strength, with 95 % intervals, and `above_next`, the share of resamples in which a model is above the next one.
+    """Models by strength, with 95 % intervals, and `above_next`: the share of resamples in which a model is above the next one.
 
-    Both are `None` if there is a single task, or if all tasks agree, because resampling tasks then tells nothing.
+    Intervals and `above_next` are `None` if there is a single task, or if all tasks agree: resampling then tells nothing.
     """
 
     rows: Sequence[LeaderboardRow]
@@ -157,13 +157,13 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Board:
-    """One table, and all other facts on its page.
+    """One table, and everything else on its page.
 
     Attributes:
         table: As `metrics.tables` makes it.
         pairs: As `paired_tests` makes them.
         num_waiting: Number of people's first attempts that would count but are not judged yet.
-        wrong: Runs left out because they contradict their episodes, each with the reason.
+        wrong: Runs that are left out because their files are wrong, each with the reason.
         num_believed: Number of runs that were not compared with their episodes yet.
     """
 
@@ -232,7 +232,7 @@ def _named(result: Result, why: str | None) -> dict[str, Any]:
 def sorted_out(
     results: Sequence[Result], verdicts: Mapping[str, str | None]
 ) -> tuple[list[Result], list[tuple[Result, str]], list[Result]]:
-    """Return the runs that count, the wrong runs with reasons, and counting runs not yet compared with their episodes.
+    """Return runs that count, wrong runs with reasons, and those that count but are not compared with their episodes yet.
 
     `verdicts` maps a run to its result of `verification.compared`. If several runs name the same episode, none of them counts.
     """

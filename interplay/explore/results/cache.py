@@ -33,7 +33,7 @@ class ResultCache:
     def __init__(self, database: Database, data: Path, judgement_of: JudgementOf) -> None:
         self._database, self._data, self._judgement_of = database, data, judgement_of
         self._lock = threading.Lock()
-        """Guards `_locks`. A thread that makes a thing holds only the lock of this thing's name, so other threads can read."""
+        """Guards `_locks`. A thread that computes an entry holds only the lock of this entry, so other threads can read."""
         self._locks: dict[str, threading.Lock] = {}
         self._results: _Files = {}
         self._runs: dict[Path, tuple[_Stamp, Run]] = {}
@@ -89,7 +89,7 @@ class ResultCache:
         return self._keep("boards", (stamps, beside, tuple(verdicts.values())), lambda: boards(found, beside, verdicts))
 
     def _verdicts(self, files: _Files) -> dict[str, str | None]:
-        """Return run -> what is known now of its result of `verification.compared`; None if nothing is known."""
+        """Return run -> what `verification.compared` would say, as far as it is known without a replay; None if unknown."""
         folders = (_stamp(self._data / one) for one in (verification.FOLDER, judgement_cache.FOLDER))
         key = (*folders, *((path, stamp) for path, (stamp, _, _) in files.items()))
         found = [(path, one, digest) for path, (_, one, digest) in files.items() if isinstance(one, Result)]

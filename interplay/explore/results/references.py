@@ -49,7 +49,7 @@ def first_attempts(
     """Return people's first attempts that count: the player agreed to the comparison and finished; later attempts never count.
 
     An attempt without a judgement waits. `shown` maps (participant, task id) to the time when the person saw the parts of the
-    task. A game that ended later is not a first attempt, nor is a game that ended after another game of the same task.
+    task. A game that ended after this time is not a first attempt, nor is a game that ended after an earlier game of the task.
     """
     made = Attempts([], [])
     for instance in published.instances().values():
@@ -63,7 +63,7 @@ def first_attempts(
 
 
 def beside(results: Sequence[Result], attempts: Sequence[Result]) -> list[Result]:
-    """Return the attempts on the same instances and versions as some runs, without milestones after the runs' step limit."""
+    """Return attempts on the same versions of instances as some runs; milestones after the runs' step limit do not count."""
     versions = {(one.task, one.task_hash) for one in results}
     steps = min((json.loads(one.settings)["max_steps"] for one in results), default=0)
 
@@ -98,7 +98,7 @@ def _first(database: Database, task: Task, shown: Mapping[tuple[int, str], datet
 
 
 def _end(row: EpisodeRow) -> datetime:
-    """Return when a game ended, if it was never paused; the recording has no more exact time."""
+    """Return when a game ended, as if it was never paused: its begin plus its duration. The catalogue has no exact time."""
     return row.created_at + timedelta(seconds=row.duration_s)
 
 

@@ -39,8 +39,8 @@ def wrong_runs(
 
     Args:
         episodes: Id -> task, of the episodes to compare with.
-        judgements: Id -> judgement, of those episodes that can be judged.
-        whole: Tasks of which `episodes` has all episodes, so that a run of the task without such an episode is wrong. If
+        judgements: Id -> judgement, for the episodes that can be judged.
+        whole: Tasks with all their episodes in `episodes`, so that a run of the task without an episode there is wrong. If
             `whole` is not empty, unreadable files are wrong, too.
     """
     results = {path: result_at(path) for path in files(data)}
@@ -74,7 +74,7 @@ def difference(result: Result, task: str, judgement: Judgement) -> str:
 def compared(
     archive: Archive | None, path: Path, run: Run, result: Result, judge: Callable[[Episode, Instance], Judgement]
 ) -> str | None:
-    """Compare a run with its episode, which is replayed once for each version of the two files; return the error in words.
+    """Compare a run with its episode, and return the error in words; the result is cached for these two files.
 
     The text is empty if there is no error, or if the run failed; `None` if unknown, as for files of an earlier release.
     """

@@ -1,4 +1,4 @@
-"""`ApiTokens`: the service of API tokens, with which programs propose agents, judge, or read over HTTP."""
+"""`ApiTokens`: the service of API tokens. A token allows a program to propose agents, to judge, or to read over HTTP."""
 
 from __future__ import annotations
 

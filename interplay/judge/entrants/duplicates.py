@@ -1,4 +1,4 @@
-"""Second encodes of videos: a check that shows one episode on both sides shows two different files, as every match does."""
+"""Make second files of videos, for checks that show one episode on both sides. Then the files differ, as in other matches."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from interplay.files import replacing
 log = logging.getLogger("interplay.judge")
 _AGAIN_AFTER_S = 60.0
 NUM_OF_TASK = 3
-"""Number of episodes of a task that get a second encode in advance."""
+"""Number of episodes of each task for which a second file is made in advance."""
 
 
 def twin_path(video: Path) -> Path:
-    """Return the path of a video's second encode. Only the addresses of matches lead to this file."""
+    """Return the path of a video's second file, which the server only shows as a side of a match."""
     return video.parent / "twins" / video.name
 
 
@@ -54,7 +54,7 @@ def make_twin(video: Path, target: Path) -> None:
 
 
 class Twins:
-    """Makes second encodes of videos in a thread of its own, which ends when no video waits. Safe to share between threads."""
+    """Makes second files of videos in a separate thread, which ends when no video waits. Safe to share between threads."""
 
     def __init__(self, make: Callable[[Path, Path], None] = make_twin) -> None:
         self._make = make
@@ -65,7 +65,7 @@ class Twins:
         self._thread: threading.Thread | None = None
 
     def want(self, videos: Iterable[Path]) -> None:
-        """Request the missing second encodes of these videos. A failed encode can be requested again after a minute."""
+        """Request the missing second files of these videos. After a failure, a file can be requested again after a minute."""
         with self._lock:
             now = time.monotonic()
             new = [video for video in videos if self._not_before.get(video, 0.0) <= now]

@@ -1,4 +1,4 @@
-"""Make an entrant from recorded play: episodes of people, or some of an agent's, under one name on the leaderboard."""
+"""Put recorded episodes on the leaderboard under one name: episodes of people, or selected episodes of an agent."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class EntrantsError(InterplayError):
 
 @dataclass(frozen=True)
 class Choice:
-    """Recorded episodes to enter, and the name to enter them under.
+    """Recorded episodes to put on the leaderboard, and the name that they get there.
 
     Attributes:
         participant: Number of a person; None for everybody.
-        where: Comparisons as in `Archive.episodes`; all must hold.
+        where: Conditions as in `Archive.episodes`; an episode must meet all of them.
         name: Name on the leaderboard; None for the default: `people`, or the name of the person or of the agent.
     """
 
@@ -44,7 +44,7 @@ class EnteredTask:
     """Result for the episodes of one task.
 
     Attributes:
-        entered: Ids of the episodes that are new for the entrant.
+        entered: Ids of the episodes that the entrant did not have before.
         seats: Seat -> number of these episodes in which this seat is judged; a game of two people counts for both seats.
         num_there: Number of chosen episodes that were entered before.
         left_out: Reason -> number of episodes that were not entered for this reason.
@@ -59,7 +59,7 @@ class EnteredTask:
 
 @dataclass(frozen=True)
 class Entry:
-    """Result of `add_episodes`; `origin` as in `store.Entrant`."""
+    """Result of `add_episodes`: the entrant's name, its `origin` as in `store.Entrant`, and the result for each task."""
 
     name: str
     origin: store.Origin
@@ -67,7 +67,7 @@ class Entry:
 
 
 def add_episodes(database: Database, choice: Choice, now: datetime) -> Entry:
-    """Enter recorded episodes on held-out seeds of their task. A person's episode needs the person's consent to comparison.
+    """Put recorded episodes on held-out seeds on the leaderboard. All people in an episode must have agreed to comparison.
 
     Each episode is entered for every seat that the chosen players held. A second call adds only new episodes. Judges see an
     episode as soon as it is filmed.
@@ -75,8 +75,8 @@ def add_episodes(database: Database, choice: Choice, now: datetime) -> Entry:
     Raises:
         EntrantsError: If no episode fits, if the name is invalid or belongs to somebody else, or if a selection of an agent's
             episodes has no name of its own.
-        EntrantError: If people are chosen under the name of an agent, or an agent under a name of people.
-        NotFoundError: If no such agent has played, or a condition names a value that no episode has.
+        EntrantError: If people would get the name of an agent, or an agent a name of people.
+        NotFoundError: If no agent of this name has played, or a condition names a value that no episode has.
         RecordingError: If a condition cannot be read.
     """
     origin: store.Origin = "agent" if choice.agent is not None else "people" if choice.participant is None else "person"
@@ -86,7 +86,7 @@ def add_episodes(database: Database, choice: Choice, now: datetime) -> Entry:
         rows = _chosen(session, choice)
         store.check_name(session, name, origin)
         if choice.name is not None and _is_of_others(session, name, origin, choice):
-            raise EntrantsError(f"{name!r} is the name of somebody else here\nChoose another one:  --as NAME")
+            raise EntrantsError(f"{name!r} is the name of another agent or person\nChoose another name:  --as NAME")
         by_task: defaultdict[str, list[EpisodeRow]] = defaultdict(list)
         for row in rows:
             by_task[row.task].append(row)
@@ -107,8 +107,8 @@ def add_episodes(database: Database, choice: Choice, now: datetime) -> Entry:
 def _name(choice: Choice, origin: store.Origin) -> str:
     if choice.agent is not None and choice.where and choice.name in (None, choice.agent):
         raise EntrantsError(
-            f"{choice.agent!r} stands for all episodes of this agent; a selection of them needs another name\n"
-            "Give it one:  --as NAME"
+            f"{choice.agent!r} means all episodes of this agent; selected episodes need another name\n"
+            "Give them a name:  --as NAME"
         )
     if choice.name is None:
         own = PEOPLE if choice.participant is None else judge_name(choice.participant)
@@ -130,7 +130,7 @@ def _chosen(session: Session, choice: Choice) -> list[EpisodeRow]:
     if not rows:
         who = choice.agent or "people" if choice.participant is None else judge_name(choice.participant)
         raise EntrantsError(
-            f"no recorded episode of {who} fits\nSee what there is:  interplay episodes list --actor {choice.agent or 'human'}"
+            f"no recorded episode of {who} was found\nSee all:  interplay episodes list --actor {choice.agent or 'human'}"
         )
     return rows
 
@@ -146,7 +146,7 @@ def _is_of_others(session: Session, name: str, origin: store.Origin, choice: Cho
 def _enter(
     session: Session, task: str, wanted: list[EpisodeRow], name: str, origin: store.Origin, choice: Choice, now: datetime
 ) -> list[store.SeatOfEpisode]:
-    """Admit the entrant to a task and enter its seats. Return the seats that judges could not be shown before."""
+    """Admit the entrant to a task and enter its seats. Return the seats that judges can be shown now, but not before."""
     if choice.agent is None:
         seats = [one for row in wanted for one in store.seats_of_people(row, choice.participant)]
     else:

@@ -1,4 +1,4 @@
-"""`Roster`: the service of entrants, as visitors, their proposers and moderators see them."""
+"""`Roster`: list, propose and moderate entrants. It shows each visitor only the entrants that the visitor may know of."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from interplay.tasks import Question, Task
 
 @dataclass
 class Counts:
-    """Numbers of answers about one agent: `won` prefer it, `drew` are draws, `lost` prefer the other one, `na` cannot tell."""
+    """Numbers of answers about one agent: `won` prefer it, `drew` are draws, `lost` prefer its opponent, `na` cannot tell."""
 
     won: int = 0
     drew: int = 0
@@ -54,7 +54,8 @@ class YesCounts:
 
 @dataclass
 class Factor:
-    """A question of a task's form with its counts: `counts` for comparative and overall questions, `yes` for direct ones."""
+    """A question of a task's form with its counts: `counts` for comparative and overall questions, `yes` for direct
+    questions."""
 
     question: Question
     counts: Counts = field(default_factory=Counts)
@@ -101,7 +102,7 @@ def _count(factor: Factor, verdict: Verdict) -> None:
 
 
 MAX_WAITING = 20
-"""Number of agents of one token that may wait for a moderator at a time."""
+"""Largest number of agents proposed with one token that may wait for a moderator at the same time."""
 
 Verb = Literal["approve", "decline", "withdraw", "restore"]
 
@@ -114,7 +115,7 @@ class ProposalError(JudgingError):
 
 @dataclass(frozen=True)
 class Viewer:
-    """A visitor, who sees all entrants, or only approved entrants and those of one token."""
+    """A visitor, who sees all entrants, or only approved entrants and the entrants proposed with one token."""
 
     sees_all: bool = False
     token: str | None = None
@@ -150,7 +151,7 @@ class Roster:
             return [row for row in store.entrants(session, task, name=name) if viewer.sees(row)]
 
     def get(self, name: str, viewer: Viewer = OPERATOR, *, hint: str = "") -> list[Entrant]:
-        """Return one entrant, as one row for each of its tasks (NotFoundError if the viewer may know of no such entrant)."""
+        """Return one entrant, as one row for each of its tasks (NotFoundError if the viewer may not know of it)."""
         found = self.rows(viewer, name=name)
         if not found:
             raise unknown_name("agent", name[:100], {row.name for row in self.rows(viewer)}, hint=hint)
@@ -166,7 +167,7 @@ class Roster:
         """Return the judges' answers about an entrant.
 
         Args:
-            on_offer: Tasks on offer, by id. For any other task, the form is taken from its newest judged version.
+            on_offer: Available tasks, by id. For any other task, the form is taken from its newest judged version.
             without: Tasks whose reasons are left out.
             up_to: Sequence number of the last answer that counts; None to count all answers.
         """
@@ -213,7 +214,7 @@ class Roster:
             if is_taken or (known and token not in (None, known[0].proposed_by)):
                 raise ProposalError(f"the name {name!r} is taken (capital letters make no difference); choose another one")
             if token is not None and not known and store.num_waiting(session, token) >= MAX_WAITING:
-                raise ProposalError(f"{MAX_WAITING} of your agents wait for a moderator; propose more after some are decided")
+                raise ProposalError(f"{MAX_WAITING} of your agents wait for a moderator; propose others when some are decided")
             for task in tasks:
                 store.propose(
                     session, name=name, task=task, kind=kind, description=description, proposed_by=token, now=self._clock()

@@ -1,4 +1,4 @@
-"""Add agents that are judged by videos. A whole folder is checked first; then all of it is stored, or nothing."""
+"""Add agents from folders of videos. All videos of a folder are checked first; then all of them are stored, or none."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class AddedTask:
 
     Attributes:
         episodes: Seed -> id of the episode that was added.
-        kept_seeds: Held-out seeds that had a video before; this earlier video stays.
+        kept_seeds: Held-out seeds that had a video before the upload; the earlier video stays.
         missing_seeds: Held-out seeds without a video.
     """
 
@@ -64,15 +64,15 @@ def add_agent(
     replace_missing: bool = False,
     on_progress: Progress = lambda what, done, total: None,
 ) -> AddedAgent:
-    """Add an agent that is judged by its videos, `folder/<task>/seed_<n>.mp4`.
+    """Add an agent from its videos, `folder/<task>/seed_<n>.mp4`.
 
     Args:
-        folder: Folders of tasks, named by any of `video_folder.task_names`.
-        kind: `agent`, `human`, `model`, or a finer word such as `bc`.
-        suites: Tasks on offer; the built-in ones when not given. Tasks of the database are known, too.
+        folder: Folder with one folder for each task; `video_folder.task_names` returns the names that a task's folder may have.
+        kind: `agent`, `human`, `model`, or a more precise word such as `bc`.
+        suites: Suites of the available tasks; None for the built-in suites. Tasks in the database are available, too.
         replace_missing: Add the missing videos of an existing agent, instead of refusing the agent. Existing videos stay.
     Raises:
-        UploadError: If anything is wrong with the name, the folder or a video; lists all faults. Nothing was stored.
+        UploadError: If the name, the folder or a video has a fault; the text lists all faults. Nothing was stored.
     """
     name = _checked_name(name)
     tasks = known_tasks(archive.database, suites)
@@ -86,7 +86,7 @@ def add_agent(
         raise all_wrong(folder, problems)
     if not checked:
         raise UploadError(
-            f"there are no videos in {folder}\nLay them out as {folder}/TASK/seed_<number>.mp4, TASK such as FindCave."
+            f"there are no videos in {folder}\nName them {folder}/TASK/seed_<number>.mp4; TASK is, for example, FindCave."
         )
     staged = stage(archive, name, checked, on_progress)
     try:
@@ -109,9 +109,9 @@ def add_agent(
 
 
 def add_video(archive: Archive, task: Task, agent: str, seed: int, path: Path) -> str:
-    """Add one video of an agent and return the id of its episode. The same video again gives the same id.
+    """Add one video of an agent and return the id of its episode. Adding the same video again returns the same id.
 
-    The agent is not admitted to the leaderboard by this.
+    This does not admit the agent to the leaderboard.
 
     Raises:
         UploadError: If the seed is not held out, the name is invalid, or the seed has another video.
@@ -120,7 +120,7 @@ def add_video(archive: Archive, task: Task, agent: str, seed: int, path: Path) -
     agent = _checked_name(agent)
     if seed not in task.held_out_seeds:
         raise UploadError(
-            f"{seed} is not a held-out seed of {task.id}; those are {', '.join(map(str, task.held_out_seeds[:20]))}\n"
+            f"{seed} is not a held-out seed of {task.id}; its held-out seeds: {', '.join(map(str, task.held_out_seeds[:20]))}\n"
             "Agents are compared on held-out seeds only."
         )
     checked = [(FoundVideo(task, seed, path), probe(path))]
@@ -142,7 +142,7 @@ def add_video(archive: Archive, task: Task, agent: str, seed: int, path: Path) -
 
 
 def known_tasks(database: Database, suites: Iterable[Suite] | None) -> dict[str, Task]:
-    """Return all known tasks by id: the tasks on offer, and other tasks in the database."""
+    """Return all known tasks by id: the tasks of the suites, and other tasks in the database."""
     tasks = index(builtin_suites() if suites is None else suites)
     with database.read() as session:
         for task_id, definition in store.newest_definitions(session).items():
@@ -184,7 +184,7 @@ def _refuse_taken_name(session: Session, name: str, *, replace_missing: bool) ->
     where = f" in {', '.join(tasks[:6])}{', ...' if len(tasks) > 6 else ''}" if tasks else ""
     raise UploadError(
         f"there is an agent {name!r} already{where}; its videos are not replaced, because they may have been judged\n"
-        "Add a changed agent under another name, or only the videos this one lacks with --replace-missing."
+        "Add a changed agent under another name, or add only the missing videos with --replace-missing."
     )
 
 
@@ -193,7 +193,7 @@ def _notes(checked: Sequence[tuple[FoundVideo, Mp4]]) -> list[str]:
     copies = [sha256 for sha256, count in Counter(facts.sha256 for _, facts in checked).items() if count > 1]
     if copies:
         twins = [str(video.path) for video, facts in checked if facts.sha256 == copies[0]]
-        more = f", and so do {len(copies) - 1} others" if len(copies) > 1 else ""
+        more = f"; {len(copies) - 1} other videos have several names, too" if len(copies) > 1 else ""
         notes.append(f"the same video has {len(twins)} names, {', '.join(twins[:4])}{more}")
     rates: defaultdict[tuple[str, float, float], int] = defaultdict(int)
     for video, facts in checked:
@@ -202,7 +202,7 @@ def _notes(checked: Sequence[tuple[FoundVideo, Mp4]]) -> list[str]:
     for (task, rate, usual), count in rates.items():
         notes.append(
             f"{amount(count, 'video')} of {task}: {rate:g} frames a second where the task has {usual:g}; "
-            "single steps on the judge page go by the task's"
+            "single steps on the judge page use the task's rate"
         )
     return notes
 

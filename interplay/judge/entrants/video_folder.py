@@ -48,7 +48,7 @@ def task_names(tasks: Iterable[Task]) -> dict[str, Task]:
 
 
 def find_videos(folder: Path, names: Mapping[str, Task]) -> Found:
-    """Find the videos `folder/<task>/seed_<n>.mp4`. `names` is from `task_names`; a slash in an id is a folder in a folder."""
+    """Find the videos `folder/<task>/seed_<n>.mp4`. `names` is from `task_names`; a slash in an id means a nested folder."""
     found = Found()
     if not folder.is_dir():
         found.problems.append(f"{folder}: no such folder\nGive the folder that holds one folder for each task.")
@@ -103,7 +103,7 @@ def _look_into(folder: Path, task: Task, found: Found, others: list[Path]) -> No
             kind = "a folder" if path.is_dir() else "a link to nothing" if not path.exists() else "no file"
             found.problems.append(f"{path}: is {kind}, not a video\nPut the mp4 itself there.")
         elif path.suffix.lower() == ".mp4":
-            found.problems.append(f"{path}: is not called seed_<number>.mp4\nName it by the seed it was made on.")
+            found.problems.append(f"{path}: is not called seed_<number>.mp4\nName it after the seed on which it was made.")
         elif path.suffix.lower() in _OTHER_VIDEOS:
             found.problems.append(
                 f"{path}: is not an mp4\nConvert it:  ffmpeg -i {path.name} -c:v libx264 -pix_fmt yuv420p -movflags +faststart "
@@ -119,7 +119,7 @@ def _check_seeds(found: Found) -> None:
         held_out = video.task.held_out_seeds
         if video.seed not in held_out:
             listed = ", ".join(map(str, held_out[:20])) + (", ..." if len(held_out) > 20 else "")
-            found.problems.append(f"{video.path}: {video.seed} is not a held-out seed of {video.task.id}\nThose are {listed}.")
+            found.problems.append(f"{video.path}: {video.seed} is not a held-out seed of {video.task.id}\nHeld-out: {listed}.")
         other = first.setdefault((video.task.id, video.seed), video.path)
         if other != video.path:
             found.problems.append(f"{video.path}: {other} is of the same task and seed\nKeep one of them.")

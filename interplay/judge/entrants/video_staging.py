@@ -1,7 +1,7 @@
 """Enter checked videos into the catalogue: all of them or none, even if the process is killed at any time.
 
-Videos are first copied under temporary names. One transaction then renames the copies, by names that follow from their
-content, and enters them. A process that is killed earlier leaves unused files; the next attempt writes the same files.
+Videos are first copied under temporary names. One transaction then gives the copies final names, computed from their content,
+and enters them. If the process is killed before the end, unused files stay; the next attempt writes the same files.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _STALE_S = 3600.0
 _MAX_PROBLEMS = 20
 
 Progress = Callable[[str, int, int], None]
-"""Called with what is being done, how much of it is done, and how much there is in total."""
+"""Function that is called with the name of the present step, the amount that is done, and the total amount."""
 
 
 class UploadError(InterplayError):
@@ -105,7 +105,7 @@ def stage(
     size, free = sum(facts.size_bytes for _, facts in checked), shutil.disk_usage(media).free
     if size > free:
         raise UploadError(
-            f"the videos of {agent} take {size / 1e6:,.0f} MB and {media} has {free / 1e6:,.0f} MB left; nothing was added\n"
+            f"the videos of {agent} need {size / 1e6:,.0f} MB, but {media} has {free / 1e6:,.0f} MB left; nothing was added\n"
             "Free some space, or choose another folder with --data."
         )
     staged: list[StagedVideo] = []
@@ -220,7 +220,7 @@ def episode_values(
 
 
 def actor_kind(kind: str) -> str:
-    """Return the general kind of an actor for an agent's kind, which may be finer (such as `bc`).
+    """Return the general kind of an actor for an agent's kind, which may be more precise (such as `bc`).
 
     >>> actor_kind("bc"), actor_kind("human")
     ('agent', 'human')

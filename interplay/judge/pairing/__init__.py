@@ -1,6 +1,6 @@
-"""Pairing rules: which two agents to ask a judge about next. Pure rules; no database, no clock.
+"""Pairing rules: choose the two agents to ask a judge about next. They need no database and no clock.
 
-`pairing_rule(name)` makes a rule. A rule decides from `Evidence`; its `order` returns all pairs, the most wanted first.
+`pairing_rule(name)` makes a rule. A rule decides from `Evidence`; its `order` returns all pairs, the most useful first.
 docs/matchmaking.md compares the rules.
 
 >>> import numpy as np
@@ -23,7 +23,7 @@ from interplay.judge.pairing.rule import AgentPair, Awaited, PairingRule, RoundR
 PAIRING_RULES = {kind.name: kind for kind in (OrderUncertainty, RoundRobin, Information, PublishedInformation, Focus)}
 """Name of a rule -> its class."""
 DEFAULT_RULE = "order"
-"""The rule that needed the fewest answers, see docs/matchmaking.md; also made by `pairing_rule("default")`."""
+"""The rule that needed the fewest answers in simulations, see docs/matchmaking.md; `default` stands for it."""
 
 __all__ = [
     "DEFAULT_RULE",
@@ -41,7 +41,7 @@ __all__ = [
 
 
 class PairingError(InterplayError):
-    """The rule has no such option; the text lists the options that it has."""
+    """The rule has no option of this name, or the value is invalid; the text says what is allowed."""
 
 
 def pairing_rule(name: str = "default", **options: Any) -> PairingRule:
@@ -52,14 +52,14 @@ def pairing_rule(name: str = "default", **options: Any) -> PairingRule:
         options: `agents` for focus (names, at least one), `prior_sd` for order and focus.
     Raises:
         NotFoundError: If the name is unknown; the text offers the nearest name.
-        PairingError: If the rule has no such option.
+        PairingError: If the rule has no option of this name, or the value is invalid.
     """
     kind = PAIRING_RULES.get(DEFAULT_RULE if name == "default" else name)
     if kind is None:
         raise unknown_name("pairing rule", name, [*PAIRING_RULES, "default"])
     known = {"focus": ("agents", "prior_sd"), "order": ("prior_sd",)}.get(kind.name, ())
     if strangers := sorted(set(options) - set(known)):
-        takes = f"it takes {', '.join(known)}" if known else "it takes none"
+        takes = f"its options: {', '.join(known)}" if known else "it has no options"
         raise PairingError(f"the pairing rule {kind.name!r} has no option {strangers[0]!r}; {takes}")
     try:
         return kind(**options)

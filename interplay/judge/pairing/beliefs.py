@@ -1,10 +1,10 @@
 """A joint belief about the strengths of all agents: the means, and the covariance of the errors.
 
-TrueSkill keeps one sigma for each agent. It ignores that the errors of two compared agents depend on each other: how strong a
-whole group is does not change the order inside the group. This module therefore keeps the covariance of all strengths. The
-model is Bradley-Terry with a normal prior; its posterior is approximated by a normal distribution at its peak (Laplace's
-method; MacKay, "Information Theory, Inference, and Learning Algorithms", chapter 27). The result depends only on the counts of
-answers, not on their order.
+TrueSkill keeps one sigma for each agent. It ignores that the errors of two compared agents depend on each other. (For example,
+an error in the strength of a whole group does not change the order inside the group.) This module therefore keeps the
+covariance of all strengths. The model is Bradley-Terry with a normal prior; its posterior is approximated by a normal
+distribution at its peak (Laplace's method; MacKay, "Information Theory, Inference, and Learning Algorithms", chapter 27). The
+result depends only on the counts of answers, not on their order.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 PRIOR_SD = 1.7
-"""Standard deviation of strengths before any answer, in logits: they differ about as much as two performances of one agent."""
+"""Standard deviation of strengths before any answer (logits): agents differ about as much as two performances of one agent."""
 _MAX_STEPS = 100
 _MAX_STEP = 2.0
-"""Longest Newton step of any strength, because a full step may overshoot far from the peak."""
+"""Largest change of a strength in one Newton step. Far from the peak, a full step may be too long."""
 
 
 class Beliefs(NamedTuple):
@@ -52,8 +52,8 @@ def beliefs(won: Array, awaited: tuple[NDArray[np.intp], NDArray[np.intp]], prio
 
     Args:
         won: Shape (n, n); entry (i, j) is how often i was better than j, draws counting half for each.
-        awaited: Rows and columns of the matches that judges have open. Their outcomes are unknown, so they change no mean; they
-            lower the uncertainty by the average information of an answer.
+        awaited: Indices (first, second) of the two agents in each open match. Open matches do not change the mean, because
+            their outcomes are unknown; they lower the uncertainty by the average information of an answer.
         prior_sd: Standard deviation of strengths before any answer; logits, positive.
     """
     mean, precision = _peak(won, prior_sd)

@@ -1,4 +1,4 @@
-"""Candidates: agents' episodes on held-out seeds, grouped by the version of the task in which they were recorded."""
+"""Candidates: the episodes on held-out seeds that judges may be shown, for each version of a task."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from interplay.tasks import Suite, Task, builtin_suites, index
 
 
 class Candidates:
-    """Reads tasks and candidates. Versions of tasks never change and stay cached; candidates are read again after a change."""
+    """Reads versions of tasks, which never change and stay cached, and candidates, which are read again after they change."""
 
     def __init__(self, suites: Iterable[Suite] | None = None) -> None:
         self._tasks = index(builtin_suites() if suites is None else suites)
@@ -23,7 +23,7 @@ class Candidates:
         self._candidates: dict[str, tuple[store.CandidatesState, tuple[Candidate, ...]]] = {}
 
     def of_task(self, session: Session, task: str) -> tuple[Candidate, ...]:
-        """Return the held-out episodes of all agents that may be judged, of every known version of the task."""
+        """Return a task's candidates from all its known versions."""
         # Asked of the database every time: other processes let agents in, withdraw them, and add their episodes.
         state = store.candidates_state(session, task)
         known_state, candidates = self._candidates.get(task, (None, ()))
@@ -46,13 +46,13 @@ class Candidates:
         return found
 
     def in_episode(self, session: Session, task: str, episode_id: str) -> list[Candidate]:
-        """Return the candidates of one episode on any seed: one for each entrant and each seat that it held."""
+        """Return the candidates of one episode on any seed: one for each seat of each entrant."""
         found = store.candidates_in(session, task, episode_id)
         version = self.task(session, task, found[0].task_hash) if found else None
         return [] if version is None else _in_seats(version, found)
 
     def task(self, session: Session, task: str, task_hash: str) -> Task | None:
-        """Return one version of a task, from the database or from the tasks on offer; None if it is unknown."""
+        """Return one version of a task, from the database or from the suites; None if it is unknown."""
         if task_hash not in self._versions:
             definition = store.task_definition(session, task_hash)
             version = Task.from_json(definition) if definition is not None else self._tasks.get(task)

@@ -13,7 +13,7 @@ from interplay.rank import OUTCOMES, Outcome, Standings
 Array = NDArray[np.float64]
 
 _FIRST_CAPACITY = 32
-"""Number of agents for which the table of counts has room at first."""
+"""Number of agents for which the new table of counts has room."""
 
 
 class Counts(NamedTuple):
@@ -81,7 +81,7 @@ class Evidence:
         return self._standings
 
     def counts(self, agents: Sequence[str]) -> Counts:
-        """Return the counts of these agents, followed by all other agents of the log in the order of their names."""
+        """Return the counts for these agents, in this order, followed by all other agents of the log, sorted by name."""
         names = (*agents, *sorted(self._places.keys() - set(agents)))
         known = [(place, self._places[name]) for place, name in enumerate(names) if name in self._places]
         won = np.zeros((len(names), len(names)))

@@ -1,6 +1,6 @@
 """Information: the pair whose answer is expected to lower the uncertainty of the two TrueSkill ratings most.
 
-Two rules: `Information` counts the expected change correctly, `PublishedInformation` counts it as the published platform does.
+Two rules: `Information` computes this decrease correctly; `PublishedInformation` computes it as the published platform does.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Information:
-    """The idea of the published platform, but draws are counted: the worth is `rank.expected_drop`, in skill points squared."""
+    """Pairing rule of the published platform, corrected to include draws: the worth of a pair is `rank.expected_drop`."""
 
     name: ClassVar[str] = "information"
 
     def order(self, agents: Sequence[str], evidence: Evidence, awaited: Awaited, rng: np.random.Generator) -> list[AgentPair]:
-        """See `PairingRule`. An awaited match lowers both variances, as answers do on average, and changes no mean."""
+        """See `PairingRule.order`. An awaited match lowers both variances as an average answer does, and changes no mean."""
         names = sorted(agents)
         mu, sigma = _expected_ratings(names, evidence.standings, awaited)
         return most_worthy_first(names, expected_drops(mu, sigma, evidence.standings.settings), rng)
@@ -36,9 +36,9 @@ class Information:
 
 @dataclass(frozen=True)
 class PublishedInformation:
-    """The rule of the published platform (BEDD's evaluation server): the worth is `published_drops`.
+    """Pairing rule of the published platform (BEDD's evaluation server): the worth of a pair is `published_drops`.
 
-    Differences: open matches count, as in `Information`.
+    Difference: open matches are taken into account, as in `Information`.
     """
 
     name: ClassVar[str] = "bedd"
@@ -63,8 +63,8 @@ def _expected_ratings(names: Sequence[str], standings: Standings, awaited: Await
 def expected_drops(mu: Array, sigma: Array, settings: Settings) -> Array:
     """Return `rank.expected_drop` of every two of n agents, shape (n, n), symmetric; the diagonal has no meaning.
 
-    The expectation of W over the outcomes equals the expectation of V squared. The reason: for every difference of skills the
-    probabilities of the outcomes sum to 1, so their second derivatives sum to 0.
+    The expectation of W over the outcomes equals the expectation of V squared (V and W: see `rank.normal`). The reason: for
+    every difference of skills the probabilities of the outcomes sum to 1, so their second derivatives sum to 0.
     """
     variance = sigma**2 + settings.tau**2
     c_squared = variance[:, None] + variance + 2 * settings.beta**2
@@ -78,7 +78,7 @@ def expected_drops(mu: Array, sigma: Array, settings: Settings) -> Array:
 
 
 def published_drops(mu: Array, sigma: Array, settings: Settings) -> Array:
-    """Expected fall of sigma_i**2 + sigma_j**2 of every two of n agents as BEDD's server computes it, shape (n, n), symmetric.
+    """Return the expected fall of sigma_i**2 + sigma_j**2 as BEDD's server computes it; shape (n, n), symmetric.
 
     The server excludes draws. It gives a win the probability cdf((mu_i - mu_j) / sqrt(beta**2 + sigma_i**2 + sigma_j**2)), with
     one beta**2 although two performances are compared. It counts the fall from the sigmas before their drift by tau, so the

@@ -1,4 +1,4 @@
-"""Choose the next two episodes from a rule's order of pairs of agents. Pure rules; no database."""
+"""Choose the next two episodes, given all pairs of agents in the order of a pairing rule. No database is needed."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ class Candidate(NamedTuple):
 
 
 class ChosenEpisodes(NamedTuple):
-    """Two episodes of one task version and one seed, in which the same seat is compared. Their sides were drawn by chance."""
+    """Two episodes of one task version and one seed, in which the same seat is compared. Their sides were drawn at random."""
 
     left: Candidate
     right: Candidate
 
 
 class JudgeHistory(NamedTuple):
-    """The matches that one judge was served in one task."""
+    """The matches of one task that one judge has been shown."""
 
     pairs: frozenset[EpisodePair]
     times_seed: Mapping[int, int]

@@ -1,4 +1,4 @@
-"""`OrderUncertainty` prefers pairs that tell most about the order of the leaderboard; `Focus` does so for some agents only."""
+"""`OrderUncertainty` prefers pairs that are most informative about the order of all agents; `Focus`, about some agents."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class OrderUncertainty:
-    """Worth of a pair: the expected fall of the uncertainty of all agents' places through its answer, in places squared.
+    """Pairing rule: the worth of a pair is the expected fall of the total variance of places by its answer, in places squared.
 
     An agent's place is 1 + the number of better agents. Under the present belief (`beliefs`) each place has a variance. The sum
     of these variances determines how far the rank correlation with the truth stays below 1 (Spearman's coefficient is
     1 - 6 sum d**2 / (n**3 - n); d are the errors of places). An answer about i and j moves the expected place of every agent k
-    whose error depends on theirs. By the law of total variance, the expected fall of the sum is the variance of these moves.
-    A linear approximation gives:
+    whose error depends on the errors of i and j. By the law of total variance, the expected fall of the sum is the variance of
+    these moves. A linear approximation gives:
 
         u = covariance (e_i - e_j)               how strengths move with the difference of i and j
         g_kl = density of "k and l are equal"     how easily their order is swapped
@@ -51,10 +51,10 @@ class OrderUncertainty:
 
 @dataclass(frozen=True)
 class Focus:
-    """Put pairs with one of `agents` first. The worth of a pair is what its answer tells about the places of `agents`.
+    """Put pairs with one of `agents` first. The worth of a pair is how much its answer tells about the places of `agents`.
 
     A new agent thus meets agents of similar strength, not agents that it surely beats. Pairs of two other agents follow, so
-    that a judge who has seen every video of the new agent can continue; their worth, too, is what they tell about its place.
+    that a judge who has seen every video of the new agent can continue; their worth, too, concerns only the new agent's place.
     Names in `agents` that are not candidates are ignored. If no name is a candidate, all places matter, as under `order`.
 
     Attributes:
@@ -101,7 +101,7 @@ def _ordered(
 
 
 def worth_for_places(known: Beliefs, whose: NDArray[np.intp], num_shown: int) -> Array:
-    """Expected fall of the variance of some agents' places, for an answer about each pair; shape (num_shown, num_shown).
+    """Return the expected fall of some places' variance by an answer about each pair; shape (num_shown, num_shown).
 
     Args:
         known: The belief about n agents, candidates first.

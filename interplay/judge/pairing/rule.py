@@ -1,4 +1,4 @@
-"""The interface of pairing rules (agents, evidence and open matches in, pairs of agents out), and the simplest rule."""
+"""The interface of pairing rules, which order pairs of agents by agents, evidence and open matches; and the simplest rule."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Awaited = Iterable[tuple[str, str]]
 
 
 class AgentPair(NamedTuple):
-    """Two agents to ask about, and the `worth` of an answer. Its unit depends on the rule: compare it within one order only."""
+    """Two agents to ask about, and the `worth` of an answer, which can only be compared with other pairs of the same order."""
 
     a: str
     b: str
@@ -24,16 +24,16 @@ class AgentPair(NamedTuple):
 
 
 class PairingRule(Protocol):
-    """Decides which pair of agents is asked about next. A rule has no state; it knows only its arguments."""
+    """Decides which pair of agents is asked about next. A rule has no state; it uses only its arguments."""
 
     name: ClassVar[str]
     """Name by which `pairing_rule(name)` finds the rule."""
 
     def order(self, agents: Sequence[str], evidence: Evidence, awaited: Awaited, rng: np.random.Generator) -> list[AgentPair]:
-        """Return every pair of `agents`, the most wanted first.
+        """Return every pair of `agents`, the most useful first.
 
         Args:
-            agents: Names of candidates, each once; fewer than two names make no pair.
+            agents: Names of candidates, each once. With fewer than two names there is no pair.
             evidence: Answers so far, also about former candidates.
             awaited: The two agents of each open match, candidates or not. An answer about these two is expected.
             rng: Decides between pairs of equal worth.
@@ -69,7 +69,7 @@ def most_worthy_first(names: Sequence[str], worth: NDArray[np.float64], rng: np.
 
 @dataclass(frozen=True)
 class RoundRobin:
-    """The pair that was asked about least often comes first; chance decides between equals. Its worth is minus that number.
+    """The pair that was asked about least often comes first; chance decides between equals. The worth is minus that number.
 
     This is the reference for other rules: it assumes nothing about agents, so no wrong assumption can mislead it.
     """

@@ -35,7 +35,7 @@ PUBLISHED_SCORES = (2.43, 2.17, 0.73, 0.13, -0.32, -1.35)
 
 
 class SimulationError(InterplayError):
-    """The settings cannot be simulated; the text names the wrong one."""
+    """The settings cannot be simulated; the text names the invalid setting."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Simulation:
         num_judges: Number of open matches at any time; any of them may be answered next.
         every: Number of answers between two computations of the ranking.
     Raises:
-        SimulationError: If a value is outside its range.
+        SimulationError: If a value is outside its range; the text names the value.
     """
 
     num_agents: int = 17
@@ -96,7 +96,7 @@ class Run(NamedTuple):
 
 
 class Needed(NamedTuple):
-    """Number of answers after which the target was reached once (`first`), or for the rest of the run (`lasting`); or None."""
+    """Number of answers until the target was reached once (`first`) and for the rest of the run (`lasting`); None: never."""
 
     first: int | None
     lasting: int | None
@@ -229,7 +229,7 @@ def summary(runs: Sequence[Run], target: float) -> list[dict[str, Any]]:
 
     Each row has `policy` (the rule), `method`, `first` and `lasting` (`Quartiles`), and `median_curve`: the number of answers
     after which the median of the runs' correlations reaches the target. `first_ratio`, `lasting_ratio` and `median_curve_ratio`
-    divide by the number of round-robin; they equal None without round-robin, or if a number lies beyond the runs' end.
+    divide these numbers by those of round-robin; a ratio equals None if round-robin did not run, or if a number is missing.
     """
     rows: list[dict[str, Any]] = []
     for name in dict.fromkeys(run.policy for run in runs):
@@ -260,7 +260,7 @@ def _ratio(one: float | None, other: float | None) -> float | None:
 
 
 def curves(runs: Sequence[Run]) -> list[dict[str, Any]]:
-    """Return the rows of the plot: `policy`, `method`, `answers`, and over seeds `q1`, `median`, `q3` and `num`."""
+    """Return the rows of the plot: `policy`, `method`, `answers`, the correlation's quartiles, and `num` (of seeds)."""
     rows: list[dict[str, Any]] = []
     for name in dict.fromkeys(run.policy for run in runs):
         of_policy = [run for run in runs if run.policy == name]
@@ -276,5 +276,5 @@ def curves(runs: Sequence[Run]) -> list[dict[str, Any]]:
 
 
 def fingerprint(settings: Simulation, methods: Sequence[str]) -> Mapping[str, Any]:
-    """Return the settings that must be equal if a stored run is to be used again. `target` is not one: it changes no run."""
+    """Return the settings that must be equal if a stored run is to be used again. `target` is left out: it changes no run."""
     return {**asdict(settings), "methods": sorted(methods), "target": None}

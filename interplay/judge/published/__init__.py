@@ -1,6 +1,6 @@
 """Import and export published evaluation sets: the answers of a study, its banned workers and its videos.
 
-The format is that of BEDD (Milani et al. 2023), see docs/dataset.md. `import_answers` enters a file. `export_file` writes the
+The format is that of BEDD (Milani et al. 2023), see docs/dataset.md. `import_answers` imports a file. `export_file` writes the
 answers of this server, in the same format (`export_answers`) or as a table with one row for each answer (`flat_table`).
 """
 

@@ -1,4 +1,4 @@
-"""Write answers in the published format, newest first. Imported answers equal the imported rows; ours get the same form."""
+"""Write answers in the published format, newest first. Imported answers are written as they were imported."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ PLAYERS = {"left": "p1", "right": "p2", "draw": "draw", "na": "na"}
 
 @dataclass(frozen=True)
 class Selection:
-    """Answers to write.
+    """The answers to write, and whether names are replaced.
 
     Attributes:
         name: Name of an imported set, to write only its answers; None for all answers.
-        pseudonyms: Replace the names of judges and of people who played; None to keep the names.
+        pseudonyms: Pseudonyms for the names of judges and of people who played; None to keep the names.
     """
 
     name: str | None = None
@@ -63,7 +63,7 @@ def export_answers(session: Session, selection: Selection) -> list[dict[str, Any
 
 
 def selected(session: Session, selection: Selection) -> Iterator[store.ExportedAnswer]:
-    """Yield a selection's answers in the order of the log, checks and model judges included (NotFoundError for no such set)."""
+    """Yield a selection's answers in the order of the log, checks and model judges included (NotFoundError: unknown set)."""
     if selection.name is not None and selection.name not in (there := store.datasets(session)):
         raise unknown_name("imported set", selection.name, there, hint="Leave --name out for every answer that is here.")
     banned = frozenset() if selection.include_banned else ban_store.banned(session)
@@ -183,7 +183,7 @@ def _stamp(time: datetime) -> str:
 
 
 def write_items(items: Iterable[dict[str, Any]], path: Path) -> None:
-    """Write a JSON list, one item on each line. The file appears complete or not at all."""
+    """Write a JSON list, one item on each line. If writing fails, no incomplete file remains."""
     with replacing(path) as part, part.open("w", encoding="utf-8") as file:
         separator = "[\n"
         for item in items:
@@ -193,9 +193,9 @@ def write_items(items: Iterable[dict[str, Any]], path: Path) -> None:
 
 
 _TELLING = ("assignment", "hitid", "hit_id", "submitto", "submit_to", "session", "cookie", "referer", "username", "user_id")
-"""Parts of field names. Such a field identifies a person, or the person's work on a recruiting platform."""
+"""Parts of the names of fields that identify a person, or a person's work on a recruiting platform."""
 _LONG_ENOUGH = 6
-"""Shorter ids are replaced only if they are the whole text, because an id such as `7` stands in many texts."""
+"""Smallest length of ids that are replaced anywhere. A shorter id (`7`) is replaced only where it is the whole text."""
 
 
 def without_worker(item: Any, worker: str, pseudonym: str, name: str = "") -> Any:

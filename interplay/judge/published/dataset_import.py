@@ -52,7 +52,7 @@ _KINDS = (
 
 def check_name(name: str) -> None:
     if not _NAME.fullmatch(name):
-        raise DatasetError(f"{name!r} cannot be the name of a set\nUse up to 40 small letters, digits, '_', '.' and '-'.")
+        raise DatasetError(f"{name!r} cannot be the name of a set\nUse up to 40 lower-case letters, digits, '_', '.' and '-'.")
 
 
 def import_answers(
@@ -65,7 +65,7 @@ def import_answers(
     suites: Iterable[Suite] | None = None,
     on_progress: Progress = lambda what, done, total: None,
 ) -> dict[str, Any]:
-    """Enter the answers of a published file into the log, and its agents. A second import of the same file adds nothing.
+    """Import the answers and the agents of a published file. A second import of the same file adds nothing.
 
     Args:
         file: A JSON list, newest first, see docs/dataset.md.
@@ -90,7 +90,7 @@ def import_answers(
         row, _, reason = read.dropped[0]
         raise DatasetError(
             f"{file}: none of its {len(document)} rows is an answer in the published format; row {row} {reason}\n"
-            "docs/dataset.md says what a row looks like; answers about tasks of your own need --suite FILE.toml."
+            "docs/dataset.md describes the rows; for answers about tasks of your own, add --suite FILE.toml."
         )
     workers = [] if banned is None else read_banned(banned)
     found, notes = _videos(videos, names, {agent for answer in read.answers for agent in (answer.left, answer.right)})
@@ -157,7 +157,7 @@ class _Import:
         self.order = ""
 
     def joined(self, agents: set[str]) -> set[str]:
-        """Return agents of the set that were here before and came from elsewhere; the imported answers count for them, too."""
+        """Return the set's agents that this server already had from elsewhere; the imported answers count for them, too."""
         others = agents - store.imported_agents(self._session, self._dataset)
         named = {agent.name for agent in entrant_store.entrants(self._session)}
         return {agent for agent in others if agent in named or store.episodes_of_agent(self._session, agent)}
@@ -215,12 +215,12 @@ class _Import:
         self.num_imported = len(answers)
 
     def _oldest_first(self, answers: Sequence[PublishedAnswer]) -> list[PublishedAnswer]:
-        """Return the answers, oldest first: the file backwards if it is newest first, else sorted by the time of answers."""
+        """Return the answers, oldest first: in reverse order if the file is newest first, otherwise sorted by their time."""
         backwards = list(reversed(answers))
         created = [str(answer.item.get("created_at")) for answer in backwards]
         for times in (created, [answer.answered_at.isoformat() for answer in backwards]):
             if all(first <= second for first, second in pairwise(times)):
-                self.order = "the file backwards; it is newest first"
+                self.order = "reverse order of the file, which is newest first"
                 return backwards
         self.order = "by the time of the answer; the file is not newest first"
         return sorted(backwards, key=lambda answer: answer.answered_at)
@@ -285,7 +285,7 @@ def _videos(folder: Path | None, names: Mapping[str, Any], agents: set[str]) -> 
     if folder is None:
         return {}, []
     if not folder.is_dir():
-        raise DatasetError(f"{folder}: no such folder\nGive the folder that holds one folder for each agent.")
+        raise DatasetError(f"{folder}: no such folder\nGive the folder that contains a folder for each agent.")
     by_lower = {agent.lower(): agent for agent in agents}
     found: dict[str, list[FoundVideo]] = {}
     notes: list[str] = []
@@ -295,7 +295,7 @@ def _videos(folder: Path | None, names: Mapping[str, Any], agents: set[str]) -> 
         if path.name.startswith("."):
             continue
         if agent is None or not path.is_dir():
-            notes.append(f"{path.name} is not an agent of the answers and is ignored (add it with:  interplay judge add-agent)")
+            notes.append(f"{path.name} is not an agent in the answers and is ignored (add it with:  interplay judge add-agent)")
             continue
         here = find_videos(path, names)
         found.setdefault(agent, []).extend(here.videos)
@@ -304,7 +304,7 @@ def _videos(folder: Path | None, names: Mapping[str, Any], agents: set[str]) -> 
     if problems:
         raise all_wrong(folder, problems)
     if not found:
-        raise UploadError(f"{folder} holds no folder of an agent of the answers\nThose are {', '.join(sorted(agents)[:20])}.")
+        raise UploadError(f"{folder} has no folder of an agent in the answers\nThe agents: {', '.join(sorted(agents)[:20])}.")
     return found, notes
 
 
@@ -316,7 +316,7 @@ def _checked(agent: str, videos: Sequence[FoundVideo], on_progress: Progress) ->
 
 
 def _joined_before(path: Path) -> list[str]:
-    """Return the joined agents of an earlier import's report, so that the new report lists these agents, too."""
+    """Return the `joined` agents in the report of an earlier import, so that the new report lists these agents, too."""
     try:
         return list(json.loads(path.read_bytes())["joined_agents"])
     except (OSError, ValueError, KeyError, TypeError):
@@ -329,5 +329,5 @@ def _write_report(path: Path, report: Mapping[str, Any]) -> None:
         write_json(path, report, indent=2)
     except OSError as error:
         raise DatasetError(
-            f"cannot write {path}: {error.strerror or error}\nThe answers are stored; import again for the report."
+            f"cannot write {path}: {error.strerror or error}\nThe answers are stored; import the file again to get the report."
         ) from error

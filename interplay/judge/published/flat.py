@@ -70,7 +70,7 @@ COLUMNS = {
 
 
 def factor_columns(question: Question) -> tuple[str, ...]:
-    """Return the columns of a question: one for a comparison, two for a direct question (one a side), none if overall.
+    """Return a question's column names: one if it is comparative, two (left and right) if direct, none if overall.
 
     >>> factor_columns(Question("found", "Found Cave", "direct", "Is there a cave?"))
     ('factor_found_cave_left', 'factor_found_cave_right')
@@ -88,8 +88,8 @@ def _columns_of(task: Task) -> list[tuple[Question, tuple[str, ...]]]:
         for name in names:
             if (other := of_column.setdefault(name, question.id)) != question.id:
                 raise DatasetError(
-                    f"questions {other!r} and {question.id!r} of {task.id} would share the column {name}\n"
-                    "Write a .json instead; questions of one kind need factors of their own to be told apart in a table."
+                    f"questions {other!r} and {question.id!r} of {task.id} have the same column, {name}\n"
+                    "Write a .json file instead; in a table, two questions of one kind must have different factors."
                 )
     return found
 
@@ -169,10 +169,10 @@ ENDINGS = (".json", ".parquet", ".csv")
 
 
 def export_file(database: Database, selection: Selection, path: Path, *, segments: bool = False) -> int:
-    """Write the answers as of one moment and return their number. The file's ending, one of `ENDINGS`, sets the format.
+    """Write the present answers to a file and return their number. The file's ending, one of `ENDINGS`, sets the format.
 
     Args:
-        segments: Write only the answers about segments, which have a format of their own. A table holds both kinds.
+        segments: Write only the answers about segments, which have their own format. A table holds both kinds of answers.
     Raises:
         DatasetError: If there are no answers, or the file cannot be written.
     """

@@ -1,4 +1,4 @@
-"""Match published answers to our questions: by the place in the form, and by wordings learnt from the file.
+"""Match published answers to our questions, by their place in the form and by the questions' sentences in the file.
 
 Published questions have no ids, only sentences. A form asks its questions in a fixed order, so every row with the right number
 of answers shows which sentence stands in which place. In rows that lack answers, these sentences identify the questions.
@@ -79,12 +79,12 @@ def read_responses(
         ids = wordings.ids(task, kind, entries)
         if kind == "comparative" and len(entries) == len(asked) + 1 and entries[-1].get("answer") == winner:
             entries, ids = entries[:-1], wordings.ids(task, kind, entries[:-1])
-            notes.append("the overall question stands among the comparisons as well")
+            notes.append("the overall question is also among the comparisons")
         elif len(entries) != len(asked):
-            notes.append(f"{len(entries)} {kind} answers where the form has {len(asked)}")
+            notes.append(f"{len(entries)} {kind} answers, but the form has {len(asked)}")
         for name, entry in zip(ids, entries, strict=True):
             if name is None:
-                notes.append(f"a {kind} answer to a question that cannot be told")
+                notes.append(f"a {kind} answer to a question that cannot be identified")
             elif kind == "direct":
                 answers[name] = _both_sides(entry, notes)
             else:
@@ -100,7 +100,7 @@ def _both_sides(entry: Mapping[str, Any], notes: list[str]) -> dict[str, bool]:
         value = value.strip().lower() if isinstance(value, str) else value
         yes = _YES_NO.get(value) if isinstance(value, str | bool) else None
         if yes is None:
-            notes.append("a direct question without an answer, taken as no")
+            notes.append("a direct question without an answer, counted as no")
         sides[side] = bool(yes)
     return sides
 
@@ -111,6 +111,6 @@ def _choice(entry: Mapping[str, Any], notes: list[str]) -> str:
     if choice is None:
         empty = value is None or value == ""
         notes.append(
-            "a comparison without an answer, taken as n/a" if empty else "a comparison whose answer is none, taken as n/a"
+            "a comparison without an answer, counted as n/a" if empty else "a comparison with an unknown answer, counted as n/a"
         )
     return choice or "na"

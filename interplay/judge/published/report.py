@@ -14,7 +14,7 @@ from interplay.judge.published.row import PublishedAnswer, ReadItems
 
 _ROWS_NAMED = 10
 _JOINED = (
-    "these agents were here already; the published agent and the one that was here are one agent now, with one "
+    "these agents were here already; the published agent and the earlier agent of the same name are now one agent, with one "
     "rating and one page. --name renames judges, not agents, and answers are never taken back: to keep them apart, import the "
     "file into a folder of its own, with --data OTHER"
 )
@@ -167,7 +167,7 @@ def report_text(report: Mapping[str, Any]) -> str:
     if report["banned_without_answers"]:
         lines.append(f"{len(report['banned_without_answers'])} banned workers have no answers here")
     lines.append(
-        f"{report['num_videos']:,} videos brought" + ("" if report["num_videos"] else "; without them nothing can be shown")
+        f"{report['num_videos']:,} videos imported" + ("" if report["num_videos"] else "; without them nothing can be shown")
     )
     lines += [f"  note: {note}" for note in report["video_notes"][:_ROWS_NAMED]]
     return "\n".join(lines)

@@ -91,8 +91,8 @@ def read_items(document: Any, names: Mapping[str, Task], source: str = "the file
     """Read a published list, newest first (DatasetError if it is no list); `names` is from `video_folder.task_names`."""
     if not isinstance(document, list):
         raise DatasetError(
-            f"{source}: holds no list of answers but {'an object' if isinstance(document, dict) else type(document).__name__}\n"
-            "The published file is one JSON list, an object for each answer, newest first."
+            f"{source}: is not a list of answers but {'an object' if isinstance(document, dict) else type(document).__name__}\n"
+            "The published file is one JSON list with one object for each answer, newest first."
         )
     wordings = Wordings(
         (names[item["task"]], _responses(metadata_of(item)))
@@ -107,7 +107,7 @@ def read_items(document: Any, names: Mapping[str, Task], source: str = "the file
         try:
             answer = _read(row, item, names, wordings)
             if (other := first.setdefault(answer.key, row)) != row:
-                raise DroppedRowError(f"the same match as row {other}")
+                raise DroppedRowError(f"is the same match as row {other}")
             read.answers.append(answer)
         except DroppedRowError as error:
             read.dropped.append((row, str(item.get("hash") or "") if isinstance(item, dict) else "", str(error)))
@@ -193,7 +193,7 @@ def _episodes(item: Mapping[str, Any], task: Task, names: Mapping[str, Task]) ->
     if not isinstance(episodes, list) or not all(isinstance(episode, dict) for episode in episodes):
         raise DroppedRowError("has no list of episodes")
     if len(episodes) != 2:
-        raise DroppedRowError(f"has {len(episodes)} episodes where 2 are compared")
+        raise DroppedRowError(f"has {len(episodes)} episodes, but 2 are compared")
     for episode in episodes:
         other = episode.get("task")
         if other is not None and (not isinstance(other, str) or names.get(other) is not task):
@@ -208,7 +208,7 @@ def _agent(episode: Mapping[str, Any]) -> str:
     name = episode.get("agent_name")
     spelt = one_spelling(name) if isinstance(name, str) else ""
     if not is_given_name(spelt):
-        raise DroppedRowError(f"has an agent that cannot be called {str(name)[:60]!r}")
+        raise DroppedRowError(f"has an agent with the invalid name {str(name)[:60]!r}")
     return spelt
 
 
@@ -246,7 +246,7 @@ def _winner(metadata: Mapping[str, Any], result: Mapping[str, Any], episodes: Se
 
 
 def _order(ranks: Any, episodes: Sequence[Mapping[str, Any]]) -> str | None:
-    """Return the winner by `ranks`, which holds the hashes of the videos, best first, or two numbers; None if it is empty."""
+    """Return the winner by `ranks`: the hashes of the videos, best first, or two numbers. Return None if `ranks` is empty."""
     if isinstance(ranks, str):
         try:
             ranks = json.loads(ranks)
@@ -263,26 +263,26 @@ def _order(ranks: Any, episodes: Sequence[Mapping[str, Any]]) -> str | None:
         return "p1"
     if ranks == hashes[::-1]:
         return "p2"
-    raise DroppedRowError("ranks videos that are not those of the match")
+    raise DroppedRowError("ranks videos that are not the videos of the match")
 
 
 def _times(
     item: Mapping[str, Any], result: Mapping[str, Any], metadata: Mapping[str, Any], notes: list[str]
 ) -> tuple[datetime, datetime]:
-    """Return when the judge answered and began. The server's clock gives the end, the judge's page the time in between."""
+    """Return when the judge answered and began: the server's time of the answer, less the duration that the page reports."""
     start, end = _instant(metadata, "start_time"), _instant(metadata, "end_time")
     created, updated = _instant(item, "created_at"), _instant(item, "updated_at")
     answered = _instant(result, "created_at") or updated or end or created
     if answered is None:
-        raise DroppedRowError("does not say when it was given")
+        raise DroppedRowError("does not say when the answer was given")
     if start is not None and end is not None:
         duration = end - start
     elif created is not None:
         duration = answered - created
-        notes.append("no start or end time, so the time is from the match to the answer")
+        notes.append("no start or end time, so the duration is counted from the match to the answer")
     else:
         duration = timedelta(0)
-        notes.append("no start or end time, so how long it took is unknown")
+        notes.append("no start or end time, so the duration is unknown")
     if duration < timedelta(0):
         raise DroppedRowError(f"ends {-duration.total_seconds():g} s before it begins")
     if duration > _LONGEST:

@@ -1,4 +1,4 @@
-"""Export and import answers about segments, in a file format of their own. Their games are exported as episodes.
+"""Export and import answers about segments, in their own file format. The games are exported separately, as episodes.
 
 The published format cannot hold these answers: each of its rows has one seed for both videos and ranks two agents.
 """
@@ -33,7 +33,7 @@ def is_of_segments(document: Any) -> bool:
 
 
 def export_segments(session: Session, selection: Selection) -> dict[str, Any]:
-    """Return a selection's answers about segments, oldest first, without checks and model judges; errors: `export_answers`."""
+    """Return answers about segments, oldest first, without checks and model judges. Errors as in `export_answers`."""
     answers = [one for one in selected(session, selection) if one.purpose == "segment" and one.judge_kind != "model"]
     if not answers:
         raise DatasetError("there are no answers about segments to write\nOpen a study of segments: docs/rewards.md says how.")
@@ -67,7 +67,7 @@ def export_segments(session: Session, selection: Selection) -> dict[str, Any]:
 
 
 def import_segments(archive: Archive, document: Mapping[str, Any], name: str, source: str) -> dict[str, Any]:
-    """Enter the answers of a file of segments. A second import of the same file adds nothing.
+    """Import the answers of a file of segments. A second import of the same file adds nothing.
 
     The games must be on this server already, under the same ids.
 
@@ -81,7 +81,7 @@ def import_segments(archive: Archive, document: Mapping[str, Any], name: str, so
     """
     check_name(name)
     if document.get("version") != VERSION or not isinstance(document.get("answers"), list):
-        raise DatasetError(f"{source}: expected answers of version {VERSION}; got version {document.get('version')!r}")
+        raise DatasetError(f"{source}: expected a file of answers, version {VERSION}; got version {document.get('version')!r}")
     rows, counts, dropped = document["answers"], Counter[str](), Counter[str]()
     with archive.database.write() as session:
         store.lock(session)
@@ -96,8 +96,8 @@ def import_segments(archive: Archive, document: Mapping[str, Any], name: str, so
     if rows and not counts:
         reason, number = dropped.most_common(1)[0]
         raise DatasetError(
-            f"{source}: none of its {len(rows)} answers can be used; {number}: {reason}\n"
-            "Bring the games in first:  interplay episodes import, or interplay episodes pull"
+            f"{source}: none of its {len(rows)} answers can be used; reason for {number}: {reason}\n"
+            "Import the games first:  interplay episodes import, or interplay episodes pull"
         )
     return {"imported": counts["imported"], "there_before": counts["there_before"], "dropped": dict(dropped)}
 
@@ -121,7 +121,7 @@ def _enter(session: Session, row: Any, name: str, version: str) -> str:
         if any(time.tzinfo is None for time in times.values()):
             raise ValueError("a time without a time zone")
     except (ValueError, InterplayError) as error:
-        raise _UnusableError(f"is not as answers are: {error}") from None
+        raise _UnusableError(f"is not a valid answer: {error}") from None
     match = Match(
         id=match_id,
         task=left.task,
@@ -145,7 +145,7 @@ def _enter(session: Session, row: Any, name: str, version: str) -> str:
     duration_s = None if table.values.get("duration_s") is None else float(table.number("duration_s", low=0, high=1e9))
     given = {"created_at": times["answered_at"], "duration_s": duration_s, **asdict(form)}
     if store.append_answer(session, match, **given) is None:
-        raise _UnusableError("is of a judge who has answered about these two since")
+        raise _UnusableError("is from a judge who later answered about the same two segments")
     return "imported"
 
 

@@ -1,4 +1,4 @@
-"""Make the leaderboard for pages and programs: rows by score, unrated agents, and the pair to ask about next."""
+"""Make the leaderboard for pages and programs: rows sorted by score, unrated agents, and the pair to ask about next."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from interplay.store.episodes import statistic_values
 
 
 class NextPair(NamedTuple):
-    """The two agents that the open room would ask about next if no match were open; `worth` as in `AgentPair`."""
+    """The two agents to ask about next outside studies, if no match were open; `worth` as in `AgentPair`."""
 
     task: str
     agents: tuple[str, str]
@@ -32,16 +32,16 @@ class NextPair(NamedTuple):
 def leaderboard(
     session: Session, candidates: Candidates, ratings: Ratings, rules: Rules, task: str | None = None
 ) -> dict[str, Any]:
-    """Return the agents by score, of one task or over all tasks (NotFoundError for an unknown task).
+    """Return the agents sorted by score, for one task or for all tasks together (NotFoundError for an unknown task).
 
     Args:
         rules: Rules of the open room, whose pairing rule determines the next pair.
     Returns:
-        `task`; `rows`: each a `rank.LeaderboardRow` as a dict, plus `kind`, `withdrawn`, and two counts of the agent's episodes
-        that can be shown, `num_checked` by an outcome check and `num_passed` (they do not affect ratings); `unrated`: names of
-        agents that wait for their first answer; `num_answers`; `num_judges`; `next_pair`: a `NextPair` as a dict, or None;
-        `automatic`: None if no episode was checked, else `num_decided`, the number of answers that prefer a side where only
-        one side passed its check, and `num_agreed`, the number of these answers that prefer the side that passed.
+        A dict. `rows`: each a `rank.LeaderboardRow` as a dict, plus `kind`, `withdrawn`, `num_checked` (number of the agent's
+        candidate episodes that an outcome check has judged) and `num_passed` (number of them that passed; ratings ignore both);
+        `unrated`: names of agents without an answer; `next_pair`: a `NextPair` as a dict, or None; `automatic`: None if no
+        episode was checked, else `num_decided` (number of answers that prefer a side, where only one side passed its check) and
+        `num_agreed` (number of these answers that prefer the side that passed); `task`, `num_answers`, `num_judges`.
     """
     if task is not None:
         candidates.check_task(session, task)
@@ -90,7 +90,7 @@ def agreement(session: Session, task: str | None, up_to: int | None = None) -> d
 
 
 def next_pair(orders: Mapping[str, Sequence[AgentPair]]) -> NextPair | None:
-    """Return the most worthy of the tasks' first pairs; among equal pairs, the first task by id counts.
+    """Return the pair of highest worth among the first pairs of all tasks; among equals, the task that is first by id counts.
     `orders` maps each task to its pairs in order."""
     firsts = [NextPair(task, (pair.a, pair.b), pair.worth) for task, pairs in orders.items() for pair in pairs[:1]]
     return min(firsts, key=lambda pair: (-round(pair.worth, 9), pair.task), default=None)

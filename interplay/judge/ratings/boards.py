@@ -33,12 +33,12 @@ class Boards:
     """The leaderboards of one judging room. Safe to share between threads; boards are cached until the log or bans change.
 
     Args:
-        publish_every: Boards change only after this number of new answers of people, in the order of the log. Judges who look
-            before and after one answer of theirs then cannot see its effect, so they learn neither the two agents nor whether
-            it was a check.
+        publish_every: Boards change only after this number of new answers of people. Judges who look at a board before and
+            after their own answer then see no effect of it. So they learn neither which agents they compared nor whether it was
+            a check.
 
     Attributes:
-        live: The same boards, which change with every answer.
+        live: The same boards, but updated after every answer.
     """
 
     def __init__(self, judging: Judging, publish_every: int = 1) -> None:
@@ -49,16 +49,16 @@ class Boards:
         self._cache: dict[Judges, _Cache] = {}
 
     def board(self, task: str | None = None, method: str = "trueskill", judges: Judges = "people") -> dict[str, Any]:
-        """Return the agents by score, of one task or over all tasks.
+        """Return the agents sorted by score, for one task or for all tasks together.
 
         Returns:
             The document of `Judging.leaderboard`, and: `publish_every`, `method`, `judges`, `notes` (facts that a reader needs
             about this fit). Each row also has `low` and `high`, the 95 % interval of mu; `beats_next`, the probability that an
             answer about this agent and the agent in the row below prefers this one, if it is no draw (None if the method
             gives no probability); `above_next`, the probability that this agent's skill is the higher one; and `group`, from
-            1. Agents of two groups were never compared, not even through other agents, so each group is ranked apart; its
-            last row has None in `beats_next` and `above_next`. For Bradley-Terry and Davidson, `mu` is a log strength and
-            equals `score`; for `normalised`, `mu` is the mean z-score.
+            1. Agents of two groups were never compared, not even through other agents, so each group is ranked separately; the
+            last row of a group has None in `beats_next` and `above_next`. For Bradley-Terry and Davidson, `mu` is a log
+            strength and equals `score`; for `normalised`, `mu` is the mean z-score.
         Raises:
             NotFoundError: If the task is unknown.
             ValueError: If the method is unknown.
@@ -126,7 +126,7 @@ class Boards:
 
 @dataclass(frozen=True)
 class _Cache:
-    """The boards after the first `num_published` answers of a history, made or being made."""
+    """The boards after the first `num_published` answers of a history; some of them may still be being computed."""
 
     history: History
     num_published: int
@@ -150,7 +150,7 @@ def _fit(history: History, num_published: int, task: str | None, method: str) ->
 
 
 def rows_of(answers: Iterable[Comparison], task: str | None, method: str) -> list[dict[str, Any]]:
-    """Return the rows of a board of answers that are not in the log, as in `Boards.board`."""
+    """Return the rows of a board, as in `Boards.board`, for answers that are not in the log."""
     history = History()
     for answer in answers:
         history.add(answer)

@@ -1,4 +1,4 @@
-"""Present and earlier ratings, from the log of answers. The log is read once; later reads continue after the last answer."""
+"""Compute present and earlier ratings from the log of answers. The log is read once; later, only new answers are read."""
 
 from __future__ import annotations
 
@@ -81,22 +81,22 @@ class History:
 
 
 class News(NamedTuple):
-    """New answers, which a value does not contain yet, and the state of the log when they were read."""
+    """Answers that an `Incremental` value does not include yet, and the state of the log when they were read."""
 
     state: store.LogState
     answers: tuple[store.LoggedAnswer, ...]
 
 
 class Incremental(Generic[Value]):
-    """A value computed from the answers that count, and updated with new ones. Only `news` is safe in several threads at once.
+    """A value computed from the answers that count, and updated by new answers. Only `news` may run in several threads at once.
 
     The log determines the value. Answers are only added, and become visible in the order of their sequence numbers
-    (`store.judging.lock`); therefore reading on after the last number gives the same value as a new start. If earlier answers
+    (`store.judging.lock`); therefore an update from the last number gives the same value as a new start. If earlier answers
     begin or cease to count, in any process, the log's revision changes and the value is computed again.
 
     Args:
-        new: Makes the value of an empty log.
-        add: Takes one more answer into account.
+        new: Function that makes the value of an empty log.
+        add: Function that adds one answer to the value.
     """
 
     def __init__(self, new: Callable[[], Value], add: Callable[[Value, store.LoggedAnswer], None]) -> None:
@@ -108,8 +108,7 @@ class Incremental(Generic[Value]):
 
     def news(self, session: Session) -> News | None:
         """Return the new answers, for `take`; None if there are too many, or if the value must be computed again.
-        If None, call `current` instead, in one thread at a time. Other threads may change the value during this call, so that
-        no thread waits for the database."""
+        If None, call `current` instead, in one thread at a time. `news` needs no lock, so no thread waits."""
         known = self._state
         if known.last_sequence == 0:
             return None
@@ -161,7 +160,7 @@ class _EvidenceByTask(defaultdict[str, Evidence]):
 
 @dataclass
 class _Rated:
-    """Values computed from people's answers: `evidence` by task for matchmaking, `num_in_study` by study."""
+    """Values computed from people's answers: history, evidence by task (for matchmaking), and number of answers by study."""
 
     history: History = field(default_factory=History)
     evidence: defaultdict[str, Evidence] = field(init=False)
@@ -188,19 +187,19 @@ class Ratings:
 
     @contextmanager
     def current(self, session: Session) -> Iterator[TaskStandings]:
-        """Give the standings after the last answer that `session` can see. No other thread changes them inside the block."""
+        """Yield the standings after the last answer that `session` can see. No other thread changes them inside the block."""
         with self._now(session) as rated:
             yield rated.history.standings
 
     @contextmanager
     def evidence(self, session: Session) -> Iterator[defaultdict[str, Evidence]]:
-        """Give the evidence of these answers by task, for matchmaking. No other thread changes it inside the block."""
+        """Yield each task's evidence from the answers that `session` can see. No other thread changes it inside the block."""
         with self._now(session) as rated:
             yield rated.evidence
 
     @contextmanager
     def history(self, session: Session, judges: Judges = "people") -> Iterator[History]:
-        """Give the history of the answers of people or of model judges. No other thread changes it inside the block."""
+        """Yield the history of the answers of people or of model judges. No other thread changes it inside the block."""
         if judges == "people":
             with self._now(session) as rated:
                 yield rated.history

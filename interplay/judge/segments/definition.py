@@ -22,8 +22,8 @@ class Segments:
         entrants: Players whose games are used; empty for everybody.
         where: Conditions on games, as for `interplay episodes list --where`; all must hold.
         seat: Seat that is compared, in a task with several seats; empty for the only seat.
-        held_out: Share of the worlds, and of the pairs, that serve to measure rewards. No reward is learned from them, and
-            these pairs are always drawn at random.
+        held_out: Share of the worlds, and of the pairs, that are used only to measure rewards, not to learn them. These pairs
+            are always drawn at random.
         candidates: Number of pairs to draw; the judge is asked about the pair with the least certain reward.
     """
 

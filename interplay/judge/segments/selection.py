@@ -24,7 +24,7 @@ Sums = Mapping[str, Sequence[float]]
 
 
 class SegmentPair(NamedTuple):
-    """Two segments; their sides were drawn by chance."""
+    """Two segments; their sides were drawn at random."""
 
     left: SegmentRow
     right: SegmentRow

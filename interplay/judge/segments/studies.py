@@ -22,7 +22,7 @@ from interplay.wording import amount
 
 
 class Game(NamedTuple):
-    """An episode from which segments are drawn: its id, its world, the steps until the seat's end, and the player."""
+    """An episode from which segments are drawn: its id, its world, the number of steps that the seat played, and the player."""
 
     id: str
     seed: int
@@ -79,8 +79,8 @@ class SegmentStudies:
             return len(store.segments_of(session, study_hash))
 
     def draw(self, part: Segments, task: Task, study_hash: str = "") -> list[NewSegment]:
-        """Draw the segments for a table, without storing them; the same games give the same segments.
-        If this version of a study has segments already, return no new ones.
+        """Draw the segments for a study's table, without storing them. The same games give the same segments. If this version
+        of a study has segments already, return no new ones.
 
         Raises:
             SegmentError: If no game fits, every game is shorter than a segment, no two segments can be compared, or the task
@@ -97,8 +97,8 @@ class SegmentStudies:
         longest = max(game.num_steps for game in games)
         if longest < num_steps:
             raise SegmentError(
-                f"segments of {num_steps / task.frame_rate_hz:g} s are {num_steps} steps long, and the longest of the "
-                f"{amount(len(games), 'game')} of {task.id} has {longest}\n"
+                f"segments of {num_steps / task.frame_rate_hz:g} s have {num_steps} steps, but the longest of the "
+                f"{amount(len(games), 'game')} of {task.id} has only {longest}\n"
                 f"Remedy: write seconds = {longest / task.frame_rate_hz:.2g} or less, or choose longer games."
             )
         drawn = draw_segments(
@@ -108,15 +108,15 @@ class SegmentStudies:
         if all(overlap(one, other) for one, other in itertools.combinations(teaching, 2)):
             raise SegmentError(
                 f"{amount(len(drawn), 'segment was', 'segments were')} drawn from {amount(len(games), 'game')} of {task.id}; "
-                "outside the held-out worlds no two of them can be compared: there are fewer than two, or all share steps\n"
-                "Remedy: in [judging.segments] write a larger number or fewer seconds, or choose more games."
+                "outside the held-out worlds there are no two segments that can be compared: fewer than two, or all overlap\n"
+                "Remedy: in [judging.segments] set a larger `number` or smaller `seconds`, or choose more games."
             )
         try:  # one video, so that a task without pictures is refused before anybody is asked to judge it
             film(self._archive, Clip(drawn[0].episode_id, drawn[0].first_step, drawn[0].last_step).name)
         except InterplayError as error:
             raise SegmentError(
                 f"the first segment of {task.id} cannot be filmed: {error}\n"
-                "Remedy: mend what it says; a task whose world shows no pictures cannot be compared."
+                "Remedy: correct this error; a task whose world shows no pictures cannot be compared."
             ) from None
         return drawn
 
@@ -138,7 +138,7 @@ class SegmentStudies:
         for episode in sorted(found, key=lambda one: (one.seed, one.actor, one.created_at, one.id)):
             why = _why_not(episode, task)
             if why or episode.id not in agreed or (part.entrants and episode.id not in names):
-                left_out[why or ("of people who did not agree to it" if episode.id not in agreed else "of others")] += 1
+                left_out[why or ("of people who did not agree" if episode.id not in agreed else "of other players")] += 1
                 continue
             num_steps = episode.num_steps if len(task.seats) == 1 else episode.ended(seat)[0]  # then it decides nothing more
             games.append(Game(episode.id, episode.seed, num_steps, names.get(episode.id) or _actor(episode, seat)))
@@ -146,7 +146,7 @@ class SegmentStudies:
             why = ", ".join(f"{number} {reason}" for reason, number in left_out.items())
             raise SegmentError(
                 f"there is no game of {task.id} to draw segments from" + (f": of {len(found)} found, {why}" if why else "")
-                + f"\nRemedy: record some (interplay play {task.id} --agent random --seeds 1,2), or change entrants and where."
+                + f"\nRemedy: record games (interplay play {task.id} --agent random --seeds 1,2), or change entrants and where."
             )  # fmt: skip
         return games
 
@@ -155,18 +155,18 @@ def check_segments(part: Segments, task: Task) -> str:
     """Check everything that can be checked before games exist. Return the seat that is compared.
 
     Raises:
-        NotFoundError, SegmentError: If the task has no such seat, or has several seats and the table names no seat.
+        NotFoundError, SegmentError: If the task lacks the named seat, or has several seats and the table names no seat.
         ConditionError: If a condition on games cannot be read.
     """
     for condition in part.where:
         parse_condition(condition, None)
     seats = list(task.seats)
     if part.seat and part.seat not in seats:
-        raise unknown_name("seat", part.seat, seats, hint=f"It stands in judging.segments.seat; the task is {task.id}.")
+        raise unknown_name("seat", part.seat, seats, hint=f"The name is in judging.segments.seat; the task is {task.id}.")
     if not part.seat and len(seats) > 1:
         raise SegmentError(
-            f"{task.id} has {len(seats)} seats, and nothing says whose play is compared\n"
-            f'Remedy: write seat = "{seats[0]}", or another one of {", ".join(seats)}.'
+            f"{task.id} has {len(seats)} seats, and the study does not say which one is compared\n"
+            f'Remedy: write seat = "{seats[0]}", or another seat: {", ".join(seats)}.'
         )
     return part.seat or seats[0]
 

@@ -34,7 +34,7 @@ class RulesOfStudy(NamedTuple):
 
 
 class StudyRules:
-    """Finds the rules of a study. Versions of studies never change, so their rules are cached. `open_room`: without a study."""
+    """Finds the rules of a study (`open_room` without a study). Versions of studies never change, so their rules are cached."""
 
     def __init__(self, open_room: Rules) -> None:
         self._open_room = open_room
@@ -44,7 +44,7 @@ class StudyRules:
         """Return the current rules of a study, or of the open room for `study` None.
 
         Raises:
-            NotFoundError: If no such study was opened on this server.
+            NotFoundError: If no study of this id was opened on this server.
             RulesError: If its rules are invalid.
         """
         if study is None:
@@ -60,7 +60,7 @@ class StudyRules:
 
 
 def judges_at_once(database: Database, suites: Sequence[Suite], kind: str, judging: Mapping[str, Any] | None) -> int | None:
-    """Return how many people can judge a study's whole games at once; None for every other kind of study.
+    """Return how many people can judge at once in a study that compares whole games; None for any other kind of study.
     `judging` is the study's table [judging]."""
     rules = Rules.from_mapping(judging)
     if kind != "comparisons" or rules.segments is not None:
@@ -85,7 +85,7 @@ def check_judge(state: store.JudgeState, rules: Rules) -> None:
 def known(session: Session, match_id: str) -> Match:
     match = store.match_to_read(session, match_id)
     if match is None:
-        raise UnknownMatchError(f"there is no match {match_id!r}; ask for a new one")
+        raise UnknownMatchError(f"there is no match {match_id!r}; ask for a new match")
     return match
 
 
@@ -99,14 +99,14 @@ def unanswered(session: Session, match_id: str, judge: str) -> Match:
     match = own(session, match_id, judge)
     if match.answered_at is not None:
         raise AlreadyAnsweredError(
-            f"match {match_id} was answered at {match.answered_at:%Y-%m-%d %H:%M} UTC; answers are kept as given"
+            f"match {match_id} was answered at {match.answered_at:%Y-%m-%d %H:%M} UTC; an answer cannot be changed"
         )
     return match
 
 
 def check_owner(match_id: str, owner: str, judge: str) -> None:
     if owner != judge:
-        raise ForeignMatchError(f"match {match_id} was served to another judge; ask for one of your own")
+        raise ForeignMatchError(f"match {match_id} was served to another judge; ask for a match of your own")
 
 
 def check_not_withdrawn(session: Session, match_id: str) -> None:
@@ -117,12 +117,12 @@ def check_not_withdrawn(session: Session, match_id: str) -> None:
 def check_not_superseded(session: Session, match: Match) -> None:
     if store.has_answered_since(session, match):
         raise SupersededError(
-            f"you have answered about the same two videos since match {match.id} was served; that answer counts"
+            f"you answered another match with the same two videos after match {match.id} was served; that answer counts"
         )
 
 
 def check_study(match: Match, study: str | None) -> None:
-    """Refuse people a match of another study than `study`, the one for which consent, quiz and end were checked."""
+    """Refuse a person whose match is not from `study`, because consent, quiz and closing time were checked for `study` only."""
     if match.judge_kind == "person" and match.study != study:
         where = "the open room" if match.study is None else f"the study {match.study}"
-        raise ForeignMatchError(f"match {match.id} belongs to {where}; continue with it there, by the link you came with")
+        raise ForeignMatchError(f"match {match.id} belongs to {where}; continue there, with the link that you were given")

@@ -1,4 +1,4 @@
-"""Checks on judges: decide when a check is due, and summarise each judge's care. Pure rules; no database.
+"""Checks on judges: decide when a check is due, and summarise how carefully each judge works. No database is needed.
 
 A check looks like any other match. `attention` shows a pair with an obvious answer; `repeat` shows a pair that this judge has
 answered before, with sides swapped. Answers to checks are in the log and affect no rating.
@@ -22,17 +22,17 @@ SWAPPED: Mapping[str, Outcome] = {"left": "right", "right": "left", "draw": "dra
 """Outcome -> the same outcome after the sides are swapped."""
 _Entry = tuple[Purpose, int | None]
 HURRY_S = 5.0
-"""Seconds after the minimum time (no more than the minimum itself) in which an answer still counts as given at that time."""
+"""Longest time (s) after the minimum time in which an answer counts as hurried; the minimum time itself if that is shorter."""
 
 
 def checks_due(
     attention_every: int | None, repeat_every: int | None, answered: Sequence[str], rng: np.random.Generator
 ) -> tuple[Purpose, ...]:
-    """Return the kinds of check that are due for the next match, the most urgent first; empty if the match should rate.
+    """Return the kinds of check that are due for the next match, the most urgent first; empty if no check is due.
 
-    For each kind of check, a judge's answers form blocks of fixed length. Each block has one check, at a place drawn evenly:
-    a judge who counts learns only that each block has a check. If both kinds fall on one place, the kind with fewer places
-    left in its block is taken, and the other kind is drawn again.
+    For each kind of check, a judge's answers form blocks of fixed length. Each block has one check, at a place drawn at random
+    with equal chances. So a judge who counts learns only that each block has a check. If both kinds fall on one place, the kind
+    with fewer places left in its block is taken, and the other kind is drawn again.
 
     Args:
         attention_every, repeat_every: Length of a block, 2 or more; None for no checks of this kind.
@@ -73,7 +73,7 @@ class CheckedAnswer(NamedTuple):
 
     @property
     def watched_share(self) -> float | None:
-        """Played share (0 to 1) of the less played of the two videos, by the page's report; None without a report."""
+        """The smaller of the two videos' played shares (0 to 1), by the page's report; None without a report."""
         shares = []
         for watched, length in ((self.left_watched_s, self.left_length_s), (self.right_watched_s, self.right_length_s)):
             try:
@@ -95,8 +95,8 @@ class JudgeSummary:
         num_repeats, repeats_consistent: Number of repeated pairs, and number of them that got the same answer again.
         left_share: Share of left among the answers that prefer a side, without checks; None without such answers.
         median_duration_s: Median time from serving to answering in seconds; None if unknown.
-        minimum_time_share: Share of answers within `HURRY_S` after the first moment allowed; None without a minimum time.
-        watched_share: Played share of the less played of the two videos, as a mean over answers; None without reports.
+        minimum_time_share: Share of hurried answers (see `HURRY_S`); None without a minimum time.
+        watched_share: Mean over answers of the smaller of the two videos' played shares; None without reports.
     """
 
     judge: str
@@ -116,7 +116,7 @@ class JudgeSummary:
 def summarise(
     answers: Iterable[CheckedAnswer], *, banned: AbstractSet[str], min_viewing_s: Callable[[str | None], float]
 ) -> list[JudgeSummary]:
-    """Return one summary for each judge, the judges with most answers first.
+    """Return one summary for each judge, the judge with the most answers first.
 
     Args:
         banned: Judges whose answers do not count at present.

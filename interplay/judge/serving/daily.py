@@ -44,7 +44,7 @@ class DailyLimits:
             return 0.0 if len(recent) < limit else recent[len(recent) - limit] + DAY_S - now
 
     def check(self, session: Session, judge: str, study: str | None, judge_kind: str, address: str, rules: Rules) -> None:
-        """Refuse a person who has reached a limit (DailyLimitError with the limit, and the time when the person may return)."""
+        """Refuse a person who has reached a limit (DailyLimitError with the limit, and the time to wait)."""
         if judge_kind != "person":
             return
         limit, where = rules.max_answers_per_day, "in the open room" if study is None else "in this study"

@@ -42,7 +42,7 @@ log = logging.getLogger("interplay.judge")
 UNDO_WITHIN_S = 600.0
 """Seconds after an answer in which its judge may take it back."""
 NextMatch = Callable[[Session, datetime], Match]
-"""Makes a planned match at a given time. The transaction must hold the lock."""
+"""Function that makes a planned match at a given time. The transaction must hold the lock."""
 JudgeKind = Literal["person", "program", "model"]
 """Kind of a judge: a person, a script that the operator runs, or a model judge (whose answers are counted apart)."""
 
@@ -63,17 +63,17 @@ class AcceptedAnswer(NamedTuple):
 
 
 class Judging:
-    """The judging room over one archive. Safe to share between threads, and with other processes on the same database.
+    """The judging service of one archive. Safe to share between threads, and with other processes on the same database.
 
     Args:
-        monotonic: Clock to time judges, in seconds that never go back; `clock` is used if only `clock` is given.
-        release_after_s: A match is released after its page has been silent for this number of seconds.
-        suites: Tasks on offer, which are known even before anyone has played them; None for the built-in suites.
-        rules: Rules of the open room; None for `OPEN_ROOM`. Studies have rules of their own.
-        want_video: Called, maybe often, with the id of each episode (or name of each clip) that may be shown next and has no
-            video yet. Returns whether this video is being made.
-        is_held: Returns whether no video is made at present, because people play.
-        length_s: Returns the length of a video in seconds. If it returns None, the length that the page reports is used.
+        monotonic: Clock to time judges, in seconds, which never goes back; `clock` is used if only `clock` is given.
+        release_after_s: A match is released when its page has sent nothing for this number of seconds.
+        suites: Suites whose tasks are known even before anyone has played them; None for the built-in suites.
+        rules: Rules of the open room; None for `OPEN_ROOM`. Studies have their own rules.
+        want_video: Function that gets the id of each episode (or name of each clip) that may be shown next and has no video,
+            maybe several times, and returns whether this video is being made.
+        is_held: Function that returns whether no video is made at present, because people play.
+        length_s: Function that returns the length of a video in seconds; None: the length that the page reports is used.
     """
 
     def __init__(
@@ -273,8 +273,8 @@ class Judging:
     def heartbeat(self, match_id: str, judge: str, draft: Any = None, *, study: str | None = None) -> MatchState:
         """Keep a match open, or open it again after a release.
 
-        It opens again only if its pair is free, the judge has no other open match, and the judge has not answered about the two
-        videos since. A match that its judge released stays released and stores no late draft.
+        A released match opens again only if its pair is free, the judge has no other open match, and the judge has not answered
+        about the two videos since. A match that its judge released stays released and stores no late draft.
 
         Args:
             draft: The form and the viewing so far, any JSON object, which is stored with the match; None to keep the stored
@@ -380,7 +380,7 @@ class Judging:
             if is_person and elapsed.seconds < rules.min_viewing_s:
                 left_s = rules.min_viewing_s - elapsed.seconds
                 raise TooEarlyError(
-                    f"please take at least {rules.min_viewing_s:g} seconds to watch both videos; {left_s:.0f} are left", left_s
+                    f"please watch both videos for at least {rules.min_viewing_s:g} seconds; {left_s:.0f} s are left", left_s
                 )
             task = self._candidates.task(session, match.task, match.task_hash)
             form = check_form(
@@ -427,7 +427,7 @@ class Judging:
             access.check_not_banned(bans.is_banned(session, judge))
             last = store.last_answer_of(session, judge, study)
             if last is None or now - last.created_at > timedelta(seconds=UNDO_WITHIN_S):
-                raise NothingToUndoError(f"you have no answer of the last {UNDO_WITHIN_S / 60:.0f} minutes to take back")
+                raise NothingToUndoError(f"you gave no answer in the last {UNDO_WITHIN_S / 60:.0f} minutes to take back")
             before = access.known(session, last.match_id)
             match = again(before, now)
             store.release_open_of(session, judge, now)

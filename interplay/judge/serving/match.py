@@ -13,7 +13,7 @@ from interplay.store import Match
 from interplay.tasks import Question, Task
 
 LONGEST_S = 30 * 86_400.0
-"""If the system's clock gives a longer time in seconds, the clock is assumed to have been set."""
+"""Longest time (s) that is accepted from the system's clock. A longer time means that the clock was changed."""
 _REMEMBERED = 65_536
 
 
@@ -33,8 +33,8 @@ class Stopwatch:
     """Times matches. Safe to share between threads.
 
     Matches that this process has served are timed by a clock that never goes back, so setting the system's clock has no
-    effect. Matches that were served by another process, or before a restart, are timed by the system's clock if its time is
-    possible.
+    effect. Matches that were served by another process, or before a restart, are timed by the system's clock, if it gives a
+    time from 0 to `LONGEST_S`.
     """
 
     def __init__(self, monotonic: Callable[[], float]) -> None:

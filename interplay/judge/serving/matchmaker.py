@@ -1,4 +1,4 @@
-"""`Matchmaker` chooses the next match for one judge: an informative pair, or a check that looks like such a pair."""
+"""`Matchmaker` chooses the next match for one judge: an informative pair, or a check that looks like an ordinary pair."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Offer(NamedTuple):
 
     Attributes:
         pairs: Agents to compare, the most informative pair first.
-        shown: Seed and episodes of every match that this judge was served in this task.
+        shown: Seed and episodes of every match of this task that this judge has been shown.
     """
 
     task: str
@@ -80,8 +80,8 @@ class Plan:
     """A judge's next match, as far as it can be planned while other judges are served.
 
     Attributes:
-        checks_due: Purposes of the checks to try before any pair of these tasks.
-        must_check: Whether a due check must come now, because its block ends.
+        checks_due: Purposes of the checks to try before any ordinary pair of `tasks`.
+        must_check: Whether a due check must come now, because its block ends (see `checks.checks_due`).
         offer: Pairs of the first task; None if that task has nothing to compare, or if a check is due.
     """
 
@@ -98,8 +98,8 @@ class Matchmaker:
 
     Args:
         is_being_made: Episode id -> whether the episode's missing video is being made.
-        twins: Makes the second encodes that some checks show.
-        is_held: Returns whether no video is made at present, because people play.
+        twins: Makes the second files that some checks show.
+        is_held: Function that returns whether no video is made at present, because people play.
     """
 
     def __init__(

@@ -33,7 +33,7 @@ class SegmentPlan:
         num_missing: Number of segments that this judge may see but whose videos are missing.
         is_making: Whether some of the missing videos are being made.
         sums: Sums of the reward that guides the selection; None before a reward was learned.
-        must_check: Whether a due check must come now, because its block ends.
+        must_check: Whether a due check must come now, because its block ends (see `checks.checks_due`).
     """
 
     request: Request
@@ -131,8 +131,8 @@ class SegmentMatchmaker:
 
     def _attention(self, session: Session, plan: SegmentPlan, now: datetime) -> Match | None:
         """Make an attention check: one segment on both sides, so that the right answer is a draw.
-        A segment that this judge has not had in a check is preferred. Return None, to try again at the judge's next match,
-        while second encodes are being made and the block has room."""
+        A segment that this judge has not had in a check is preferred. Return None while second files are being made, if the
+        check can wait until the judge's next match."""
         request = plan.request
         had = store.segments_in_attention(session, request.study or "", request.judge)
         shown = [plan.segments[place] for place in plan.rng.permutation(len(plan.segments))]

@@ -3,7 +3,7 @@ networks for autonomous navigation"). One file, read top to bottom.
 
 Each update takes one Adam step on the cross-entropy between the network's action probabilities and the demonstrator's actions.
 
-Differences from the usual: by default the learning rate falls along a half cosine, because short runs end better that way. In
+Differences from usual cloning: by default the learning rate falls along a half cosine, because short runs end better so. In
 play, actions are drawn from the policy's probabilities, because a clone of a varying player gets stuck if it always takes the
 most probable action. `beta` is d3rlpy's penalty, for results comparable with d3rlpy's. Decisions of people who took over from
 an agent can weigh more: with `equal_shares` as much as all other decisions together, as in intervention-weighted regression
@@ -126,7 +126,7 @@ def weights_of(actions: np.ndarray, num_actions: int, balance: float) -> np.ndar
 
 
 def groups(until_takeover: Any, before_steps: int) -> Any:
-    """Group of each decision, int64: 0 by a person who took over from an agent, 1 by an agent shortly before that, 2 any other.
+    """Group of each decision, int64: 0 by a person after taking over from an agent, 1 by an agent shortly before, 2 others.
 
     `until_takeover` is an array or a tensor, shape (B,); see `Transitions`.
 
@@ -158,7 +158,7 @@ def group_weights(until_takeover: np.ndarray | None, config: BCConfig) -> np.nda
         raw[0] = others / counts[0]
     if not raw @ counts > 0:
         raise TransitionError(
-            f"no decision has a weight: {counts[0]} were taken over, {counts[1]} came shortly before, {counts[2]} are others\n"
+            f"all decisions have weight 0: {counts[0]} after takeovers, {counts[1]} shortly before, and {counts[2]} others\n"
             "Give one of --takeover-weight, --before-weight and --rest-weight that is above 0."
         )
     return raw * counts.sum() / (raw @ counts)

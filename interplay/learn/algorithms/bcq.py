@@ -20,7 +20,7 @@ from interplay.learn.settings import BCQConfig
 
 
 class BCQ(ValueLearner):
-    """Batch-constrained Q-learning. The first critic plays: its best action among those that are likely enough."""
+    """Batch-constrained Q-learning. In play, the first critic chooses its best action among those that are likely enough."""
 
     def __init__(self, config: BCQConfig, given: Given) -> None:
         architecture = {

@@ -1,17 +1,17 @@
 """Behaviour cloning in first person: learn keys and camera, from pixels or from VPT's embeddings.
 
 From embeddings this is BEDD's baseline (Milani et al. 2023; their code for the sizes): three layers of 1024 units with tanh,
-then one choice of 8641 combinations of buttons, one of 121 turns and one of ESC or not, each by itself. The loss is
+then three independent choices: one of 8641 combinations of buttons, one of 121 turns, and ESC or not. The loss is
 
     mean(-log p(buttons) - log p(camera) - log p(escape)) - entropy_weight * entropy + l2_weight * sum(w^2) / 2
 
 and begins near ln(8641 * 121 * 2) = 14.553. From pixels the same choices are made by the convolutions of Espeholt et al. 2018
 (IMPALA, figure 3, right).
 
-Differences from BEDD's code: the learning rate is the configured one (BEDD's was always 1e-3); there is no value network (in
-BEDD's code only `l2_weight` changed it); a step counts as still if its choices are still (BEDD looked at the mouse before it
-was cut to bins); `mask_camera` leaves out the turn of buttons that do not turn the camera; `escape_weight` lets the last step
-of an episode count for more.
+Differences from BEDD's code: the learning rate can be set (BEDD's was always 1e-3); there is no value network (in
+BEDD's code only `l2_weight` changed it); a step counts as still if its choices do nothing (BEDD looked at the mouse before its
+movement was put into bins); `mask_camera` leaves log p(camera) out where the chosen buttons do not turn the camera;
+`escape_weight` gives decisions that press ESC more weight.
 """
 
 from __future__ import annotations

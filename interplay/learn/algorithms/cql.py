@@ -1,4 +1,4 @@
-"""Conservative Q-learning for discrete actions: keep the values of actions that nobody took low (Kumar et al. 2020, equation 4,
+"""Conservative Q-learning for discrete actions: keep low the values of actions that nobody took (Kumar et al. 2020, equation 4,
 the variant CQL(H), with the discrete actions of its appendix F).
 
 Each update takes one Adam step on the loss of Double DQN plus `alpha` times (log-sum-exp of all values minus the value of the

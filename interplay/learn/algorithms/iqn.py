@@ -6,7 +6,7 @@ quantiles of the action taken and the targets: the reward plus the discounted qu
 
 Differences: the choice of the next action, its quantiles and the prediction each draw the same number of fractions; the loss is
 a sum over predicted quantiles and a mean over targets; the target network is first updated right after the first update. All
-as in d3rlpy.
+of this is as in d3rlpy.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class IQN(ValueLearner):
         super().__init__(config, given, architecture)
 
     def losses(self, batch: Batch, generator: torch.Generator | None) -> dict[str, torch.Tensor]:
-        """Losses of a batch. Fractions for three passes of each critic are drawn, or evenly spread without a generator."""
+        """Losses of a batch. Fractions for three passes of each critic are random; without a generator, evenly spaced."""
         size, number, device = len(self.critics), self._config.quantiles, batch.observations.device
         if generator is None:
             spread = ((torch.arange(number, device=device) + 0.5) / number).expand(len(batch.actions), -1)

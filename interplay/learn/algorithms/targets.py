@@ -14,7 +14,7 @@ from interplay.learn.settings import OfflineConfig, ValueConfig
 
 
 class ValueLearner(Learner):
-    """Critics, the first of which plays, and target networks, copied from the critics at intervals; an update is one Adam step.
+    """Critics, and target networks copied from them at intervals. The first critic plays; an update is one Adam step.
 
     Critics have the given architecture, by default that of the usual network (`feedforward`).
     """
@@ -67,12 +67,12 @@ def bootstrapped(config: OfflineConfig, batch: Batch, values: torch.Tensor) -> t
 
 
 def actions_taken(values: torch.Tensor, actions: torch.Tensor) -> torch.Tensor:
-    """Values of the actions taken, shape (..., B), from those of all actions, shape (..., B, A)."""
+    """Values of the actions taken, shape (..., B), from the values of all actions, shape (..., B, A)."""
     return values[..., torch.arange(len(actions), device=actions.device), actions]
 
 
 def quantiles_taken(quantiles: torch.Tensor, actions: torch.Tensor) -> torch.Tensor:
-    """Quantiles of the actions taken, shape (B, N), from those of all actions, shape (B, A, N)."""
+    """Quantiles of the actions taken, shape (B, N), from the quantiles of all actions, shape (B, A, N)."""
     return quantiles[torch.arange(len(actions), device=actions.device), actions]
 
 

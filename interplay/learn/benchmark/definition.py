@@ -37,7 +37,7 @@ class Play:
 class LearnedTask:
     """A task of a benchmark; `reference` is its name in the file: an id or `my.toml:name`.
 
-    `settings` apply to every run of the task. Scores are normalised by the returns `random` and `best`; None: measure them.
+    `settings` apply to every run of the task. The returns `random` and `best` normalise scores; if None, they are measured.
     """
 
     reference: str

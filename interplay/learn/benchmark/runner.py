@@ -51,7 +51,7 @@ def run_benchmark(
     each run has one thread unless the file says otherwise.
 
     Args:
-        jobs: Number of runs at once; None: one for each core.
+        jobs: Number of runs at the same time; by default one for each core.
     Returns:
         The results; a failed run has the reason as its `problem`, and all other runs are complete.
     Raises:

@@ -101,7 +101,7 @@ def improvement(of: Array, over: Array) -> Array:
 def resampled(scores: Array, *, seed: int, number: int) -> Array:
     """Matrices in which each task's runs are drawn again with replacement (stratified bootstrap), shape (B, runs, tasks).
 
-    `number` is that of the algorithm, so that two algorithms have different random draws.
+    `number` is the algorithm's place in the list, so that two algorithms have different random draws.
     """
     rng = np.random.default_rng((seed, number))
     chosen = rng.integers(len(scores), size=(NUM_RESAMPLES, *scores.shape))

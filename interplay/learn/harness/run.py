@@ -88,10 +88,10 @@ SCHEDULES: dict[str, Callable[[float], float]] = {
 
 @dataclass(frozen=True)
 class TrainingResult:
-    """The result of a run; `updates` and `seconds` (without loading) include those before a resume.
+    """The result of a run; `updates` and `seconds` (without loading) also count what was done before a resume.
 
     `metrics` is the last line of `metrics.jsonl`. `num_decisions` counts training and held-out decisions, and `num_episodes`
-    the episodes of these; for a run that plays, the finished episodes.
+    their episodes. A run that plays counts only finished episodes.
     """
 
     folder: Path
@@ -292,7 +292,7 @@ def loop(
         seconds = seconds_before + watch.clock() - started
         if update == 0:
             raise RunError(
-                f"max_seconds is {config.max_seconds:g}, and that was over before the first update: nothing was learned, "
+                f"max_seconds is {config.max_seconds:g}, and this time ended before the first update: nothing was learned, "
                 f"and no policy is kept\nGive it more time:  {command_of(folder, config)} --out {config.run_of(folder)} "
                 "--resume --max-seconds 60"
             )
@@ -354,8 +354,8 @@ def _check(means: Means, update: int, config: RunConfig, folder: Path) -> None:
     name, value = wrong
     raise RunError(
         f"{name} became {value} between updates {update - means.count + 1} and {update} of the run in {folder}\n"
-        f"The learning rate ({config.learning_rate:g}), the rewards or what is seen are probably too large; nothing of this is "
-        "kept.\n"
+        f"The learning rate ({config.learning_rate:g}), the rewards or the observations are probably too large; nothing of "
+        "this is kept.\n"
         f"Start another run:  {command_of(folder, config)} --learning-rate {config.learning_rate / 10:g} --out NAME"
     )
 

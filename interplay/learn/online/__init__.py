@@ -1,7 +1,7 @@
 """Learn by playing: play rounds of games, and learn from each round before the next.
 
 `practise(archive, PPOConfig(task="overcooked/cramped_room", observation="state"), "cook")` plays and learns, and leaves a
-policy that every other room knows as the agent `cook`. `games` plays the seats of worlds in one process; `run` manages several
+policy that all of Interplay knows as the agent `cook`. `games` plays the seats of worlds in one process; `run` manages several
 processes and the run of the algorithm. Metrics, checkpoints and resuming are in `learn.harness`.
 """
 
@@ -60,7 +60,7 @@ def practise(
         reward = None if config.reward is None else reward_of(archive, config.reward, task, task.seats)
         if reward is not None and (looks := reward.description["observation"]) != config.observation:
             raise RewardError(
-                f"reward {reward.name!r} sees games through {looks!r}, and this run through {config.observation!r}\n"
+                f"reward {reward.name!r} sees games through {looks!r}, but this run through {config.observation!r}\n"
                 f"Learn with the same pipeline:  --observation {looks}"
             )
         result = run(config, task, folder, reward, resume=resume, on_update=on_update, on_metrics=on_metrics)

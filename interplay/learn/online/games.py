@@ -19,7 +19,7 @@ from interplay.record.format.schema import seat_spaces
 from interplay.tasks import Task
 
 _WORLDS, _DRAWS = 7, 8
-"""Parts of generators' seeds: for the draws of worlds' seeds, and for the draws of actions."""
+"""Parts of the seeds of two generators: one draws the worlds' seeds, the other draws actions."""
 
 
 class GameError(RunError):
@@ -68,7 +68,7 @@ class Played:
         is_playing: bool, shape (T, S): False for a seat whose game is over while other seats play; nothing is learned from it.
         ends: int64, shape (E, 2): (decision, slot) of each end of a game.
         final_observations: As `observations`, shape (E, ...): the last observation before each of `ends`.
-        returns: Return of each game that ended, in their order: the mean over its seats.
+        returns: Return of each game that ended: the mean over the game's seats.
     """
 
     observations: np.ndarray
@@ -272,14 +272,14 @@ def kind_of(task: Task, observation: str) -> Kind:
             require_discrete(space, task, "ppo")
             if space != spaces[task.seats[0]]:
                 raise RunError(
-                    f"the seats of task {task.id} have other actions than each other, and one network plays them all: "
+                    f"the seats of task {task.id} have different actions, but one network plays them all: "
                     f"{task.seats[0]} has {spaces[task.seats[0]]}, {seat} has {space}"
                 )
         game.begin(0)
         shapes = {seat: seen.shape for seat, seen in zip(task.seats, game.seen, strict=True)}
         if len(set(shapes.values())) > 1:
             raise RunError(
-                f"the seats of task {task.id} see observations of different shapes, and one network plays them all: "
+                f"the seats of task {task.id} see observations of different shapes, but one network plays them all: "
                 + ", ".join(f"{seat} {shape}" for seat, shape in shapes.items())
             )
         first = spaces[task.seats[0]]

@@ -52,7 +52,7 @@ class Recording(NamedTuple):
 
 
 def recording_files(folder: Path) -> dict[Path, str]:
-    """Map each recording below a folder to its task, which the name of a folder on the path tells; sorted.
+    """Map each recording below a folder to its task, sorted; a folder on its path has the name of the task.
 
     Raises:
         RecordingsError: If there is no such folder, no recording in it, or none below a folder with a task's name.
@@ -61,7 +61,7 @@ def recording_files(folder: Path) -> dict[Path, str]:
     if not found:
         raise RecordingsError(
             f"{folder} holds {amount(len(all_files(folder)), 'recording')}, none below a folder named for its task\n"
-            f"Put them into folders {', '.join(FOLDERS)}; those of another task become episodes without this:  "
+            f"Put them into folders {', '.join(FOLDERS)}; recordings of another task become episodes with:  "
             f"interplay demos import {folder} --task TASK"
         )
     return found  # type: ignore[return-value]
@@ -71,7 +71,7 @@ def all_files(folder: Path) -> dict[Path, str | None]:
     """Map each recording below a folder to its task, or None if no folder on the path names a task; sorted.
 
     Raises:
-        RecordingsError: If there is no such folder, no recording in it, or one whose name cannot be written.
+        RecordingsError: If there is no such folder, no recording in it, or a recording whose name cannot be written.
     """
     if not folder.is_dir():
         raise RecordingsError(f"there is no folder {folder}\nGive a folder with {', '.join(FOLDERS)} in it.")

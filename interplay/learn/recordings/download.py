@@ -101,7 +101,7 @@ def fetch(
     except OSError as error:
         remedy = "Free some space" if is_disk_full(error) else "Name another folder"
         raise RecordingsError(
-            f"cannot write to {folder}: {error.strerror or error}\nThe first part is kept. {remedy}, and call the same again."
+            f"cannot write to {folder}: {error.strerror or error}\nThe first part is kept. {remedy}, then start again."
         ) from error
     if result.refused and not (result.fetched or result.there_already or result.over_quota):
         name, reason = next(iter(result.refused.items()))
@@ -167,7 +167,7 @@ def _fetch_file(line: Line, address: str, target: Path, size: int, came: Callabl
 def _size(line: Line, address: str) -> int:
     size = line.length(address)
     if not size:
-        what = "is empty" if size == 0 else "has no size that its server tells"
+        what = "is empty" if size == 0 else "has no size: its server does not state one"
         raise RecordingsError(f"{address} {what}\nCheck the list; a file whose size is unknown cannot be checked.")
     return size
 
@@ -179,7 +179,7 @@ def _line(sleep: Callable[[float], None]):
 def _refusal(answer: httpx.Response, body: bytes) -> InterplayError:
     if answer.status_code in (404, 410):
         return RecordingsError(
-            f"{answer.url} is not there (the server answers {answer.status_code})\nCheck the list, or fetch a newer one."
+            f"{answer.url} was not found (the server answers {answer.status_code})\nCheck the list, or fetch a newer one."
         )
     if answer.is_redirect:
         return RecordingsError(f"{answer.url} has moved to {answer.headers.get('Location', '')[:200]}\nGive that address.")

@@ -28,8 +28,8 @@ _FORMS = 'an index {"basedir": ADDRESS, "relpaths": [PATH, ...]} or a list with 
 class Entry:
     """One recording of a list; `stem` is the name of its files without ending.
 
-    `folder` is the folder that names a task, else the part of the list's name that does, else `recordings` (and there is no
-    `task`). `address` is empty if the list has names only.
+    `folder` is the folder that names the task; else the part of the list's name that names it; else `recordings`, with no
+    `task`. `address` is empty if the list has names only.
     """
 
     stem: str
@@ -87,7 +87,7 @@ def _entry(base: str, path: str, named: str, where: str) -> Entry:
     address = address_of(without) if "://" in without else None
     if "://" in without and (address is None or not {"?", "#"}.isdisjoint(without)):
         raise RecordingsError(
-            f"{where} is {path[:200]!r}\nAn address begins with http:// or https:// and has no ? or #: endings come behind it."
+            f"{where} is {path[:200]!r}\nAn address begins with http:// or https:// and has no ? or #: endings are added to it."
         )
     parts = PurePosixPath(without).parts if address is None else PurePosixPath(without.split("://", 1)[1]).parts[1:]
     stem = parts[-1] if parts else ""

@@ -58,7 +58,7 @@ def _check(folder: Path, path: Path, task: str | None) -> Checked:
     if unreadable:
         more = f" and {len(unreadable) - 1} more" if len(unreadable) > 1 else ""
         problems.append(
-            f"line {unreadable[0]}{more} of {path.name} is not a JSON object; fetch or import it: nothing is held there"
+            f"line {unreadable[0]}{more} of {path.name} is not a JSON object; fetch the file again, or import it as it is"
         )
     video = path.with_suffix(".mp4")
     try:
@@ -75,6 +75,6 @@ def _check(folder: Path, path: Path, task: str | None) -> Checked:
     if task is None:
         ours = own_task_of(folder, path)
         if ours is None:
-            problems.append(f"no folder on the way to {path.name} says which task it is of; import it with --task TASK")
+            problems.append(f"no folder on the path of {path.name} names its task; import it with --task TASK")
         task = ours
     return Checked(path, task, num_lines, num_frames, problems, why_bad(path.stem, task))

@@ -138,7 +138,7 @@ _NO_LINE: Any = {}
 
 
 class _Bedd:
-    """BEDD's loader. A bad line raises the same error as there; `label` distinguishes this from a fault of this program."""
+    """BEDD's loader. At a bad line, `_label` raises the same error as that loader; `label` raises `BrokenOffError` from it."""
 
     def __init__(self) -> None:
         self._slot: Any = 0

@@ -120,7 +120,7 @@ class Loader:
         except _ffmpeg_error() as error:
             raise RecordingsError(
                 f"{part.with_suffix('.mp4')} says that its colour space is {int(frame.colorspace)}; FFmpeg cannot convert it\n"
-                "Write its right one into a copy:  ffmpeg -i OLD.mp4 -c copy -bsf:v h264_metadata=matrix_coefficients=1 NEW.mp4"
+                "Correct this in a copy:  ffmpeg -i OLD.mp4 -c copy -bsf:v h264_metadata=matrix_coefficients=1 NEW.mp4"
             ) from error
         if cursor is not None:
             draw_cursor(whole, cursor)
@@ -134,7 +134,7 @@ class Loader:
         for part in self.parts:
             lines = _lines_of_bedd(part)
             if lines is None:
-                self.remarks.append(f"{part.name}: all of it, because a line is no JSON")
+                self.remarks.append(f"{part.name}: all of it, because a line is not JSON")
                 continue
             frames = _frames(part)
             number = 1
@@ -147,10 +147,10 @@ class Loader:
                     try:
                         yield _Read(part, frame, label, _placed(frame, label, cursor_place_as_bedd))
                     except OutsideError:
-                        self.remarks.append(f"{part.name}: line {number}, because the cursor is outside")
+                        self.remarks.append(f"{part.name}: line {number}, because the cursor is outside the picture")
                     number += 1
             except (BrokenOffError, TypeError, ValueError, OverflowError) as error:
-                self.remarks.append(f"{part.name}: lines from {number} on, because of what one says: {error}")
+                self.remarks.append(f"{part.name}: lines from {number} on, because BEDD's loader cannot read it: {error}")
 
     def _as_minerl(self) -> Iterator[_Read]:
         num_unreadable = 0
@@ -178,12 +178,12 @@ class Loader:
             if abs(num_lines - num_frames) > 1:
                 said = f"{part.name} has {amount(num_lines, 'line')}, and its video {amount(num_frames, 'frame')}"
                 if not self.cut:
-                    raise RecordingsError(f"{said}\nFetch both again, or take what both have:  --cut")
-                self.remarks.append(f"{said}: what one has alone is left out")
+                    raise RecordingsError(f"{said}\nFetch both again, or use only the steps that both have:  --cut")
+                self.remarks.append(f"{said}: the steps that only one has are left out")
             for _ in range(num_lines - num_frames):
                 next(labels)
         if num_unreadable:
-            self.remarks.append(f"lines that are no JSON objects: {num_unreadable}; nothing is held in them")
+            self.remarks.append(f"lines that are not JSON objects: {num_unreadable}; they count as steps without keys")
 
 
 def _ffmpeg_error() -> type[Exception]:

@@ -98,8 +98,8 @@ def task_of(parts: Iterable[str]) -> str | None:
 
 
 def own_task_of(folder: Path, path: Path) -> str | None:
-    """The id of our task whose folder of exported recordings is `folder` or lies between `folder` and `path`; such recordings
-    need the option `--task`. Folders above `folder` are not considered, because the user chose their names.
+    """The id of our task that a folder of exported recordings names: `folder`, or a folder between `folder` and `path`.
+    Such recordings need the option `--task`. Folders above `folder` are not considered, because the user chose their names.
 
     >>> own_task_of(Path("recordings"), Path("recordings/first-person-get_log/a.jsonl"))
     'first-person/get_log'
@@ -111,7 +111,7 @@ def own_task_of(folder: Path, path: Path) -> str | None:
 
 
 def folder_of(task: str) -> str:
-    """The folder name for a task's recordings: the published one, or else one made from the task's own name.
+    """The folder name for a task's recordings: the published name, or else a name made from the task's id.
 
     >>> folder_of("FindCave"), folder_of("atari/breakout")
     ('find-cave', 'atari-breakout')

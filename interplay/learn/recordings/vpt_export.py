@@ -1,8 +1,8 @@
 """Write episodes as recordings in the form that VPT and BEDD publish, for programs that read such recordings.
 
 A line is the player's action in a step, and its frame is the observation before the action. The video has one more frame, the
-last observation. Lines have the fields of BEDD's: mouse, keyboard, whether a menu is open, and the hotbar's slot. They have no
-angles; the mouse gives the camera. The slot is the one last chosen by a key, so that a change of slot is read as that key.
+last observation. Lines have BEDD's fields: mouse, keyboard, whether a menu is open, and the hotbar's slot. They have no angles;
+the mouse gives the camera. The slot is the last slot chosen by a key, so readers interpret a change of slot as that key.
 """
 
 from __future__ import annotations
@@ -80,11 +80,11 @@ def export(
 def why_not(episode: Episode) -> str:
     """Reason why an episode cannot be exported as such a recording; empty if it can."""
     if episode.is_video_only:
-        return "a video only: nothing was recorded step by step"
+        return "it is only a video: nothing was recorded step by step"
     if not episode.num_steps:
         return "it has no step"
     if len(episode.task.seats) > 1:
-        return "it has several seats, and such a recording is of one player"
+        return "it has several seats, but such a recording has one player"
     (space,) = episode.header.action_spaces.values()
     if set(getattr(space, "spaces", {})) != {*minerl_actions.KEYS, minerl_actions.CAMERA}:
         return "its actions are not the keys and the camera of Minecraft"

@@ -36,7 +36,7 @@ from interplay.tasks import EnvSpec, Task, find
 from interplay.wording import amount
 
 MAX_STEPS = 20_000
-"""More steps than any published episode has. Some published episodes exceed their task's limit, by up to three seconds."""
+"""Limit of an episode's steps; no published episode has more, though some exceed their task's limit by up to three seconds."""
 _UNPROVED = "Minecraft was recorded without a seed"
 
 
@@ -81,7 +81,7 @@ def import_recordings(
         cut: Whether to use the common part of a video and its lines if their lengths differ.
     Raises:
         RecordingsError: If there is no recording, or no recording whose task is known.
-        RecordingError: If no recording can be made an episode. An episode is added completely or not at all.
+        RecordingError: If no episode can be made of any recording. An episode is added completely or not at all.
     """
     of_all = task.id if isinstance(task, Task) else task
     files = {path: of_all or name for path, name in all_files(folder).items()}
@@ -89,7 +89,7 @@ def import_recordings(
         ours = next(filter(None, (own_task_of(folder, path) for path in files)), "TASK")
         raise RecordingsError(
             f"{folder} holds {amount(len(files), 'recording')}, none below a folder named for its task\n"
-            f"Put them into folders {', '.join(FOLDERS)}, or say which it is:  --task {ours}"
+            f"Put them into folders {', '.join(FOLDERS)}, or name their task:  --task {ours}"
         )
     result = ImportedRecordings(Imported())
     paths: dict[str, Path] = {}
@@ -119,7 +119,7 @@ def _brought(parts: Sequence[Recording], task: Task, loader: Loader, advance: Ca
     name = RecordingName.parse(parts[0].stem)
     seat = task.seats[0]
     if len(task.seats) > 1:
-        raise RecordingsError(f"{task.id} has {len(task.seats)} seats, and a recording is of one player\nGive another --task.")
+        raise RecordingsError(f"{task.id} has {len(task.seats)} seats, but a recording has one player\nGive another --task.")
     stream = _Stream(loader, seat, _outcome(parts), advance)
     height, width = stream.picture(0).shape[:2]
     return Brought(

@@ -1,8 +1,8 @@
 """The reward model: an ensemble of networks. Sums of rewards over two games or segments give the odds of an answer.
 
 Bradley-Terry over sums of rewards (Christiano et al. 2017, "Deep reinforcement learning from human preferences", section
-2.2.3), with Davidson's draws (1970) as in `interplay.rank.davidson`: with d the difference of the sums, the better first, the
-better second and a draw have odds exp(d / 2) : exp(-d / 2) : nu.
+2.2.3), with Davidson's draws (1970) as in `interplay.rank.davidson`: with d the difference of the sums, the answers
+"first", "second" and "draw" have the odds exp(d / 2) : exp(-d / 2) : nu.
 
 Differences: for whole games, a sum is the mean over decisions at even distances, times the game's length divided by the mean
 length; for a segment, it is the mean over all its decisions. The reward of a decision is that of its next observation.
@@ -53,9 +53,9 @@ class Ensemble(nn.Module):
 
 
 class Compared(NamedTuple):
-    """A batch of pairs, drawn by each member.
+    """A batch of pairs; each member of the ensemble draws its own.
 
-    Observations follow some decisions of each game: shape (members, B, 2, samples, ...). `lengths` are the games' numbers of
+    `observations` follow some decisions of each game: shape (members, B, 2, samples, ...). `lengths` are the games' numbers of
     decisions divided by the mean: float32, shape (members, B, 2). `outcomes` are int64, shape (members, B).
     """
 
@@ -71,7 +71,7 @@ def log_odds(difference: torch.Tensor, log_nu: torch.Tensor, *, has_draws: bool)
 
 
 class PreferenceLearner:
-    """The trained state of a run of the reward model, with the training pairs; each side of a pair has a decision or more."""
+    """The trained state of a run of the reward model, with its training pairs; each side has at least one decision."""
 
     def __init__(self, config: RewardConfig, data: Transitions, pairs: list[Pair], device: torch.device) -> None:
         self._config, self._data, self.device = config, data, device

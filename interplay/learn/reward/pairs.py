@@ -42,7 +42,7 @@ class Pair(NamedTuple):
 
 
 class Split(NamedTuple):
-    """Training pairs, and test pairs whose worlds (`seeds`) no training pair has; a pair with one world of each is left out."""
+    """Training pairs, and test pairs of held-out worlds (`seeds`); a pair with one held-out and one other world is left out."""
 
     training: list[Pair]
     unseen: list[Pair]

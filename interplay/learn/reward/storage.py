@@ -45,7 +45,7 @@ class KeptReward:
 
     def of_decisions(self, data: Transitions) -> tuple[np.ndarray, np.ndarray]:
         """Return (reward, standard deviation over the networks) of each decision, float64, shape (N,) each. Rewards are scaled
-        to a mean size of 1 over the training games."""
+        so that their mean absolute value over the training games is 1."""
         import torch
 
         from interplay.learn.reward.model import rewards_of
@@ -64,7 +64,7 @@ class KeptReward:
         shape = tuple(self.description["encoder"]["shape"])
         if found != shape:
             raise RewardError(
-                f"reward {self.name!r} looks at observations of shape {shape}, and these games have {found}: "
+                f"reward {self.name!r} needs observations of shape {shape}, but these games give shape {found}: "
                 f"they are of another version of the task\n{_REMEDY}"
             )
 
@@ -179,7 +179,7 @@ def write_along(folder: Path, games: Iterable[tuple[str, np.ndarray, np.ndarray,
 
 
 def read_along(root: Path, episode: str) -> list[Along]:
-    """Read every reward of a data folder that is stored along this game, by name; damaged ones are left out."""
+    """Return the stored values of each learned reward along one game, sorted by name; damaged files are left out."""
     found = []
     for path in sorted((root / FOLDER).glob(f"*/{CURVES}")):
         try:

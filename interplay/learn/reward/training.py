@@ -54,7 +54,7 @@ def fit(
 
     A share of the worlds (seeds) is held out. Two measures are stored with the reward: how well answers about held-out worlds
     are predicted, and the rank correlation of summed rewards with the game's own score in games outside the training. With
-    `config.study`, the answers are those about a study's segments, and the reward decides which pairs are asked about next.
+    `config.study`, the answers are about a study's segments, and the reward decides which pairs are asked about next.
 
     Raises:
         TransitionError: If the task has several seats and none is chosen, or does not have the chosen seat.

@@ -19,7 +19,7 @@ DOCUMENT = "dataset.sqlite"
 _SUFFIXES = (".pickle.bz2", ".pickle.gz", ".pickle")
 _VALUE_BYTES = 1 << 16
 _MOST_WORK = 20_000
-"""Limit in thousands of SQLite instructions, because a database may hold a view that never ends."""
+"""Limit in thousands of SQLite instructions to read one database; a view in a foreign database may run without end."""
 _ID = re.compile(r"[0-9A-Za-z_-]{1,64}")
 
 
@@ -77,7 +77,7 @@ def episodes_in(folder: Path) -> list[Published]:
 
 
 def _said(database: sqlite3.Connection, of: str, keys: tuple[str, ...]) -> dict[str, dict[str, Any]]:
-    """Map each id to the contents of a table of keywords; a refused value is left out."""
+    """Map each id to its values of these keys in the database's table of keywords; a value that is refused is left out."""
     marks = ",".join("?" * len(keys))
     query = f"select {of}_id, key, value from {of}keyworddata where agent_id = 'all' and key in ({marks})"
     found: dict[str, dict[str, Any]] = {}

@@ -2,9 +2,9 @@
 
 CrowdPlay stored the picture before each step, but not the picture after the last step. It stored no seed and no version of the
 emulator. A game began as the console does, without random numbers, so actions decide everything unless the world was changed
-(some games of two players began at random places). With one player, its emulator for several players begins where ours is after
-two steps without action, so both starts are tried. An episode is proved if a replay shows every stored picture, reward, end and
-console memory.
+(some games of two players began at random places). CrowdPlay also ran games of one player in an emulator for several players,
+which begins where our emulator is after two idle steps. So both starts are tried. An episode is proved if a replay shows every
+stored picture, reward, end and console memory.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ _NUM_ACTIONS = 18
 _BYTES_A_STEP = 190
 """Approximate bytes per step in the published files, for the progress bar."""
 _GAMES = ("beam_rider", "breakout", "montezuma_revenge", "qbert", "riverraid", "space_invaders")
-"""Games for one player; CrowdPlay uses the same names as we do, those of the cartridges."""
+"""Games for one player; CrowdPlay and Interplay both use the names of the cartridges."""
 _FOR_TWO = ("space_invaders_2p", "space_invaders_ai")
 _SEED, _NOOPS = 0, 2
 """With this seed, a world that waits for at most two steps waits for exactly two."""
 _PERSON, _AGENT = 1, 2
 """Kinds of owner of a step, as CrowdPlay writes them."""
-_NOT_STORED = "CrowdPlay stored no picture after the last step: the one before it stands there"
+_NOT_STORED = "CrowdPlay stored no picture after the last step: the picture before that step is used"
 
 
 def _parts(folder: Path) -> list[Part]:
@@ -63,7 +63,7 @@ def _task_of(published: Published) -> Task:
         task = find(f"atari/{published.game}")
     else:
         raise RecordingError(
-            f"its game is {published.game or 'not said'}; known are {', '.join([*_GAMES, *_FOR_TWO])}\n"
+            f"its game is {published.game or 'unknown'}; the known games are {', '.join([*_GAMES, *_FOR_TWO])}\n"
             f"Fetch {DOCUMENT} of the published data set again."
         )
     env = EnvSpec(task.env.id, {**task.env.options, "noop_max": 0})
@@ -81,7 +81,8 @@ class _Episode:
         pictures: T pictures, uint8, shape (210, 160, 3) each: the picture before each step.
         memory: T values: the 128 bytes of the console's memory after each step; None if they were not stored.
         kinds: Agent -> T kinds of owner: who acted in each step.
-        rewards, is_over: Agent -> T rewards; whether the game was over after the last step.
+        rewards: Agent -> T rewards.
+        is_over: Whether the game was over after the last step.
     """
 
     agents: Sequence[str]
@@ -99,7 +100,7 @@ class _Episode:
 
 def _read(published: Published) -> _Episode:
     if published.path is None:
-        raise RecordingError("its file is not there\nFetch the data set again, all its files in one folder.")
+        raise RecordingError("its file is missing\nFetch the data set again, with all its files in one folder.")
     steps = read_values(published.path)
     if not isinstance(steps, list) or not steps or not all(isinstance(step, dict) for step in steps):
         raise RecordingError("it is not a list of steps\nFetch it again.")
@@ -115,7 +116,7 @@ def _read(published: Published) -> _Episode:
         seen = step["prev_obs"][agents[0]]
         picture = seen.get("image") if isinstance(seen, dict) else seen
         if not isinstance(picture, Held) or picture.shape != (210, 160, 3) or picture.dtype != np.uint8:
-            raise RecordingError(f"step {number} has no picture of 160x210 colours\nFetch it again.")
+            raise RecordingError(f"step {number} has no colour picture of 160x210 pixels\nFetch it again.")
         pictures.append(picture)
     done = steps[-1]["done"]
     return _Episode(
@@ -158,13 +159,15 @@ def _brought(published: Published) -> Brought:
     task = _task_of(published)
     held = _read(published)
     if len(held.agents) != len(task.seats):
-        raise RecordingError(f"it has {len(held.agents)} agents, and {published.game} has {len(task.seats)}\nFetch it again.")
+        raise RecordingError(f"it has {len(held.agents)} agents, but {published.game} has {len(task.seats)}\nFetch it again.")
     if not EPISODE_ID.fullmatch(published.id):
-        raise RecordingError(f"it is called {published.id[:80]!r}, which is no id of an episode\nFetch it again.")
+        raise RecordingError(f"it is called {published.id[:80]!r}, which is not the id of an episode\nFetch it again.")
     known = _actions_of(task.env.id)
     for agent, actions in held.actions.items():
         if wrong := next((action for action in actions if not 0 <= action < len(known)), None):
-            raise RecordingError(f"{agent[:40]!r} gives action {wrong}, and {published.game} has {len(known)}\nFetch it again.")
+            raise RecordingError(
+                f"{agent[:40]!r} gives action {wrong}, but {published.game} has only {len(known)} actions\nFetch it again."
+            )
     seats = dict(zip(task.seats, held.agents, strict=True))
     waited = replace(task, env=EnvSpec(task.env.id, {**task.env.options, "noop_max": _NOOPS}))
     names = {seat: _names(published, agent, set(held.kinds[agent])) for seat, agent in seats.items()}

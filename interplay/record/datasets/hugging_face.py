@@ -29,7 +29,7 @@ from interplay.record.sealed.episode import Episode
 OURS = "interplay.json"
 STEPS, EPISODES = "steps/steps-{number:05d}.parquet", "episodes/episodes-{number:05d}.parquet"
 STEPS_MB = 200
-"""Size from which a new file is begun."""
+"""Size of a file in MB; when a file reaches it, a new file is begun."""
 IMAGE = "image"
 
 
@@ -60,7 +60,7 @@ EPISODE_COLUMNS = {
     "score": (pa.float64(), "sum of the first seat's rewards"),
     "outcome": (pa.string(), "why it ended: `terminated`, `time_limit`, `quit`, `left` or `interrupted`"),
     "created_at": (pa.string(), "when it began, UTC"),
-    "facts": (pa.string(), "everything else that is known of it, JSON: who held which seat, statistics, hashes"),
+    "facts": (pa.string(), "all other facts as JSON: owners of the seats, statistics, hashes"),
 }
 """Column of `episodes` -> its type and meaning."""
 
@@ -195,7 +195,7 @@ class _DataSet:
                 with pq.ParquetFile(path) as file:
                     parts.append(file.read_row_group(group))
             if not parts:
-                raise ValueError("there is no step of it")
+                raise ValueError("it has no step")
             table = pa.concat_tables(parts)
             table = table.filter(pa.array([name == said["episode"] for name in table.column("episode").to_pylist()]))
             table = table.sort_by("step")

@@ -23,7 +23,7 @@ from interplay.record.exchange.writer import Advance, Exported, write_each
 from interplay.record.sealed.episode import Episode
 
 _PICTURES_IN_STATISTICS = 50
-"""Largest number of an episode's pictures, evenly spread, in the statistics; more would change the mean less than its error."""
+"""Largest number of pictures of an episode that the statistics use, evenly spaced; more would hardly change the mean."""
 
 
 def export(
@@ -233,7 +233,7 @@ class _Sums(NamedTuple):
 
 
 class Statistics:
-    """Sums over the rows of named columns. Pictures are counted by channel, as shares of 255."""
+    """Sums over the rows of named columns. Pictures are added by colour channel, with values from 0 to 1."""
 
     def __init__(self) -> None:
         self._sums: dict[str, _Sums] = {}

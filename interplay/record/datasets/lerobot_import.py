@@ -35,7 +35,7 @@ class _DataSet:
             table = self._open(layout.place(self._folder, layout.DATA, number))
             where = np.flatnonzero(table.column("episode_index").to_numpy() == said["episode_index"])
             if len(where) != said["length"]:
-                raise ValueError(f"there are {len(where)} rows of it, and {said['length']} were written")
+                raise ValueError(f"it has {len(where)} rows, but {said['length']} were written")
             rows = self._rows(table.take(pa.array(where)), said)
         except (OSError, KeyError, ValueError, TypeError, pa.ArrowException) as error:
             raise RecordingError(f"it cannot be read: {error}\nFetch or export the data set again.") from error

@@ -1,7 +1,7 @@
 """LeRobot's layout, version 3.0: paths of files, columns in `meta/info.json`, and videos with many episodes each.
 
-Source: `LeRobotDataset` v3.0 (github.com/huggingface/lerobot). A chunk has 1,000 files, and a file several episodes; each
-episode has its file and its place in that file. A video is H.264 with a key frame at the start of each episode.
+Source: `LeRobotDataset` v3.0 (github.com/huggingface/lerobot). A chunk has 1,000 files, and a file has several episodes. The
+metadata of an episode say in which file and where it is. A video is H.264 with a key frame at the start of each episode.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ EPISODES = "meta/episodes/chunk-{chunk_index:03d}/file-{file_index:03d}.parquet"
 INFO, STATS, TASKS, OURS = "meta/info.json", "meta/stats.json", "meta/tasks.parquet", "meta/interplay.json"
 FILES_A_CHUNK = 1000
 DATA_MB, VIDEO_MB = 100, 200
-"""Sizes in MB from which a new file is begun."""
+"""Sizes of a file in MB; when a file reaches its size, a new file is begun."""
 
 VIEW = "observation.images.view"
 STATE = "observation.state"
 FRAME_HASH = "interplay.frame_hash"
 OWN = "interplay/"
-"""Prefix of the columns of an episode that only Interplay writes."""
+"""Prefix of those columns in `EPISODES` that only Interplay writes."""
 _COUNTERS = ("frame_index", "episode_index", "index", "task_index")
 
 
@@ -160,7 +160,7 @@ class VideoFile:
 
 
 def read_video(path: Path, start_s: float, count: int, fps: int, height: int, width: int) -> Iterator[Frame]:
-    """Yield `count` pictures of a video from `start_s` on, cut to a size; `RecordingError` if pictures are missing."""
+    """Yield `count` pictures of a video from `start_s` on, cropped to a size; `RecordingError` if pictures are missing."""
     import av
     from av.error import FFmpegError
 

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from minari.dataset.minari_storage import MinariStorage
 
 ENVIRONMENT = "environment"
-"""Name of the choice to export the observations that the environment itself returned, if these are not its picture; other
-choices are names of pipelines."""
+"""Value of the option `observations`: export what the environment itself returned, if that is not its picture.
+All other values are names of pipelines."""
 _CHUNK_BYTES = 64_000_000
 _STAND_IN = gymnasium.spaces.Discrete(1)
 """Placeholder for the observation space while a data set is written.
@@ -50,8 +50,8 @@ def export(
 ) -> Exported:
     """Write episodes as Minari data sets, one for each seat of each task.
 
-    An episode has T + 1 observations and T actions. If the pipeline decides only once in several steps, T counts decisions: the
-    action is that of the decision's step, and the reward is the sum over the steps until the next decision.
+    An episode has T + 1 observations and T actions. If the pipeline has only one decision in several steps, T counts decisions:
+    the action is that of the decision's step, and the reward is the sum over the steps until the next decision.
 
     Args:
         out: A folder, for data sets `suite/task/seat-v0`; or an id in Minari's own folder, `name-v0`, for one task.
@@ -83,7 +83,7 @@ def _plan(of_task: dict[str, list[Episode]], out: str, seat: str | None) -> list
     named = is_id(out)
     if named and len(of_task) > 1:
         raise ExportError(
-            f"--out {out} names one data set, and the episodes are of {len(of_task)} tasks: {', '.join(sorted(of_task))}\n"
+            f"--out {out} names one data set, but the episodes are of {len(of_task)} tasks: {', '.join(sorted(of_task))}\n"
             "Choose one with --task, or give a folder:  --out ./minari"
         )
     all_seats = {name for episodes in of_task.values() for name in episodes[0].task.seats}
@@ -131,7 +131,7 @@ class _Writer:
             self._storage = self._open(episode, space)
         elif space != self._space:
             raise ExportError(
-                f"episode {episode.id} has observations of {space}, and the ones before it of {self._space}\n"
+                f"episode {episode.id} has observations of {space}, but earlier episodes have observations of {self._space}\n"
                 "Choose episodes whose pictures have one size, by --where."
             )
         storage = self._storage
@@ -211,7 +211,7 @@ def _decisions(episode: Episode, seat: str, observations: str) -> tuple[Iterator
     if observations == ENVIRONMENT:
         if header.observation_space is None:
             raise ExportError(
-                f"episode {episode.id}: what {episode.env} returns is its picture\nExport it with:  --observations pixels"
+                f"episode {episode.id}: {episode.env}'s observations are its pictures\nExport it with:  --observations pixels"
             )
         space = by_seat(header.seats, header.observation_space)[seat]
         return (by_seat(header.seats, value)[seat] for value in episode.raw_observations()), lambda: space
@@ -219,8 +219,8 @@ def _decisions(episode: Episode, seat: str, observations: str) -> tuple[Iterator
     frames = episode.observed
     if seat != header.seats[0] and not _one_view(episode):
         raise ExportError(
-            f"episode {episode.id}: of {episode.env} a recording keeps what the first seat saw, {header.seats[0]}\n"
-            f"Export that one:  --seat {header.seats[0]}"
+            f"episode {episode.id}: a recording of {episode.env} keeps only what its first seat saw, {header.seats[0]}\n"
+            f"Export that seat:  --seat {header.seats[0]}"
         )
     return (picture for _, picture in observe(view, frames)), view.space
 

@@ -49,7 +49,7 @@ def num_steps_in(place: str) -> int:
 def import_data_sets(archive: Archive, place: str, *, advance: Callable[[int], None] | None = None) -> Imported:
     """Import the episodes of every data set in a place. A second import adds nothing.
 
-    Each seat of a game has its own data set; the ids of the original episodes say which of their episodes belong together.
+    Each seat of a game has its own data set. Episodes of different data sets are one game if they have the same original id.
 
     Args:
         place: An id, a data set's folder, or a folder of data sets.
@@ -84,7 +84,7 @@ class _Source:
         self.id = str(said["dataset_id"])
         if not {"observation_space", "action_space"} <= said.keys():
             raise RecordingError(
-                "it does not say its spaces, as data sets of Minari before 0.4.3 may\nWrite it again with a newer Minari first."
+                "it does not state its spaces (as before Minari 0.4.3)\nWrite it again with a newer Minari first."
             )
         try:
             _check_sizes(folder, said)
@@ -122,7 +122,7 @@ class _Source:
         """Read a data set that another program wrote; its environment must be registered here."""
         spec = self.dataset.env_spec
         if spec is None:
-            raise RecordingError("it does not say which environment it is of, so no task can be made of it")
+            raise RecordingError("it does not say which environment it comes from, so no task can be made for it")
         register_atari(spec.id)
         if spec.id not in gymnasium.registry:
             needs = ", ".join(said.get("requirements", [])) or f"the package that brings {spec.id}"
@@ -135,12 +135,12 @@ class _Source:
 
 
 def _check_sizes(folder: Path, said: dict[str, Any]) -> None:
-    """Refuse, before anything is read, data that claims more memory than its file can hold."""
+    """Refuse data whose stated size is larger than its file can hold; no data is read before this check."""
     import h5py
 
     def look(name: str, item: Any) -> None:
         if isinstance(item, h5py.Dataset) and item.nbytes > (1 << 20) + _MOST_PACKED * (stored := item.id.get_storage_size()):
-            raise ValueError(f"{name} has the shape {item.shape}, {item.nbytes:,} bytes, and {stored:,} bytes are stored of it")
+            raise ValueError(f"{name} has the shape {item.shape}, {item.nbytes:,} bytes, but only {stored:,} bytes are stored")
 
     held = sum(1 for _ in folder.glob(f"*/{places.METADATA}"))
     if (path := folder / "main_data.hdf5").exists():
@@ -148,7 +148,7 @@ def _check_sizes(folder: Path, said: dict[str, Any]) -> None:
             held = len(file)
             file.visititems(look)
     if not 0 <= (count := int(said["total_episodes"])) <= held:
-        raise ValueError(f"it says that it has {count:,} episodes, and holds {held:,}")
+        raise ValueError(f"it states {count:,} episodes, but holds {held:,}")
 
 
 def _import_game(importing: Importing, sources: dict[str, _Source], advance: Callable[[int], None] | None) -> None:
@@ -156,8 +156,8 @@ def _import_game(importing: Importing, sources: dict[str, _Source], advance: Cal
     if missing := [seat for seat in first.task.seats if seat not in sources]:
         for source in sources.values():
             importing.result.refused[source.id] = (
-                f"it is the seat {source.seat} of a game, and there is no data set of {', '.join(missing)}\n"
-                "Give the folder that holds all of them."
+                f"it is the seat {source.seat} of a game, but there is no data set of {', '.join(missing)}\n"
+                "Give the folder that holds the data sets of all seats."
             )
         return
     sources = {seat: sources[seat] for seat in first.task.seats}
@@ -168,7 +168,7 @@ def _import_game(importing: Importing, sources: dict[str, _Source], advance: Cal
         def read(name: str = name) -> Brought:
             nonlocal num_steps
             if any(name not in of_seat for of_seat in numbers.values()):
-                raise RecordingError("not every seat has it; export all seats together")
+                raise RecordingError("not every seat has this episode; export all seats together")
             parts = {seat: _Part(source, numbers[seat][name]) for seat, source in sources.items()}
             num_steps = sum(part.num_steps for part in parts.values())
             return _brought(parts)
@@ -257,7 +257,7 @@ def _brought(parts: dict[str, _Part]) -> Brought:
         and isinstance(first.observations[0], np.ndarray)
         and first.observations[0].ndim > 1
     ):
-        reason = reason or "its pictures are JPEG, and so not those that were seen"
+        reason = reason or "its pictures are JPEG, so they are not exact"
     by_seat = {seat: part.source.dataset for seat, part in parts.items()}
     spaces = Spaces(
         gymnasium.spaces.Dict({seat: one.action_space for seat, one in by_seat.items()}),
@@ -296,8 +296,8 @@ def _steps(parts: dict[str, _Part]) -> Iterator[Taken]:
 
 
 class _Seen:
-    """Compares a replay with the data set, through the data set's pipeline.
-    All seats have the same observation, unless it is what the world returned."""
+    """Compares the observations of a replay, made by the data set's pipeline, with those of the data set.
+    A pipeline gives all seats the same observation. Without a pipeline, the world's own observations are compared."""
 
     def __init__(self, task: Task, observations: str, seen: list[Any]) -> None:
         self._seats = task.seats

@@ -65,8 +65,8 @@ def find(place: str) -> tuple[list[Path], dict[str, str]]:
             raise RecordingError("\n".join(refused.values()))
         raise RecordingError(
             f"there is no data set of Minari in {root}\n"
-            "Give the folder of one, a folder of several, or the id of one that is here:  minari list local\n"
-            "This command downloads nothing; fetch one first:  minari download NAME"
+            "Give a data set's folder, a folder of data sets, or the id of a local data set:  minari list local\n"
+            "This command downloads nothing; fetch a data set first:  minari download NAME"
         )
     return sorted(found), refused
 

@@ -60,7 +60,7 @@ def read_values(path: Path, limits: Limits = Limits()) -> Any:
     Arrays and bytes become `Held`, NumPy's numbers become Python numbers, and points in time become `datetime`.
 
     Raises:
-        Refused: If the file names anything else, is cut off or malformed, or exceeds the limits. No code that it names has run.
+        Refused: If the file names forbidden code, is cut off or malformed, or exceeds the limits. No forbidden code has run.
         OSError: If the file cannot be opened.
     """
     with path.open("rb") as file:
@@ -71,7 +71,7 @@ def read_values(path: Path, limits: Limits = Limits()) -> Any:
 
 
 def read_each(pickles: Sequence[bytes], limits: Limits = SMALL) -> list[Any]:
-    """Return the value of each of many small pickles. A refused pickle has a `Refused` in its place, which is not raised.
+    """Return the value of each of many small pickles. A refused pickle gives a `Refused` in the list, which is not raised.
 
     Raises:
         Refused: If one pickle ended the process that reads all of them.

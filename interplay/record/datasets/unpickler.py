@@ -32,7 +32,7 @@ from isal import isal_zlib
 
 _LARGE_BYTES = 4096
 _MOST_VALUES = 40_000_000
-"""Largest number of values in the JSON. A game of 28 minutes for two has 26 million bytes of console memory, each a value."""
+"""Largest number of values in the JSON. A game of two players for 28 minutes has 26 million values of console memory."""
 _KIND = re.compile(r"b1|[iu][1248]|f[248]")
 _PLAIN = "such a file holds arrays and plain values only. Nothing was run."
 
@@ -110,7 +110,7 @@ class RepeatedBytes:
 
 
 class Memo(dict[int, Any]):
-    """Values that a file may repeat by number. Pictures are left out: no file repeats them, and 28 minutes have 10 GB."""
+    """Values that a file may repeat by number, without pictures: no file repeats them, and 28 minutes take 10 GB."""
 
     def __setitem__(self, place: int, value: Any) -> None:
         last = value[-1] if isinstance(value, tuple) and value else value
@@ -134,7 +134,7 @@ class Unpickler(pickle._Unpickler):
         return _NAMES[module, name]
 
     def persistent_load(self, pid: Any) -> Any:
-        raise Refused(f"it holds a thing kept elsewhere; {_PLAIN}")
+        raise Refused(f"it refers to an object outside the file; {_PLAIN}")
 
 
 class Output:
@@ -167,14 +167,14 @@ def document_of(file: BinaryIO, tag: str) -> str:
     """Return the value of a pickle as JSON text.
 
     Raises:
-        Refused: If the file names anything else, is cut off or malformed, or asks for too much.
+        Refused: If the file names code that is not allowed, is cut off or malformed, or asks for too much.
     """
     try:
         text = json.dumps(Unpickler(file).load(), default=lambda value: plain(tag, value), check_circular=False)
     except Refused:
         raise
     except (MemoryError, RecursionError):
-        raise Refused("it asks for more memory than such a file needs, or is too deep; it was not read") from None
+        raise Refused("it asks for more memory than such a file needs, or is nested too deeply; it was not read") from None
     except EOFError as error:
         if "end-of-stream" in str(error):  # of what unpacks it
             raise Refused(f"it cannot be unpacked: {error}\nFetch it again.") from None

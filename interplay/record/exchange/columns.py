@@ -134,7 +134,7 @@ PICTURE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
 
 
 def column_of(values: Any, kind: pa.DataType) -> pa.Array:
-    """Return values as a column of a type. Arrays of shape (N, size) become lists, or numbers if the size is 1."""
+    """Return values as an Arrow array of a type. Arrays of shape (N, size) become lists, or numbers if the size is 1."""
     if isinstance(values, pa.ChunkedArray):
         return values.combine_chunks().cast(kind)
     if isinstance(values, np.ndarray) and values.ndim == 2:

@@ -14,12 +14,12 @@ from interplay.errors import InterplayError
 from interplay.record.errors import RecordingError
 
 ATTEMPTS = 5
-"""Attempts without a new byte before a connection fails; a later call continues."""
+"""Number of attempts in a row without a new byte after which the connection fails; a later call continues the file."""
 _WAIT_S = 0.5
 _TIMEOUT_S = 60.0
 _CHUNK_BYTES = 1 << 16
 _MAX_PAGE_BYTES = 4 << 20
-"""Largest answer that is read whole; a list of a hundred episodes has 20 kB."""
+"""Largest number of bytes of an answer that is read whole; a list of a hundred episodes has 20 kB."""
 
 T = TypeVar("T")
 Parameters = Sequence[tuple[str, str | int | float | bool | None]]
@@ -70,7 +70,7 @@ class Line:
             yield cls(client, refusal, sleep)
 
     def get(self, path: str, parameters: Parameters = (), *, most_bytes: int = _MAX_PAGE_BYTES) -> bytes:
-        """Return a short answer; of an answer longer than `most_bytes`, only its beginning."""
+        """Return an answer; if it is longer than `most_bytes`, return only its beginning."""
 
         def ask() -> bytes:
             with self._client.stream("GET", path, params=list(parameters) or None) as answer:

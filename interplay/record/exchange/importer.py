@@ -42,7 +42,7 @@ UNKNOWN_SEED = -1
 """Seed of an episode whose data set does not give a seed; no replay can prove such an episode."""
 _LOCK = ".lock-import"
 _SCRATCH = ".import-"
-"""Names in a data folder: the lock that one import at a time holds, and the prefix of the folder that it writes to."""
+"""Names in a data folder: the lock file of the running import, and the prefix of the folder that an import writes to."""
 
 Look = Callable[[PlayableEnv, Any, int, bool], bool]
 """Function that compares a replay with a data set.
@@ -138,7 +138,7 @@ def check_code(archive: Archive, task: Task, statistics: Iterable[StatisticSpec]
         named += [f"the world {task.env.id!r}"] if ":" in task.env.name else []
     if named:
         raise RecordingError(
-            f"its task names code to run, {named[0]}, and nothing was played of this task here\n"
+            f"its task names code to run, {named[0]}, and this task was never played here\n"
             f"If you trust that code, play {task.id} here once, with its suite file; then bring the episodes again."
         )
 
@@ -194,14 +194,14 @@ class Importing:
     @classmethod
     @contextmanager
     def to(cls, archive: Archive) -> Iterator[Importing]:
-        """Start an import. At the start, remains of a killed import are removed; at the end of the block, unfinished parts.
+        """Start an import. Files of a killed import are removed at the start; unfinished files are removed at the end.
 
         A warning about statistics that concerns many episodes is logged once.
 
         Raises:
             RecordingError: If another process imports, or every episode was refused.
         """
-        busy = f"another process imports episodes into {archive.root}\nWait until it ends, and call the same again."
+        busy = f"another process imports episodes into {archive.root}\nWait until it ends, then start again."
         with ExitStack() as stack:
             stack.enter_context(alone(archive.root / _LOCK, otherwise=RecordingError(busy)))
             for left in archive.root.glob(f"{_SCRATCH}*"):
@@ -229,7 +229,7 @@ class Importing:
             if is_disk_full(error):  # and stays full for the others
                 raise RecordingError(
                     f"the disk is full: {label} could not be written\n"
-                    "Free some space, then import again: what is there already is kept and not made twice."
+                    "Free some space, then import again: the episodes imported so far are kept."
                 ) from error
             if isinstance(error, InterplayError):
                 self.result.refused[label] = str(error)
@@ -286,7 +286,7 @@ class Importing:
         )
 
     def _record(self, brought: Brought, played: RecordedEpisode, look: Look | None) -> Episode | str:
-        """Step a world through the stored steps and seal the episode; with `look`, return the first difference instead."""
+        """Step a world through the stored steps and seal the episode. If `look` finds a difference, return it in words."""
         assert played.recorder is not None
         try:
             observations, _ = played.start(UNKNOWN_SEED if brought.seed is None else brought.seed)
@@ -307,7 +307,7 @@ class Importing:
                 if given.terminated != coming.terminated or (
                     given.truncated != coming.truncated and not (is_last and coming.truncated)
                 ):
-                    return f"the replay ends otherwise at step {step}"
+                    return f"the replay ends in another way at step {step}"
             outcome = played.outcome or "quit"
             if outcome != "terminated" and brought.outcome in ("time_limit", "quit", "left", "interrupted"):
                 outcome = brought.outcome

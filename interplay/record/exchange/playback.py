@@ -17,7 +17,7 @@ class Taken(NamedTuple):
 
     Attributes:
         actions, rewards: Seat -> value.
-        owners: Seat -> name of its owner; None if they are the owners at the start.
+        owners: Seat -> name of its owner; None if they are still the first owners.
     """
 
     actions: Mapping[str, Any]

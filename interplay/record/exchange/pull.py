@@ -32,7 +32,7 @@ class PullError(RecordingError, MisuseError):
 
 
 class Asked(NamedTuple):
-    """Which episodes to fetch: those of a task, those that meet conditions, or those of a query saved on the other server."""
+    """Choice of episodes to fetch: by task, by conditions, or by a query that is saved on the other server."""
 
     task: str | None = None
     where: tuple[str, ...] = ()
@@ -129,7 +129,7 @@ def _refusal(answer: httpx.Response, body: bytes) -> PullError:
             f"{where} does not accept this token\nThe operator's token is in operator.token of that server's data folder."
         )
     if not answer.is_error:
-        return PullError(f"{where} answers {answer.status_code}\nGive the address that it finally has.")
+        return PullError(f"{where} answers {answer.status_code}\nGive the address to which this one leads.")
     try:
         message = dict(json.loads(body)).get("message")
     except (ValueError, TypeError, RecursionError):
@@ -153,13 +153,13 @@ def _offers(line: Line, url: httpx.URL, asked: Asked, result: Pulled) -> Iterato
             for said in page["episodes"]:
                 offer = _Offer(str(said["id"]), str(said["sha256"]), int(said["size_bytes"]))
                 if not EPISODE_ID.fullmatch(offer.id) or not re.fullmatch(r"[0-9a-f]{64}", offer.sha256):
-                    raise ValueError(f"no id or no hash: {offer.id[:100]!r}")
+                    raise ValueError(f"an episode has no valid id or hash: {offer.id[:100]!r}")
                 if offer.size_bytes < 1:
                     raise ValueError(f"episode {offer.id} has {offer.size_bytes} bytes")
                 yield offer
             following = page["next"]
             if following is not None and (int(following) <= offset or not page["episodes"]):
-                raise ValueError("its pages have no end")
+                raise ValueError("its list of episodes does not end")
             offset = None if following is None else int(following)
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise PullError(f"the list of episodes cannot be read: {error}\nIs that server of this release?") from error
@@ -208,7 +208,7 @@ def _check_facts(episode: Episode) -> None:
     amounts = [episode.duration_s, *(one.total_reward for one in held), *(one.value or 0 for one in episode.live_measures)]
     texts = [episode.outcome, *(one.actor for one in held), *(one.seat for one in episode.seats)]
     if not all(type(one) is int and abs(one) < 2**63 for one in counts):
-        raise ValueError("a count in it is not a whole number")
+        raise ValueError("a count is not a whole number")
     if not all(isinstance(one, int | float) for one in amounts) or not all(isinstance(one, str) for one in texts):
         raise ValueError("an amount or a name in it is not valid")
     if not {one.actor_kind for one in held} <= set(queries.ACTOR_KINDS):
@@ -221,9 +221,9 @@ def _check_names_of(episode: Episode, offer: _Offer) -> None:
     header = episode.header
     if (episode.id, header.episode, episode.task_id) != (offer.id, offer.id, header.task.id):
         raise RecordingError(
-            f"it holds the episode {episode.id[:100]} of {episode.task_id[:100]}, and {offer.id} was asked for"
+            f"it holds the episode {episode.id[:100]} of {episode.task_id[:100]}, but {offer.id} was asked for"
         )
     names = {episode.actor, *(held.actor for held in episode.seats), *(owner.name for owner in header.owners.values())}
     numbers = [one.participant_id for one in (episode, *episode.seats, *header.owners.values())]
     if any(number is not None for number in (*numbers, *map(participant_number, names))):
-        raise RecordingError("it names participants of that server, who are somebody else here; is it of this release?")
+        raise RecordingError("it names participants of that server by number; does that server run this release?")

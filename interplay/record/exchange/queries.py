@@ -18,7 +18,7 @@ from interplay.store.releases import ReleaseCounts
 from interplay.tables import is_name
 
 EVERYBODY = "open-play"
-"""Stands in place of a person's name for all games in open play, outside of studies."""
+"""Word that is used instead of a participant's name, to mean all games in open play (games outside of studies)."""
 
 
 class QueryError(RecordingError, MisuseError):
@@ -74,8 +74,8 @@ class Queries:
         released = self._archive.released(task=task, where=where, with_uploads=True)
         ids = [episode.id for episode in released.episodes if episode.sha256]
         if not ids:
-            kept = f"; {released.num_withheld} fit, and may not be released" if released.num_withheld else ""
-            raise QueryError(f"no episode is to be saved{kept}\nSee what there is:  interplay episodes list")
+            kept = f"; {released.num_withheld} match, but may not be released" if released.num_withheld else ""
+            raise QueryError(f"no episode can be saved{kept}\nSee what there is:  interplay episodes list")
         with self._archive.database.write() as session:
             rows = episodes_by_id(session, ids)
             row, is_new = releases.save_query(session, name=name, task=task, conditions=where, rows=rows, now=datetime.now(UTC))
@@ -139,10 +139,10 @@ class Queries:
             ]
 
     def choose(self, who: str, *, may_release: bool, note: str = "") -> None:
-        """Record whether games may be released: those of one participant, who has said so, or those of all open play."""
+        """Record whether games may be released: a participant's games, as this person chose, or all games in open play."""
         number = None if who == EVERYBODY else participant_number(who)
         if number is None and who != EVERYBODY:
-            raise QueryError(f"{who[:100]!r} is nobody\nWrite {EVERYBODY}, or a participant as lists show them: participant-7.")
+            raise QueryError(f"{who[:100]!r} is not a participant\nWrite {EVERYBODY}, or a name such as participant-7.")
         with self._archive.database.write() as session:
             if not releases.add_choice(
                 session, participant_id=number, may_release=may_release, note=note, now=datetime.now(UTC)

@@ -71,7 +71,7 @@ def find(place: str, document: str, name: str) -> list[Path]:
     if not found:
         raise RecordingError(
             f"there is no data set {name} in {root}: no file {document}\n"
-            "Give the folder of one, or a folder of several. This command downloads nothing; fetch it first."
+            "Give a data set's folder, or a folder of data sets. This command downloads nothing; fetch the data set first."
         )
     return found
 

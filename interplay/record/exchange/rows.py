@@ -81,7 +81,7 @@ class Description:
         for name in ("action_spaces", "observation_space", "palette", "height", "width"):
             if mine[name] != its[name]:
                 raise ExportError(
-                    f"episode {episode.id} has another {name.replace('_', ' ')} than those before it, and a data set has one\n"
+                    f"episode {episode.id} has another {name.replace('_', ' ')} than earlier episodes, but a data set has one\n"
                     "Choose episodes that are alike, by --where."
                 )
 
@@ -166,8 +166,8 @@ def walk(
     """Return the rows of an episode, and show its pictures one after the other.
 
     Args:
-        show: Called with each of the T + 1 pictures that agents see. Without it, pictures are drawn only if a replay could not
-            be proved otherwise: neither their hashes nor the environment's observations are known.
+        show: Called with each of the T + 1 pictures that agents see. Without it, pictures are drawn only if neither
+            their hashes nor the environment's observations are known: then only the pictures can prove a later replay.
     Raises:
         ExportError: If the episode does not fit the description, or its actions are not numbers.
     """
@@ -303,7 +303,7 @@ def _steps(description: Description, rows: Rows) -> Iterator[Taken]:
 
 
 def _names(rows: Rows) -> dict[str, str]:
-    """Map each name in the data set to a name here: the number of a participant there means another person here."""
+    """Map each player's name in the data set to a name for this archive, where participants have other numbers."""
     kinds = {str(held["actor"]): str(held["actor_kind"]) for held in rows.facts["seats"]}
     kinds |= {str(said["name"]): str(said["kind"]) for said in rows.facts["owners"].values()}
     found = {*kinds, *(name for owners in rows.owners.values() for name in owners)}

@@ -70,15 +70,15 @@ def by_task(episodes: Sequence[Episode]) -> tuple[dict[str, list[Episode]], dict
         versions = {episode.task_hash for episode in of_task}
         if len(versions) > 1:
             raise ExportError(
-                f"the episodes of {task_id} are of {len(versions)} versions of the task, and a data set has one environment\n"
-                f"Choose one:  --where 'task_hash = {sorted(versions)[0]}'"
+                f"the episodes of {task_id} are of {len(versions)} versions of the task, but a data set has one environment\n"
+                f"Choose one version:  --where 'task_hash = {sorted(versions)[0]}'"
             )
     return dict(sorted(found.items())), left_out
 
 
 def _why_left_out(episode: Episode) -> str:
     if episode.is_video_only:
-        return "a video only: nothing was recorded step by step"
+        return "it is only a video: nothing was recorded step by step"
     return "" if episode.num_steps else "it has no step"
 
 

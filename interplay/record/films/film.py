@@ -41,7 +41,7 @@ def write_mp4(
         path: An existing file is replaced; the file appears only when it is complete.
         crf, preset: Quality and effort of x264.
         advance: Called with numbers of finished frames.
-        frames: The pictures; None means those that the player saw. Smaller pictures are enlarged to the size of the first.
+        frames: The pictures; by default, what the player saw. Smaller pictures are enlarged to the size of the first.
     Raises:
         RecordingError: If the file cannot be written.
     """
@@ -136,7 +136,7 @@ class Clip(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Name for `Archive.video_path`, which takes it like an episode's id. Only the address of a match leads to a clip."""
+        """Name that `Archive.video_path` accepts in place of an episode's id. Web addresses name a match instead."""
         return f"{FOLDER}/{self.episode_id}-{self.first_step}-{self.last_step}"
 
 
@@ -165,7 +165,7 @@ def film(
 
     Args:
         name: An episode's id, or a clip's name.
-        begin: Called once, before the others, with the number of frames.
+        begin: Called once, before `advance`, with the number of frames.
         advance: Called with numbers of finished frames.
     Raises:
         InterplayError: If the episode does not exist, cannot be read or has no picture, or if the file cannot be written.

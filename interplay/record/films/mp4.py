@@ -117,7 +117,7 @@ def copy_to_stream(source: Path, facts: Mp4, target: Path) -> Mp4:
                 raise RecordingError(f"{source} changed while it was read; try again when nothing writes to it")
         copied = probe(target)
         if copied.num_frames != facts.num_frames:
-            raise _broken(source, f"of its {facts.num_frames} frames {copied.num_frames} can be copied")
+            raise _broken(source, f"only {copied.num_frames} of its {facts.num_frames} frames can be copied")
         return copied
     except OSError as error:
         target.unlink(missing_ok=True)

@@ -57,7 +57,7 @@ class Variation:
 
 
 def vary(path: Path, secret: bytes) -> Variation:
-    """Return a video as one match serves it. The same secret gives the same bytes; any other gives another length and hash.
+    """Return a video as one match serves it. The same secret gives the same bytes; another one gives another length and hash.
 
     Args:
         path: An mp4. If its structure differs from ours (fragments, or damage), the box is put at the end.
@@ -115,7 +115,7 @@ def _vary(path: Path, secret: bytes, size: int, _changed_ns: int) -> Variation:
 
 
 def walk_boxes(file, place: int, size: int) -> Iterator[tuple[bytes, int, int]]:
-    """Yield name, first byte and byte after the last of each box from `place` on; stop at the first invalid box."""
+    """Yield each box from `place` on: its name, its first byte, the byte after its last. Stop at the first invalid box."""
     while place < size:
         file.seek(place)
         head = file.read(16)

@@ -1,6 +1,6 @@
 """Find the changed parts of a picture once per step, for the recording and for the players.
 
-Pictures are palette indices. They are compared in words of 8 pixels, or of 1 pixel if their number is not divisible by 8.
+Pictures are palette indices. They are compared in words of 8 pixels, or of 1 pixel if 8 does not divide the number of pixels.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 
 class Change(NamedTuple):
-    """Difference between a picture and the one before.
+    """Difference between a picture and the previous picture.
 
     Attributes:
         places: Positions of the words that differ, int64, shape (n,).
@@ -27,7 +27,7 @@ class Change(NamedTuple):
 
 
 class PictureChanges:
-    """Finds where each picture, uint8, shape (H, W), differs from the one before.
+    """Finds where each picture, uint8, shape (H, W), differs from the previous picture.
     The first picture is compared with index 0 everywhere."""
 
     def __init__(self, height: int, width: int) -> None:
@@ -63,7 +63,7 @@ _canvases = _Canvases()
 
 
 def difference(num_pixels: int, change: Change, use: Callable[[np.ndarray], bytes]) -> bytes:
-    """Call `use` with the picture XOR the one before, uint8, shape (num_pixels,); return its result. `use` must not keep it."""
+    """Return `use(picture XOR previous picture)`; the argument is uint8, shape (num_pixels,), valid only during the call."""
     canvas = _canvases.of_size.get(num_pixels)
     if canvas is None:
         pixels = np.zeros(num_pixels, np.uint8)

@@ -64,7 +64,7 @@ class PaintedPicture(NamedTuple):
         yaw, pitch: Direction of view in degrees.
         width, height: Size of the picture in screen pixels.
         fps: Pictures per second.
-        input_ms: Time from a press to the first picture of a step that used it, measured by the browser; None before that.
+        input_ms: Time from a press to the first picture of a step that used it, measured by the browser; None if not yet known.
     """
 
     yaw: float
@@ -101,7 +101,7 @@ class Header:
         action_spaces: Seat -> space.
         observation_space: Space of the column `observation` (see `of_column`); None if the observation is the view itself.
         first_step: Step of the first row of this journal segment; 0 except in resumed episodes.
-        view: How pictures were drawn for the person who played, see `PlayableEnv.people_see`; None if as for agents.
+        view: How pictures were drawn for the person who played, see `PlayableEnv.people_see`; None if drawn as for agents.
         has_options: Whether there are columns for settings of the player's page, for worlds where the mouse turns the view.
         has_painted: Whether there are columns for pictures that browsers painted, for worlds that browsers draw themselves.
         statistics: Statistics that are computed during recording.
@@ -208,7 +208,7 @@ def by_seat(seats: Sequence[str], value: Any) -> Mapping[str, Any]:
 
 
 def columns(header: Header) -> list[pa.Field]:
-    """Return every column except `frame` and `snapshot`; journal and sealed file have the same ones."""
+    """Return every column except `frame` and `snapshot`; journal and sealed file have the same columns."""
     result = [pa.field("step", pa.int32())]
     result += [pa.field(f"action.{seat}", spaces.arrow_type(space)) for seat, space in header.action_spaces.items()]
     result += [pa.field(f"reward.{seat}", pa.float64()) for seat in header.seats]

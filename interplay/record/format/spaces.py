@@ -6,7 +6,7 @@
 | Box of uint8 | fixed-size binary, row-major |
 | other Box, MultiDiscrete, MultiBinary | fixed-size list of its dtype, row-major |
 | Text | string |
-| Dict, Tuple | struct, one field an entry ("0", "1", ... for a tuple) |
+| Dict, Tuple | struct, one field for each entry ("0", "1", ... for a tuple) |
 | a Box or MultiDiscrete without elements, a Dict or Tuple without entries | bool, true where there is a value |
 
 A value is kept unchanged or refused, except that floats may lose digits, and texts lose characters that no file can hold.
@@ -77,7 +77,7 @@ _MOST_NUMBERS = 2**28
 
 
 def load_arrow() -> None:
-    """Make a first array, so that no game has to wait for it: Arrow loads an installed pandas then, for a third of a second."""
+    """Make a first array before any game: Arrow then loads pandas, if installed, which takes a third of a second."""
     pa.array([0])
 
 

@@ -49,7 +49,7 @@ class SeatHeld:
 class Episode:
     """One recorded episode. Its facts are known at once; steps, frames and observations are read when needed.
 
-    An episode may also be a video from elsewhere (`is_video_only`). Then its facts are those of the video, and reading its
+    An episode may also be a video from elsewhere (`is_video_only`). Then its facts describe the video, and reading its
     steps raises `RecordingError`.
 
     Attributes:
@@ -251,7 +251,7 @@ class Episode:
 
     @cached_property
     def observed(self) -> Frames:
-        """Pictures for an agent in the player's place: like `frames`, but in full size and with the bars that agents get."""
+        """Pictures for an agent in the player's place: like `frames`, but in full size with on-screen bars sized for agents."""
         if self.header.view is None:
             return self.frames
         return Frames(self.num_steps + 1, self.header.palette, lambda: self.replay_source(for_people=False))
@@ -309,7 +309,7 @@ _recent_lock = threading.Lock()
 
 
 def _remember(episode: Episode) -> None:
-    """Remember an open episode; close the one opened longest ago, so that long loops do not run out of files or memory."""
+    """Remember an open episode; close the episode opened longest ago, so that long loops do not run out of files or memory."""
     with _recent_lock:
         _recent.append(weakref.ref(episode))
         oldest = _recent.popleft()() if len(_recent) > _MAX_OPEN else None

@@ -164,12 +164,12 @@ class ReplaySource:
         return self._env.view().pixels
 
     def scene(self, seat: str, *, fresh: bool) -> tuple[bytes, bool]:
-        """Return the deflated payload of a scene frame for a browser with the land: the step reached last, seen from a seat.
+        """Return the deflated payload of a scene frame: the present step seen from a seat, for a browser that has the land.
 
         Args:
             fresh: Whether the browser has only the land; otherwise it also has the last scene returned for this seat.
         Returns:
-            The payload, and whether it is complete: then the browser needs only the land (for example, after a jump back).
+            The payload, and whether it is complete (for example, after a jump back): then the browser needs only the land.
         Raises:
             RecordingError: If browsers cannot draw replays of this world.
         """

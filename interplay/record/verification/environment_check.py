@@ -1,4 +1,4 @@
-"""Check an environment: record it for some steps, seal, read and verify, and say why it cannot be recorded or replayed.
+"""Check an environment: record some steps, seal, read and verify them, and say why it cannot be recorded or replayed.
 
 The check uses the same recorder, sealer and catalogue as a study, in a folder that the caller deletes afterwards.
 
@@ -165,7 +165,7 @@ def _random_actions(env: PlayableEnv) -> dict[str, Any]:
 
 
 _LOOKED_AT = 20
-"""Step whose frame is read alone, as a page does that jumps to it; `verify` reads all frames in order."""
+"""Step whose frame is read alone, as a page does when it jumps to a step; `verify` reads all frames in order."""
 
 _NOT_DETERMINISTIC = (
     "Seed and actions do not decide everything in this world. Record it with env.options.deterministic = false: "

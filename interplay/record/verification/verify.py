@@ -2,7 +2,7 @@
 
 First, the bytes of the file are compared with those that were sealed. The catalogue has the SHA-256 of the file, and the file
 has a digest of each row group, so a changed byte can be traced to its row group or to the footer. Then the episode is replayed,
-and frames, rewards, endings, infos and observations of the new run are compared with the recorded ones.
+and frames, rewards, endings, infos and observations of the new run are compared with the recording.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def verify_file(path: Path, episode_id: str, sha256: str | None) -> Verdict:
     elif not replay.same_pictures:
         reason = (
             f"the file equals the recording, and {replay.compared()} of the replay too; pictures were not compared, because "
-            f"another version draws them otherwise{replay.other_versions()}"
+            f"another version draws them differently{replay.other_versions()}"
         )
     return Verdict(episode_id, True, None, reason, replay is not None, True)
 
@@ -160,7 +160,7 @@ def _first_difference(
         if found is not None:
             return found
         if group == damaged:
-            return _Difference(start, f"bytes of row group {group} (steps from {start}) were changed, in what no replay shows")
+            return _Difference(start, f"bytes of row group {group} (steps from {start}) were changed, where no replay shows it")
         start += table.num_rows
     return None
 
@@ -278,7 +278,7 @@ class _Replay:
                 seen = of_column(header.seats, self._observations)  # type: ignore[arg-type]
                 seen = spaces.to_arrow(header.observation_space, [seen])[0].as_py()
             except RecordingError as error:  # earlier releases kept something else instead
-                return f"the replay gives what no recording holds: {str(error).splitlines()[0]}"
+                return f"the replay gives a value that no recording can hold: {str(error).splitlines()[0]}"
             if not _same(seen, rows["observation"][row]):
                 return "the replay gives another observation than the recorded one"
         if info_text(self._env.info_to_record(self._info)) != rows["info"][row]:

@@ -42,7 +42,7 @@ class Effort(NamedTuple):
 
 
 def recorded_efforts(folder: Path, *, on_file: Callable[[int, int], None] = lambda done, total: None) -> list[Effort]:
-    """Count every episode below a folder of recordings; `on_file` gets the number of files done, and of all files.
+    """Measure every episode in a folder of recordings and its subfolders; `on_file` gets the files done and all files.
 
     Raises:
         RecordingsError: If there is no such folder, or if it has no recording of a known task.
@@ -51,7 +51,7 @@ def recorded_efforts(folder: Path, *, on_file: Callable[[int, int], None] = lamb
 
 
 def effort_of(parts: Sequence[Recording]) -> Effort:
-    """Count one episode from its files; the player ended the episode if its last file has the ESC key."""
+    """Measure one episode from its files; the player ended the episode if its last file has the ESC key."""
     return Effort(
         parts[0].task,
         sum(part.num_steps for part in parts),
@@ -65,7 +65,7 @@ def effort_of(parts: Sequence[Recording]) -> Effort:
 
 
 def archived_efforts(archive: Archive) -> Iterator[Effort]:
-    """Count every human episode of the paper's four tasks in an archive (first seat only); a click is a new press of `use`."""
+    """Measure people's episodes of the paper's four tasks in an archive (first seat only); a click is a new press of `use`."""
     for task in task_ids().values():
         for episode in archive.episodes(task=task, actor="human"):
             if episode.frame_policy == "uploaded" or not episode.num_steps:

@@ -1,4 +1,4 @@
-"""The chapter about factors: which question measures what (BEDD's table 10), and the agents' scores (BEDD's figure 4)."""
+"""The chapter about factors: which question measures which factor (BEDD's table 10), and scores (BEDD's figure 4)."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def points(question: Question, response: Any) -> tuple[float | None, float | Non
 
 
 def factor_scores(answers: Iterable[FullAnswer], questions: Sequence[Question], agents: Sequence[str]) -> list[FactorScore]:
-    """Compute the scores of `agents` in every factor of one task, over all their comparisons, by question, then by agent.
+    """Compute the scores of `agents` in every factor of one task, from all their comparisons, sorted by question and agent.
 
     An agent has no row for a question that nobody answered about this agent.
     """
@@ -84,7 +84,7 @@ def factor_section(
 ) -> Section:
     """Make the chapter: scores of the `focus` agents, task by task, and the factor of each question.
 
-    `forms` has task id -> questions. `roster` lists all agents; the place in this list gives an agent its colour.
+    `forms` has task id -> questions. `roster` lists all agents; an agent's place in it decides the agent's colour.
     """
     blocks: list[Table | Figure] = []
     slugs = _slugs(groups)
@@ -154,7 +154,7 @@ def _table(id: str, title: str, scores: Sequence[FactorScore], how: str) -> Tabl
 
 
 def _mapping(groups: Groups, forms: Mapping[str, Sequence[Question]]) -> Table:
-    """Make the table of questions: each question's factor and score, and its number of answers, given here and imported."""
+    """Make the table of questions: factor, score, number of answers given here, and number of imported answers."""
     rows = []
     for name, readings in groups.items():
         for question in forms.get(readings[0].answer.task, ()):

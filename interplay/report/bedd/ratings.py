@@ -26,7 +26,7 @@ _FEW_JUDGES = 10
 
 
 def boards_of(readings: Sequence[Reading], resampling: Resampling) -> Boards:
-    """Rate the agents by TrueSkill, from all answers in the order of the log: overall, by task, normalised, with intervals."""
+    """Rate agents by TrueSkill, overall and by task, with normalised scores and intervals; answers in the log's order."""
     return boards(
         [
             Comparison(answer.left, answer.right, answer.outcome, answer.task, answer.judge, answer.created_at)  # type: ignore[arg-type]
@@ -37,13 +37,13 @@ def boards_of(readings: Sequence[Reading], resampling: Resampling) -> Boards:
 
 
 def resampling_of(readings: Sequence[Reading], seed: int) -> Resampling:
-    """Choose the resampling: whole judges, because answers of one judge are alike; or single answers if judges are few."""
+    """Choose what to resample: whole judges, because answers of one judge are alike, or single answers if judges are few."""
     num_judges = len({reading.answer.judge for reading in readings})
     return Resampling(NUM_RESAMPLES, "judges" if num_judges >= _FEW_JUDGES else "answers", 0.95, seed)
 
 
 def focus_agents(made: Boards) -> list[str]:
-    """Choose the agents to look at if none are named: those of the paper's six that were judged, then the best by score."""
+    """Choose agents for the details if none are named: the paper's six, if they were judged, then the best by score."""
     board = [row.agent for row in made.overall.rows]
     known = [agent for agent in paper()["source"]["agents"] if agent in board]
     return known + [agent for agent in board if agent not in known][: NUM_FOCUS - len(known)]
@@ -52,7 +52,7 @@ def focus_agents(made: Boards) -> list[str]:
 def rating_section(
     made: Boards, resampling: Resampling, focus: Sequence[str], roster: Sequence[str], methods: Table
 ) -> Section:
-    """Make the chapter: TrueSkill overall and by task, and the normalised score; `resampling` is how intervals were made."""
+    """Make the chapter: TrueSkill overall and by task, and the normalised score; `resampling` made the intervals."""
     drawn = f"{resampling.num_resamples} bootstrap resamples of the {resampling.unit} (seed {resampling.seed})"
     how = f"Intervals hold 95 % of {drawn}."
     if any(row.score_low is None for row in made.overall.rows):
@@ -184,7 +184,7 @@ _ALONE = ("no, each side is judged separately", "one", "standard error of each s
 
 
 def methods_table(board: Board, groups: Groups, forms: Mapping[str, Sequence[Question]]) -> Table:
-    """Make a row for each method: its traits, and how its ranking agrees with TrueSkill's and its own on reversed answers."""
+    """Make a row for each method: its traits, and its correlation with TrueSkill, and with itself on reversed answers."""
     score = board.ranking.score
     backwards = board.log.select(np.arange(len(board.log))[::-1])
     rows: list[tuple[Cell, ...]] = []
@@ -217,7 +217,7 @@ def methods_table(board: Board, groups: Groups, forms: Mapping[str, Sequence[Que
 
 
 def _correlation(a: NDArray[np.float64], b: NDArray[np.float64]) -> float | None:
-    """Return the rank correlation; None if all values of one side are equal, so that they have no order."""
+    """Return the rank correlation; None if all values in `a` or in `b` are equal and so have no order."""
     return None if np.ptp(a) == 0 or np.ptp(b) == 0 else rank_correlation(a, b)
 
 

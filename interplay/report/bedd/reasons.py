@@ -45,7 +45,7 @@ def sentiment_counts(sentiments: Iterable[Sentiment]) -> tuple[int, int, int]:
 
 
 def _analyser():
-    """Return the class TextBlob; the import takes a second, so it is done only when a text is read."""
+    """Return the class TextBlob; it is imported only when a text is read, because the import takes a second."""
     try:
         from textblob import TextBlob
     except ModuleNotFoundError:
@@ -59,8 +59,8 @@ _RIGHT = re.compile(r"\bright\b", re.IGNORECASE)
 class Reading(NamedTuple):
     """An answer and the measures of its reason: numbers of characters and words (separated by white space), and sentiment.
 
-    `leans_on_right`: the sentiment would be different without the word "right" in the text. TextBlob takes this word for
-    praise, even where it names a side.
+    `leans_on_right`: whether the sentiment would be different without the word "right" in the text. TextBlob takes this
+    word for praise, even where it names a side.
     """
 
     answer: FullAnswer
@@ -74,7 +74,7 @@ Groups = Mapping[str, Sequence[Reading]]
 
 
 def read(answers: Iterable[FullAnswer], *, on_answer: Callable[[], None] = lambda: None) -> list[Reading]:
-    """Measure the reason of every answer; each takes about 0.15 ms."""
+    """Measure the reason of every answer; one reason takes about 0.15 ms."""
     readings = []
     for answer in answers:
         its = sentiment(answer.reason)
@@ -204,7 +204,7 @@ def _known_task(name: str, *, where: str) -> tuple[Question, ...]:
     id = task_id(name) or name
     if id not in tasks:
         known = [*task_ids(), *task_ids().values()]
-        raise CountsError(f"{where}: {unknown_name('task', name, known, hint='Comparison points need its form.')}")
+        raise CountsError(f"{where}: {unknown_name('task', name, known, hint='Comparison points come from its questions.')}")
     return tasks[id].questions
 
 

@@ -37,7 +37,7 @@ def database_report(
 
     Args:
         on_begin: Called with the number of answers; it returns a function that is called after each answer.
-        options: As for `bedd_report`, which also has the errors.
+        options: Arguments of `bedd_report`; its errors can occur, too.
     """
     with database.read() as session:
         on_answer = on_begin(num_full_answers(session))
@@ -64,7 +64,7 @@ def bedd_report(
 
     Args:
         answers: The answers that count, in the order of the log.
-        agents: Agents to look at; by default those of the paper's six that were judged, then the best.
+        agents: Agents for the details; by default the paper's six, if they were judged, then the best by score.
     Raises:
         NothingToReportError: If there is no answer.
         NotFoundError: If one of `agents` was never judged.

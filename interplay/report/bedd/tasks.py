@@ -21,7 +21,7 @@ Forms = Mapping[str, Sequence[Question]]
 def data_section(
     groups: Groups, readings: Sequence[Reading], forms: Forms, of_focus: Sequence[Reading], focus: Sequence[str]
 ) -> Section:
-    """Make the chapter about data: comparisons, hours, words, sentiment, points, judges. `of_focus` compare two of `focus`."""
+    """Make the chapter about the amount of data; `of_focus` has only the answers that compare two agents of `focus`."""
     return Section(
         "data",
         "The data set",

@@ -43,7 +43,7 @@ def length_table(groups: Groups, kind: str) -> Table:
 
 
 def anova_tables(groups: Groups, kind: str) -> list[Table]:
-    """Make tables of one-way ANOVA of words and of characters, and of Tukey's HSD for words; none if a test is impossible."""
+    """Make tables of one-way ANOVA of words and of characters, and of Tukey's HSD for words; empty if a test is impossible."""
     tests: dict[str, Anova] = {}
     for unit in ("words", "characters"):
         num = attrgetter("num_words" if unit == "words" else "num_chars")
@@ -159,7 +159,7 @@ def length_figure(groups: Groups, kind: str, roster: Sequence[str] = ()) -> Figu
 
 
 def sentiment_tests(groups: Groups, kind: str) -> list[Table]:
-    """Make tables of chi-square tests, over all groups and for every pair (tables 7 and 9); none if nothing can be tested."""
+    """Make tables of chi-square tests, over all groups and for every pair (tables 7 and 9); empty if nothing can be tested."""
     counts = {name: sentiment_counts(reading.sentiment for reading in readings) for name, readings in groups.items()}
     section = f"{_one(kind)}_sentiment"
     try:
@@ -207,7 +207,7 @@ def text_blocks(groups: Groups, kind: str, roster: Sequence[str] = ()) -> Iterab
 
 
 def _published_difference(paper: Any, a: str, b: str) -> dict[str, float]:
-    """Return the published interval of mean(a) - mean(b), turned around if the paper has mean(b) - mean(a); else empty."""
+    """Return the published interval of mean(a) - mean(b), also if the paper has mean(b) - mean(a); empty if it has neither."""
     for known in (paper or {}).get("differences", ()):
         if (known["a"], known["b"]) == (a, b):
             return known

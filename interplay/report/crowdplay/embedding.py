@@ -29,7 +29,7 @@ class Map:
 
 @dataclass(frozen=True)
 class Nearness:
-    """Mean distance, in features, to the nearest point of the map: of placed points, and of the map's own points."""
+    """Mean distance to the nearest other point of a map, by features: for placed points, and for the map's own points."""
 
     placed: float
     among: float
@@ -66,7 +66,7 @@ def embed(features: np.ndarray, *, seed: int) -> Map:
 
 
 def place(features: np.ndarray, drawn: Map, new: np.ndarray, *, seed: int) -> np.ndarray | None:
-    """Place points with `new` features in a map of `features`; return float64, shape (number, 2), or None without openTSNE."""
+    """Place points with features `new` in the map `drawn` of `features`; return float64, (n, 2), or None without openTSNE."""
     try:
         from openTSNE import TSNEEmbedding
         from openTSNE.affinity import PerplexityBasedNN

@@ -167,7 +167,7 @@ class Team(NamedTuple):
 
 
 def teams(plays: Sequence[Play]) -> list[Team]:
-    """Return every game of several seats, oldest first; a seat that changed hands has the names of all its players."""
+    """Return every game of several seats, oldest first; a seat that several played has the names of all of them."""
     games: dict[str, list[Play]] = {}
     for play in plays:
         if len(play.task.seats) > 1:

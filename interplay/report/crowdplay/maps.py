@@ -29,7 +29,7 @@ class _Made(NamedTuple):
 
 
 class _Near(NamedTuple):
-    """How near an agent's plays are to people's plays."""
+    """How near an agent's plays are to people's plays in one map."""
 
     title: str
     agent: str
@@ -39,7 +39,7 @@ class _Near(NamedTuple):
 
 
 def maps_section(plays: Sequence[Play], quality: Quality, shares: dict[str, list[str]], *, seed: int) -> Section:
-    """Make all maps, world by world; `shares` names the statistics of each world that describe behaviour."""
+    """Make all maps, world by world; `shares`: world -> statistics that describe behaviour."""
     said = [
         "Each point is a play: what one owner did in one seat of one episode. Points that are near each other chose their "
         "actions in similar shares. Distances between far points, and the size of clusters, mean nothing in t-SNE.",

@@ -1,6 +1,6 @@
-"""Read plays and decide which are good data. A play is the part of one owner of one seat of one recording.
+"""Read plays and decide which are good data. A play is one player's part in one seat of one recording.
 
-Good plays are those in which, by a stated rule, the player did what the task asked for."""
+A play is good if, by a stated rule, the player did what the task asked for."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class Play:
     """One owner's part in one seat of one episode.
 
     Attributes:
-        actions: Action in words -> share of the steps, 0 to 1; for composed actions, key -> share of steps in which it was
-            held. Empty if the file could not be read.
+        actions: Action in words -> share of the steps, 0 to 1; for composed actions, key -> share of steps in which the key
+            was held. Empty if the file could not be read.
         latencies_ms: Latency of each input, float64: from the painted frame that the player saw until the input took effect.
         unread: Why the file could not be read; empty if it was read.
     """
@@ -133,7 +133,7 @@ def action_shares(actions: pa.Array, task: Task) -> dict[str, float]:
 
 
 def _names(task: Task) -> dict[Any, str]:
-    """Return discrete action -> names of the buttons that mean it."""
+    """Return discrete action -> names of the buttons that stand for it."""
     if not task.keys.has_table:
         return {}
     order = task.keys.buttons.index
@@ -154,7 +154,7 @@ def _moved(part: pa.Array) -> float:
 
 
 def latencies(steps: pa.Table, seat: str) -> np.ndarray:
-    """Return the latency of each input of a seat, ms, float64; rows repeat the current input, so only its first row counts."""
+    """Return the latency in ms of each input of a seat, float64; an input's first row counts, because later rows repeat it."""
     received, latency = (
         steps.column(f"input.{seat}.{part}").to_numpy(zero_copy_only=False).astype(np.float64)
         for part in ("received_us", "latency_ms")
@@ -174,7 +174,7 @@ class Quality:
 
     Attributes:
         given: Conditions for every play; if empty, `of_variants` decides.
-        of_variants: (task, variant) -> conditions for plays of this variant; plays of other variants are good.
+        of_variants: (task, variant) -> conditions for plays of this variant; all plays of other variants are good.
     """
 
     given: tuple[Condition, ...] = ()
@@ -201,11 +201,11 @@ def _words(conditions: Iterable[Condition]) -> str:
 
 
 def quality_of(studies: Iterable[Study], shares: Iterable[str], given: Sequence[Condition] = ()) -> Quality:
-    """Return the rule for good plays: the `given` conditions, or the rule that all versions of an archive's studies imply.
+    """Return the rule for good plays: the `given` conditions, or else what all versions of an archive's studies imply.
 
     A variant of a study asks for a behaviour if a requirement or a bonus is about a share, such as `inside_out.good` out of
     `inside_out.all`, or if the variant has the name of the statistic that measures the behaviour. The same rule holds for plays
-    under other incentives, which ask for nothing, if task and name of the variant are the same.
+    in studies that ask for nothing, if the task and the variant's name are the same.
     """
     known = set(shares)
     rules: dict[tuple[str, str], dict[str, float]] = {}

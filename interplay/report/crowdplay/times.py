@@ -182,6 +182,6 @@ def latency_section(plays: Sequence[Play]) -> Section:
 
 
 def _rising(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return shares in percent and, for each, the value that this share of the values does not exceed; few enough to draw."""
+    """Return percentages, and for each the value that so many per cent of the values do not exceed: at most 101 of both."""
     shares = np.linspace(0, 100, min(_POINTS, len(values)) + 1)
     return shares, np.percentile(values, shares)

@@ -1,8 +1,7 @@
 """Channels: where people come from, and how they return so that their work counts.
 
 `make_channel(kind, settings)` builds one of four channels from the `[channel]` table of a study. A channel reads the address
-(`arrival`) and says how the person leaves (`departure`). It knows the conventions of one platform, and nothing of the study's
-tasks.
+(`arrival`) and says how the person leaves (`departure`). It knows the conventions of one platform, but not the study's tasks.
 """
 
 from __future__ import annotations
@@ -50,8 +49,7 @@ KINDS: Mapping[str, tuple[Callable[[Table], Callable[[], Channel]], tuple[str, .
     "mturk": (_mturk, ("extra_hosts", "hit")),
     "prolific": (_prolific, ("codes", "names")),
 }
-"""Kind -> the function that reads its settings from a table and returns a builder of the channel, and the names of the
-settings."""
+"""Kind -> (function from the table of settings to a builder of the channel, names of the settings)."""
 
 
 def make_channel(kind: str, settings: Mapping[str, Any] | None = None, *, where: str = "channel") -> Channel:

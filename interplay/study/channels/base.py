@@ -12,12 +12,12 @@ from interplay.study.errors import ArrivalError, StudyError
 
 Outcome = Literal["done", "screened_out", "failed_check", "no_partner", "no_consent", "withdrawn", "nothing_left"]
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
-"""How a person's visit to a study ends, in this order: finished; refused by the study, since the quiz was not passed; banned by
-the operator, for example after failed attention checks; no partner came; did not consent; withdrew the consent; nothing was
-left to do on arrival."""
+"""How a person's visit to a study ends, in this order: the person finished; did not pass the quiz; was banned by the operator,
+for example after failed attention checks; had no partner, because nobody came; did not consent; withdrew the consent; found
+nothing left to do."""
 
 MAX_VALUE_CHARS = 200
-"""Longest value of a parameter that is read; the ids of all platforms are far shorter."""
+"""Largest number of characters in a parameter's value; the ids of all platforms are far shorter."""
 
 PLATFORM_PARAMETERS = {
     "mturk": ("assignmentId", "hitId", "workerId", "turkSubmitTo"),
@@ -26,7 +26,7 @@ PLATFORM_PARAMETERS = {
 """Channel -> the parameters that its platform adds to a link."""
 
 UNPAID = ("open", "email")
-"""Channels that give people no name and no pay; the site's own cookie tells people apart."""
+"""Channels that send no id of the person and pay nobody; the site's own cookie tells people apart."""
 
 TITLES = {"mturk": "Mechanical Turk", "prolific": "Prolific", "open": "an open link", "email": "a link sent by e-mail"}
 """Channel -> its name on pages."""
@@ -42,11 +42,11 @@ class Arrival:
 
     Attributes:
         channel: `open`, `email`, `mturk` or `prolific`.
-        worker: The platform's id of the person; empty where the platform gives none (open links, previews).
+        worker: The platform's id of the person; empty if the platform gives no id (open links, previews).
         assignment: The platform's id of this visit: an assignment of MTurk, a submission of Prolific; empty where there is no
             id.
-        hit: The platform's id of the whole: a HIT of MTurk, a study of Prolific.
-        is_preview: Whether the person only looks and has not accepted: show the study, reserve nothing, store nothing.
+        hit: The platform's id of the task that people take: a HIT of MTurk, a study of Prolific.
+        is_preview: Whether the person only looks at the study and has not accepted the task; nothing is stored then.
         submit_to: Checked origin that receives the finished form (MTurk); empty for other channels.
     """
 
@@ -81,7 +81,7 @@ class Departure:
 
 class Channel(Protocol):
     """A place from which people come and to which they return.
-    Implementations know the conventions of one platform, and nothing of the study."""
+    Each implementation knows the conventions of one platform, but not the study."""
 
     name: str
     frame_ancestors: tuple[str, ...]
@@ -94,7 +94,7 @@ class Channel(Protocol):
         ...
 
     def departure(self, arrival: Arrival, outcome: Outcome, results: Mapping[str, str] | None = None) -> Departure:
-        """Return how a person leaves (ArrivalError for a preview); `results` are short texts for platforms that store any."""
+        """Return how a person leaves (ArrivalError for a preview); `results` are short texts for platforms that store them."""
         ...
 
 
@@ -108,14 +108,14 @@ def folded(name: str) -> str:
 
 
 def is_of(platform: str, parameter: str, names: Iterable[str]) -> bool:
-    """Return whether a parameter has, in any spelling, one of these names or a name that begins with the platform's."""
+    """Return whether a parameter has one of these names, in any spelling, or a name that begins with the platform's name."""
     name = folded(parameter)
     return name.startswith(platform) or name in map(folded, names)
 
 
 def parameters(query: Query, own: Iterable[str] = ()) -> dict[str, str]:
-    """Return parameters as one mapping, spelled as by their platform or as in `own`, the names of the channel.
-    Two values for one name are refused (ArrivalError)."""
+    """Return parameters as one mapping, with names in the spelling of their platform or of `own`, the channel's names.
+    Raises ArrivalError if a name has two values."""
     # Starlette's QueryParams is a mapping that hides repeated names.
     every: Callable[[], Iterable[tuple[str, str]]] | None = getattr(query, "multi_items", None)
     if every is not None:
@@ -127,7 +127,7 @@ def parameters(query: Query, own: Iterable[str] = ()) -> dict[str, str]:
     for written, value in pairs:
         name = known.get(folded(written), written)
         if name in found and found[name] != value:
-            raise ArrivalError(f"the link names {quoted(name)} twice, with different values\n{AGAIN}")
+            raise ArrivalError(f"the link has two different values for {quoted(name)}\n{AGAIN}")
         found[name] = value
     return found
 
@@ -136,15 +136,15 @@ AGAIN = "Open the study again from the page where you accepted it."
 
 
 def refuse_strangers(channel: str, found: Mapping[str, str], own: Iterable[str] = ()) -> None:
-    """Refuse a link with the parameters of another platform (ArrivalError that names both), since nobody would pay its person.
+    """Raise ArrivalError if a link has parameters of another platform, because nobody would pay the person who opened it.
     Parameters in `own`, which this channel uses by choice, are allowed."""
     taken = set(own)
     for other, names in PLATFORM_PARAMETERS.items():
         carried = [name for name in found if is_of(other, name, names) and name not in taken]
         if other != channel and carried:
             raise ArrivalError(
-                f"this link carries {TITLES[other]}'s {' and '.join(carried)}, "
-                f"and the study recruits through {TITLES[channel]}\n"
+                f"this link has {TITLES[other]}'s {' and '.join(carried)}, "
+                f"but the study recruits through {TITLES[channel]}\n"
                 "Tell the people who run the study: they pasted the address of another study."
             )
 
@@ -160,20 +160,20 @@ def identifier(found: Mapping[str, str], name: str, pattern: re.Pattern[str] = _
             "Tell the people who run the study: the platform fills it in when participants are recorded by URL parameters."
         )
     if len(value) > MAX_VALUE_CHARS or not pattern.fullmatch(value):
-        raise ArrivalError(f"the link's {name} is not an id: {quoted(value)} (one looks like {example})\n{AGAIN}")
+        raise ArrivalError(f"the link's {name} is not an id: {quoted(value)} (an id looks like {example})\n{AGAIN}")
     return value
 
 
 def quoted(value: str) -> str:
-    """Return up to 40 characters of a stranger's text in quotes, safe to show on a page or terminal."""
+    """Return up to 40 characters of an untrusted text in quotes, safe to show on a page or terminal."""
     plain = value[:40].encode("ascii", "backslashreplace").decode()
     return repr(plain + ("..." if len(value) > 40 else ""))
 
 
 def check_departure(arrival: Arrival, outcome: str, channel: str) -> None:
     if outcome not in OUTCOMES:
-        raise StudyError(f"{outcome!r} is not a way to end a part in a study; choose one of {', '.join(OUTCOMES)}")
+        raise StudyError(f"{outcome!r} is not an outcome of a visit; choose one of {', '.join(OUTCOMES)}")
     if arrival.is_preview:
-        raise ArrivalError("a preview has nothing to hand in\nAccept the task first, then do it.")
+        raise ArrivalError("nothing can be handed in from a preview\nAccept the task first, then do it.")
     if arrival.channel != channel:
         raise ArrivalError(f"somebody who came through {arrival.channel!r} cannot leave through {channel!r}")

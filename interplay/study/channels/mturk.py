@@ -47,18 +47,18 @@ _TEXTS: dict[Outcome, str] = {
     "withdrawn": f"You have withdrawn from the study. {_RETURN}",
 }
 _HANDED_IN: frozenset[Outcome] = frozenset({"done", "failed_check", "no_partner"})
-"""Outcomes that are handed in, to be approved or rejected; Amazon approves them if nobody has looked for some days. After other
-outcomes the worker returns the HIT and is not paid for it."""
+"""Outcomes after which the assignment is submitted; after some days without a decision Amazon approves it. After other outcomes
+the worker returns the HIT and is not paid for it."""
 
 
 class MTurkChannel:
     """A HIT with an external question.
 
-    Anybody can type ids into an address. The ids say who is to be paid, so before paying we ask Amazon whether that worker
-    holds that assignment (`MTurkApi.assignment`).
+    Anybody can type ids into an address. The ids say who is to be paid, so before paying we ask Amazon whether the worker has
+    the assignment (`MTurkApi.assignment`).
 
     Args:
-        extra_hosts: Origins, besides Amazon's two, to which finished forms may be posted, such as a stand-in on this machine.
+        extra_hosts: Origins, in addition to Amazon's two, to which finished forms may be posted, such as a local test server.
         hit: Settings of the HIT in the study's file, as arguments of `HitSettings`.
     """
 
@@ -90,26 +90,26 @@ class MTurkChannel:
 
     def departure(self, arrival: Arrival, outcome: Outcome, results: Mapping[str, str] | None = None) -> Departure:
         """Return a form for Amazon with `assignmentId`, `outcome` and the results, which the worker's browser posts.
-        For outcomes that are not handed in, return a page that asks the worker to return the HIT. The host is checked again,
-        because the arrival may come from the database."""
+        For outcomes after which nothing is submitted, return a page that asks the worker to return the HIT. The host is checked
+        again, because the arrival may come from the database."""
         check_departure(arrival, outcome, self.name)
         if outcome not in _HANDED_IN:
             return Departure("page", _TEXTS[outcome])
         fields = {"assignmentId": arrival.assignment, "outcome": outcome}
         for name, value in (results or {}).items():
             if not _FIELD.fullmatch(name) or name in fields:
-                raise StudyError(f"a result cannot be called {name!r}; use letters, digits, '_', and not {' or '.join(fields)}")
+                raise StudyError(f"a result cannot be named {name!r}; use letters, digits, '_', but not {' or '.join(fields)}")
             fields[name] = value
         return Departure("post", _TEXTS[outcome], f"{self._submit_to(arrival.submit_to)}/mturk/externalSubmit", fields)
 
     def _submit_to(self, value: str) -> str:
-        """Return the origin that receives the form, if it is allowed: a forged link must not send answers to another place."""
+        """Return the origin that receives the form (ArrivalError if not allowed: a forged link must not redirect answers)."""
         origin = value.strip().rstrip("/")
         if not origin:
             raise ArrivalError(f"the link has no turkSubmitTo\n{AGAIN}")
         if origin not in self.submit_hosts:
             allowed = ", ".join(self.submit_hosts)
-            raise ArrivalError(f"the link would hand the work in at {quoted(value)}, which is not one of {allowed}\n{AGAIN}")
+            raise ArrivalError(f"the link would send the work to {quoted(value)}, which is not one of {allowed}\n{AGAIN}")
         return origin
 
 

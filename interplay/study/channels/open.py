@@ -1,4 +1,4 @@
-"""Open links for colleagues, classes, or anybody with the address. They pay nobody, so nobody needs a name."""
+"""Open links for colleagues, classes, or anybody with the address. Nobody is paid, so that no ids of people are needed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class OpenChannel:
     notice = ""
 
     def arrival(self, query: Query) -> Arrival:
-        """Return a person without a name.
+        """Return a person without a platform's id.
         A link of a paying platform is refused, since people who follow it expect to be paid."""
         refuse_strangers(self.name, parameters(query))
         return Arrival(self.name)

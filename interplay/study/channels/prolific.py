@@ -46,7 +46,7 @@ class ProlificChannel:
     Args:
         codes: Outcome -> completion code. `done` is required. All codes must differ, since Prolific acts on them (approve,
             review, ask to return). A person whose outcome has no code is asked to return the submission.
-        names: `worker`, `hit`, `assignment` -> the parameter that holds it, if a study named the parameters differently.
+        names: `worker`, `hit` or `assignment` -> the URL parameter that contains it, if it is not Prolific's usual one.
     Raises:
         StudyError: If the codes or names cannot be used.
     """
@@ -66,7 +66,7 @@ class ProlificChannel:
         if "done" not in codes:
             raise StudyError("codes.done is missing: paste the completion code of Prolific's study there")
         if len(set(codes.values())) < len(codes):
-            raise StudyError("two outcomes have the same completion code\nMake one code an outcome in Prolific's study.")
+            raise StudyError("two outcomes have the same completion code\nGive each outcome its own code in Prolific's study.")
         self.codes = dict(codes)
         self.names = {**_PLACEHOLDERS, **(names or {})}
         for role, parameter in self.names.items():
@@ -91,7 +91,7 @@ class ProlificChannel:
         return f"{address}{'&' if '?' in address else '?'}{filled}"
 
     def arrival(self, query: Query) -> Arrival:
-        """Return participant, submission (`SESSION_ID` is its id in the API) and study."""
+        """Return the ids of the participant, the submission (`SESSION_ID`) and the study."""
         found = parameters(query, self.names.values())
         refuse_strangers(self.name, found, own=self.names.values())
         ids = {role: identifier(found, name, example="60bf9310e8dec401be6e9615") for role, name in self.names.items()}

@@ -42,7 +42,7 @@ _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 @dataclass(frozen=True)
 class Submission:
-    """A submission; `status` is in Prolific's words (`AWAITING REVIEW`, `APPROVED`, `RETURNED`, ...)."""
+    """A submission; `status` is one of Prolific's names (`AWAITING REVIEW`, `APPROVED`, `RETURNED`, ...)."""
 
     submission: str
     participant: str
@@ -52,7 +52,7 @@ class Submission:
 
 @dataclass(frozen=True)
 class BonusBatch:
-    """Bonuses that were set up and are not yet paid.
+    """Bonuses that were set up on Prolific and are not paid yet.
     Money is in cents of the study's currency; `total_cents` includes fees and tax."""
 
     batch: str
@@ -63,7 +63,7 @@ class BonusBatch:
 
 
 class ProlificApi:
-    """A client of Prolific. Its token can do everything that the researcher's account can; it is kept in memory only."""
+    """A client of Prolific. Its token can do everything that the researcher's account can; the token is kept only in memory."""
 
     def __init__(self, token: str, *, endpoint: str = ENDPOINT, timeout_s: float = 30) -> None:
         self._token = token
@@ -77,7 +77,7 @@ class ProlificApi:
         if not token:
             raise PaymentError(
                 f"the environment variable {variable} holds no token\n"
-                "Make one in Prolific under Settings, API tokens, and set the variable for this command only."
+                "Make a token in Prolific under Settings, API tokens, and set the variable for this command only."
             )
         return cls(token, endpoint=endpoint)
 
@@ -87,7 +87,7 @@ class ProlificApi:
 
     def approve(self, submission: str) -> Submission:
         """Approve a submission, which pays the reward; Prolific ignores a second approval.
-        Raises PaymentError if the submission is not, or no longer, handed in."""
+        Raises PaymentError if the submission was never handed in, or is no longer handed in."""
         return self._transition(submission, {"action": "APPROVE"})
 
     def reject(self, submission: str, reason: str, category: RejectionCategory) -> Submission:
@@ -96,11 +96,11 @@ class ProlificApi:
         if len(reason.strip()) < MIN_REASON_CHARS:
             found = len(reason.strip())
             raise PaymentError(
-                f"Prolific wants at least {MIN_REASON_CHARS} characters of reason for a rejection; there are {found}"
+                f"Prolific wants a reason of at least {MIN_REASON_CHARS} characters for a rejection; got {found}"
             )
         if category not in get_args(RejectionCategory):
             raise PaymentError(
-                f"{category!r} is not a category of Prolific's; choose one of {', '.join(get_args(RejectionCategory))}"
+                f"{category!r} is not a rejection category of Prolific; choose one of {', '.join(get_args(RejectionCategory))}"
             )
         return self._transition(submission, {"action": "REJECT", "message": reason.strip(), "rejection_category": category})
 
@@ -113,7 +113,7 @@ class ProlificApi:
             raise PaymentError(f"a batch holds 1 to {MAX_BONUSES} bonuses, got {len(amounts)}; send several batches")
         for name, amount in amounts.items():
             if amount <= 0 or amount != amount.quantize(Decimal("0.01")):
-                raise PaymentError(f"the bonus for {name} must be whole cents and more than nothing, got {amount}")
+                raise PaymentError(f"the bonus for {name} must be whole cents and above 0, got {amount}")
         lines = "".join(f"{_checked(name)},{amount:.2f}\n" for name, amount in amounts.items())
         made = self._call("POST", "/api/v1/submissions/bonus-payments/", {"study_id": _checked(study), "csv_bonuses": lines})
         cents = {key: round(float(made.get(key) or 0)) for key in ("amount", "fees", "vat", "total_amount")}
@@ -126,7 +126,7 @@ class ProlificApi:
 
         Raises:
             PaymentError: If it was refused; nobody was paid.
-            PaymentUnknownError: If no answer came; look at the study's bonuses on Prolific before anything else.
+            PaymentUnknownError: If no answer came; then first look at the study's bonuses on Prolific.
         """
         self._call("POST", f"/api/v1/bulk-bonus-payments/{_checked(batch)}/pay/", {}, is_payment=True)
 
@@ -167,7 +167,7 @@ class ProlificApi:
 
 
 def _submission(document: Mapping[str, Any]) -> Submission:
-    """Return a submission from the API's document, in which the participant has one of two names."""
+    """Return a submission from the API's document, where the participant is under one of two keys."""
     participant = document.get("participant") or document.get("participant_id") or ""
     return Submission(
         str(document.get("id", "")), str(participant), str(document.get("study_id", "")), str(document.get("status", ""))
@@ -188,5 +188,5 @@ def _refusal(path: str, reply: httpx.Response) -> str:
 
 def _checked(name: str) -> str:
     if not _ID.fullmatch(name):
-        raise PaymentError(f"{name[:60]!r} is not an id of Prolific's")
+        raise PaymentError(f"{name[:60]!r} is not an id from Prolific")
     return name

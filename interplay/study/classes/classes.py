@@ -1,7 +1,7 @@
 """`Classes`: the service of classes. It opens and closes them, lets pupils in, shows their games, and erases nicknames.
 
-Each method is one transaction, or one read of the database. Nicknames are erased `keep_days` after a class has ended; from then
-on the database holds numbers only.
+Each method is one transaction, or one read of the database. Nicknames are erased `keep_days` after a class has ended; after
+that the database identifies pupils only by numbers.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from interplay.study.classes.codes import (
 from interplay.study.classes.pupils import Pupil
 
 MAX_PUPILS = 200
-"""Most pupils in one class; a larger number would come from a program."""
+"""Largest number of pupils in one class; only a program would add more."""
 MAX_HOURS = 24 * 14
 MAX_KEEP_DAYS = 365
 
@@ -45,7 +45,7 @@ class SchoolClass:
     Attributes:
         code: The code that pupils type.
         tasks: Task ids, in the order of the cards.
-        ends_at: Time when the code stops working without being closed.
+        ends_at: Time when the code stops working, unless the class is closed before.
         closed_at: Time when the teacher closed the class; None if it was not closed.
         keep_days: Number of days after the end until nicknames are erased.
         asks_release: Whether pupils are asked if their games may be released in data sets; if not, no game is released.
@@ -82,14 +82,14 @@ class SchoolClass:
 
 @dataclass(frozen=True)
 class Joined:
-    """A pupil who joined; `key` is only for the cookie of their browser."""
+    """A pupil who has just joined; `key` goes only into the cookie of the pupil's browser."""
 
     pupil: Pupil
     key: str
 
 
 class Classes:
-    """The classes of one database; threads may share it. Codes are secret, so `rng` draws nicknames only."""
+    """The classes of one database; threads may share it. `rng` draws only nicknames, because codes must be secret."""
 
     def __init__(
         self, database: Database, clock: Callable[[], datetime] | None = None, rng: np.random.Generator | None = None
@@ -113,13 +113,13 @@ class Classes:
         asks_release: bool = False,
         shows_scores: bool = True,
     ) -> SchoolClass:
-        """Make a class and its code, which works for `hours` (ClassError for an invalid setting).
-        The caller checks the tasks."""
+        """Open a new class whose code works for `hours` (ClassError for an invalid setting).
+        The caller must check that the tasks exist."""
         title = " ".join(title.split())
         if not 1 <= len(title) <= 80:
             raise ClassError(f"a class has a title of 1 to 80 characters; this one has {len(title)}")
         if not tasks or len(tasks) > 12:
-            raise ClassError(f"a class plays 1 to 12 tasks; got {len(tasks)}")
+            raise ClassError(f"a class has 1 to 12 tasks; got {len(tasks)}")
         if not 0.1 <= hours <= MAX_HOURS:
             raise ClassError(f"a code works for 0.1 to {MAX_HOURS} hours; got {hours:g}")
         if not 0 <= keep_days <= MAX_KEEP_DAYS:
@@ -157,7 +157,7 @@ class Classes:
             return nickname
 
     def approve(self, code: str, participants: Iterable[int]) -> None:
-        """Approve these pupils' nicknames, so that everybody in the room can read them (NotFoundError as `get`)."""
+        """Approve the nicknames of these pupils, so that everybody in the room can read them (NotFoundError as `get`)."""
         with self._database.write() as session:
             lock(session)
             row = self._row(session, code)
@@ -186,7 +186,7 @@ class Classes:
             return 0 if row.forgotten_at is not None else store.forget(session, row, now)
 
     def forget_due(self) -> None:
-        """Erase the nicknames of classes whose keeping time is over; if there is no such class, write nothing."""
+        """Erase the nicknames of classes that ended more than `keep_days` ago; if there is no such class, write nothing."""
         with self._database.read() as session:
             is_due = bool(self._due(session))
         if is_due:
@@ -231,10 +231,10 @@ class Classes:
             return new_nickname([_pupil(one).nickname for one in store.pupils(session, school_class.code)], self._rng)
 
     def join(self, typed: str, nickname: str, *, release_ticked: bool = False) -> Joined:
-        """Let a pupil join under a nickname; write the pupil, and whether their games may be released.
+        """Let a pupil join under a nickname; store the pupil, and whether the pupil's games may be released.
 
         Args:
-            nickname: If empty, the pupil gets one.
+            nickname: The chosen nickname; if empty, the pupil gets a random one.
             release_ticked: Whether the pupil ticked the box about release, if the class has one.
         Raises:
             NotFoundError: As `get`.
@@ -260,7 +260,7 @@ class Classes:
             return Joined(_pupil(person), key)
 
     def of(self, participant_id: int | None) -> tuple[SchoolClass, Pupil] | None:
-        """Return the class of a pupil, and the pupil without games; None for everybody else."""
+        """Return the class and the pupil of a participant, without games; None if the participant is not a pupil."""
         if participant_id is None:
             return None
         with self._database.look() as session:
@@ -275,7 +275,7 @@ class Classes:
         code = read_code(typed)
         row = None if code is None else store.class_row(session, code)
         if row is None:
-            raise NotFoundError("no class has this code; look at it again, letter by letter")
+            raise NotFoundError("no class has this code; check the code letter by letter")
         return row
 
     def _due(self, session: Session) -> list[ClassRow]:

@@ -1,4 +1,4 @@
-"""Codes of classes and nicknames of pupils: easy to type, and read leniently. Pure."""
+"""Codes of classes and nicknames of pupils: easy to type, and recognized in any case and spacing. Uses no database."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from interplay.study.errors import StudyError
 from interplay.tables import parse_toml
 
 LETTERS = "CDHJKMNPRTWXY34679"
-"""Letters of codes: no vowels, so that no code is a word, and nothing that looks alike: 0 O Q, 1 I L, 2 Z, 5 S, 8 B, F E, G, U
-V."""
+"""Letters and digits of codes: no vowels, so that no code is a word, and no characters that look alike (0 O Q, 1 I L, 2 Z, 5 S,
+8 B, F E, G, U V)."""
 CODE_CHARS = 6
 """Length of a code. There are 18**6, or 34 million codes: with thirty open classes, one guess in a million is right."""
 MAX_NICKNAME_CHARS = 20
@@ -23,8 +23,8 @@ MAX_NICKNAME_CHARS = 20
 _MARK = "\u0300"
 _WORD = rf"(?:[^\W_]{_MARK}{{0,3}})+"
 _NICKNAME = re.compile(rf"{_WORD}(?:[ '-]{_WORD})*")
-"""Letters and digits, each with up to three marks: vowels of Hindi and Thai are marks, and many marks on one letter hide a
-line."""
+"""Letters and digits, each with up to three combining marks: Hindi and Thai write vowels as marks, but many marks on one letter
+would cover other text."""
 
 
 class ClassError(StudyError):
@@ -85,7 +85,7 @@ def alike(nickname: str) -> str:
 
 
 def new_nickname(taken: Collection[str], rng: np.random.Generator) -> str:
-    """Return a nickname that nobody in the class has: two words, and a number when most pairs are taken.
+    """Return a nickname that nobody in the class has: two words, and also a number if most pairs of words are taken.
 
     >>> new_nickname([], np.random.default_rng(3))
     'Silver Bee'
@@ -101,7 +101,7 @@ def new_nickname(taken: Collection[str], rng: np.random.Generator) -> str:
 
 
 def is_offered(nickname: str) -> bool:
-    """Return whether a nickname is one of those that are suggested to pupils, so that everybody may read it.
+    """Return whether a nickname is one that `new_nickname` suggests, so that everybody may read it.
 
     >>> is_offered("Silver Bee"), is_offered("Silver Toad!")
     (True, False)

@@ -1,4 +1,4 @@
-"""The pupils of a class and their results, for their teacher. Pure."""
+"""The pupils of a class and their results, for their teacher. Uses no database."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Pupil:
     """A member of a class; `games` are in order, oldest first.
 
     Attributes:
-        nickname: `#3` after nicknames were erased.
+        nickname: The nickname, or a number such as `#3` after nicknames were erased.
         is_approved: Whether everybody in the room may read the nickname: it was suggested, or the teacher approved it.
     """
 
@@ -44,7 +44,7 @@ class Pupil:
 
 
 def best_games(pupils: Iterable[Pupil], task: str) -> list[tuple[Pupil, PlayedSeat]]:
-    """Return pupils with their best game of a task, best first; among equal values, the pupil who reached it first is first."""
+    """Return pupils with their best game of a task, best first; of equal values, the one reached first comes first."""
     found = [(pupil, game) for pupil in pupils if (game := pupil.best(task)) is not None]
     return sorted(found, key=lambda one: (-one[1].score, one[1].at))
 
@@ -62,7 +62,7 @@ _COLUMNS = ("pupil", "task", "title", "began_utc", "seconds", "score", "ended", 
 
 def table_csv(pupils: Iterable[Pupil], titles: Mapping[str, str], scoreless: Iterable[str]) -> str:
     """Return the games of all pupils as CSV, one line for each game, and one line for a pupil without games.
-    `scoreless` are the tasks that have no score."""
+    `scoreless` are the ids of the tasks without a score."""
     text, without = io.StringIO(), set(scoreless)
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(_COLUMNS)

@@ -1,1 +1,1 @@
-"""Pay: the worth of people's time, the amounts owed, the ledger, and the platforms that pay."""
+"""Pay: estimates from measured times, the amounts owed, the ledger, and the platforms that pay."""

@@ -1,6 +1,6 @@
-"""Estimates of pay: from measured times to a reward, to the bonuses that are owed, and to the bill.
+"""Compute a recommended reward, the bonuses that are owed, and the bill from measured times.
 
-All money is `Decimal` in one currency. Pay is rounded up to whole cents, so that rounding puts nobody below the wage.
+All money is `Decimal` in one currency. Pay is rounded up to whole cents, so that rounding brings nobody below the wage.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ class PlatformFee:
     """The fee of a platform, added to people's pay, without value added tax.
 
     Attributes:
-        share: Share of each reward and each bonus.
+        share: Fee as a share of each reward and each bonus.
         many_share, many_from: Added to the share of a reward if one HIT has at least `many_from` assignments.
         minimum: Smallest fee of one reward or bonus.
-        min_hourly: Wage per hour below which the platform intervenes; 0 if it has none.
+        min_hourly: Wage per hour below which the platform intervenes; 0 if there is no such wage.
         source, read_on: Where the platform says this, and when we read it.
     """
 
@@ -72,7 +72,7 @@ def find_fee(name: str) -> PlatformFee:
 
 @dataclass(frozen=True)
 class Finished:
-    """One finished assignment, by the platform's id or ours, with the seconds from its start to its submission."""
+    """One finished assignment, with its id (the platform's or ours) and the seconds from start to submission."""
 
     worker: str
     assignment: str
@@ -81,7 +81,7 @@ class Finished:
 
 @dataclass(frozen=True)
 class BonusDue:
-    """The pay that one person is owed beyond their rewards, in whole cents; it is paid with their longest assignment."""
+    """The pay owed to one person in addition to rewards, in whole cents; it is paid with the longest assignment."""
 
     worker: str
     assignment: str
@@ -97,15 +97,15 @@ class PayEstimate:
     Attributes:
         mean_s: Mean duration; `quantiles_s` maps quantiles to durations, interpolated.
         reward: Pay for one assignment.
-        hourly: The wage that should be reached.
+        hourly: The wage per hour that everybody should reach.
         hourly_mean: Sum of all rewards divided by all time.
         hourly_median: Earnings per hour for the assignment with the median duration, as Prolific computes it.
         share_under: Share of assignments that earned less than `hourly`, 0 to 1.
         recommended_reward: The reward with which `recommended_share` of assignments reach `hourly` without any bonus.
         bonuses: Top-ups that bring everybody to `hourly`, largest first.
         rewards, bonus_total, fees, total: The bill at the reward that was paid.
-        recommended_total: The bill for the same number of assignments at the recommended reward, with the bonuses that would
-            remain.
+        recommended_total: The bill for the same assignments at the recommended reward, with the bonuses that would still be
+            owed.
     """
 
     num_assignments: int
@@ -165,7 +165,7 @@ def estimate(
 
     Args:
         reward: Pay for each assignment, in whole cents.
-        hourly: Wage that everybody should reach.
+        hourly: Wage per hour that everybody should reach.
         assignments_per_hit: Number of assignments of one HIT, if the fee depends on it.
         longest_s: Longest time that counts, for pages that stayed open while the person was away; None counts all time.
         recommended_share: Share of assignments that the recommended reward alone should pay at `hourly`, above 0 up to 1.
@@ -176,7 +176,7 @@ def estimate(
     if not done:
         raise StudyError("nobody has finished anything yet, so there is no time to estimate pay from")
     if reward < 0 or reward != reward.quantize(CENT) or hourly <= 0:
-        raise StudyError(f"reward must be whole cents and hourly more than nothing, got {reward} and {hourly}")
+        raise StudyError(f"reward must be whole cents and hourly above 0, got {reward} and {hourly}")
     if not 0 < recommended_share <= 1:
         raise StudyError(f"recommended_share must lie above 0 and up to 1, got {recommended_share}")
     times = sorted(one.duration_s for one in done)
@@ -208,7 +208,7 @@ def estimate(
 
 
 def bonuses_due(finished: Iterable[Finished], *, reward: Decimal, hourly: Decimal) -> tuple[BonusDue, ...]:
-    """Return the top-ups with which the whole time of each person earns `hourly`; largest first, then by name.
+    """Return the top-ups that raise each person's pay to `hourly` for all their time; largest first, then by name.
 
     >>> bonuses_due([Finished("ada", "a1", 3600), Finished("ada", "a2", 1800)], reward=Decimal(5), hourly=Decimal(12))
     (BonusDue(worker='ada', assignment='a1', amount=Decimal('8.00'), num_assignments=2, time_s=5400.0),)
@@ -247,7 +247,7 @@ def _bill(
 
 def _checked(one: Finished, longest_s: float | None) -> Finished:
     if not math.isfinite(one.duration_s) or one.duration_s <= 0:
-        raise StudyError(f"assignment {one.assignment!r} took {one.duration_s} seconds; a time must be more than nothing")
+        raise StudyError(f"assignment {one.assignment!r} took {one.duration_s} seconds; a time must be above 0")
     return one if longest_s is None or one.duration_s <= longest_s else Finished(one.worker, one.assignment, longest_s)
 
 
@@ -261,7 +261,7 @@ def hours(seconds: float) -> Decimal:
 
 
 def up(amount: Decimal) -> Decimal:
-    """Round up to whole cents; the remainder of a division (28th digit) is dropped.
+    """Round up to whole cents, after rounding to 9 decimals so that the error of a division does not add a cent.
 
     >>> up(Decimal("1.001"))
     Decimal('1.01')

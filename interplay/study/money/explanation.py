@@ -1,4 +1,4 @@
-"""`Explanation`: where each cent of one person's pay comes from: games, rules, and lines of the ledger. Pure."""
+"""`Explanation`: the games, rules and lines of the ledger that explain each cent of one person's pay."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from interplay.study.play.games import PlayedGame, PlayedVisit, evidence, read_e
 
 @dataclass(frozen=True)
 class Explanation:
-    """The games, rules and payments behind one person's pay.
+    """The games, rules and payments that explain one person's pay.
 
     Attributes:
         treatment: The rules; None in a study of comparisons, or if no variant was given yet.
-        games: The games that count, with the statistics that the rules read.
+        games: The games that count for pay, with the statistics that the rules read.
         earned: The result of the rules for these games, computed now.
-        is_final: Whether the games are those written down when the visit ended; if not, they are the games so far.
-        agrees: Whether the amount written down then equals the amount computed now.
+        is_final: Whether earnings are in the ledger; then `games` come from the ledger, else they are the games so far.
+        agrees: Whether the amount in the ledger equals the amount computed now; true if no amount is in the ledger.
         reward_cents, bonus_cents: Amounts owed, without top-ups to an hourly target.
-        sent_cents: Amount sent, according to the ledger.
+        sent_cents: Amount that was sent, according to the ledger.
     """
 
     enrolment: Enrolment
@@ -77,7 +77,7 @@ class Explanation:
 
 
 def explain(study: Study, enrolment: Enrolment, lines: Sequence[PayEvent], visit: PlayedVisit | None) -> Explanation:
-    """Explain the pay of one visit; `visit` is as the catalogue has it now, None in a study of comparisons."""
+    """Explain the pay of one visit; `visit` is its state in the catalogue now, None in a study of comparisons."""
     written = next((line for line in lines if line.kind == "earned"), None)
     treatment = None if visit is None or visit.variant is None else visit.variant.treatment
     games: Sequence[PlayedGame] = () if visit is None else visit.games

@@ -1,14 +1,14 @@
-"""Compute due payments from finished visits and the ledger, and send each so that nothing is paid twice.
+"""Compute due payments from finished visits and the ledger, and send each payment only once.
 
 Each payment has a `request`, a name that stays the same whenever the payment is planned again. Before anything is sent, the
 ledger gets a line `planned`; the platform's answer is a second line, `sent` or `failed`. If the second line is missing, it is
-unknown whether the payment was made: Mechanical Turk may be asked again (the name of the request is searched there first),
-Prolific may not.
+unknown whether the payment was made. Such a payment may be sent again on Mechanical Turk, which is first searched for the
+request's name, but not on Prolific.
 
-Earnings of a visit of play, pay for waiting for a partner, and prizes are lines `due`. Each is paid by a bonus with the name
-`pay:<request of that line>`.
+Earnings of a visit of play, pay for waiting for a partner, and prizes are lines `due`. Each of these lines is paid by a bonus
+with the request `pay:<request of the line>`.
 
-Each person is paid by the version of the study to which they agreed, so each visit has its own terms.
+Each person is paid by the version of the study to which they agreed, so that visits differ in their terms.
 """
 
 from __future__ import annotations
@@ -27,21 +27,20 @@ if TYPE_CHECKING:
 
 State = Literal["planned", "sent", "failed"]
 PAY = "pay:"
-"""Beginning of the requests of bonuses that pay a line `due`."""
+"""Prefix of the request of a bonus that pays a line `due`."""
 
 
 @dataclass(frozen=True)
 class Visit:
-    """One finished visit, on the terms to which its person agreed.
+    """One finished visit, with the terms of pay to which the person agreed.
 
     Attributes:
         enrolment: Our id of the visit.
-        worker, assignment, hit: The platform's ids of the person, of this visit, and of the whole.
-        time_s: Length of the visit, as far as it counts.
+        worker, assignment, hit: The platform's ids of the person, the visit, and the HIT or study.
+        time_s: Length of the visit, up to the longest time that counts.
         reward_cents: Reward promised for the visit, in hundredths of `currency`.
-        hourly_cents: Intended pay of an hour; None: no target, so no top-up.
-        is_done: False if the person waited and no partner came: then only lines `due` are paid, without reward, and the time
-            counts towards no target.
+        hourly_cents: Intended pay of an hour; None: no target, and no top-up.
+        is_done: False if the person waited and no partner came. Then only lines `due` are paid, without reward or top-up.
     """
 
     enrolment: str
@@ -69,7 +68,7 @@ class Event:
 @dataclass(frozen=True)
 class Payment:
     """A reward or a bonus to be sent.
-    A payment that `failed` may be sent again; for an `unknown` one see the module's text."""
+    A payment in state `failed` may be sent again; the module's text explains `unknown`."""
 
     kind: Literal["reward", "bonus"]
     visit: Visit
@@ -79,13 +78,13 @@ class Payment:
 
 
 class Payer(Protocol):
-    """A platform that pays. It raises PaymentError if nothing was paid, and PaymentUnknownError if that is unknown."""
+    """A platform that pays (PaymentError: nothing was paid; PaymentUnknownError: it is unknown whether something was paid)."""
 
     repeats_safely: bool
-    """Whether a payment with an unknown end may be sent again under the same request."""
+    """Whether a payment whose result is unknown may be sent again under the same request."""
 
     def reward(self, visit: Visit) -> None:
-        """Approve a visit, after asking whether this worker holds this assignment."""
+        """Approve a visit, after asking the platform whether this worker has this assignment."""
         ...
 
     def bonus(self, payment: Payment, reason: str) -> None:
@@ -94,9 +93,9 @@ class Payer(Protocol):
 
 
 def plan(visits: Sequence[Visit], events: Iterable[Event], *, with_bonuses: bool = True) -> list[Payment]:
-    """Return the payments due now: rewards in order, then bonuses for lines `due`, then top-ups, largest first.
+    """Return the payments due now: rewards in the order of visits, then bonuses for lines `due`, then top-ups, largest first.
 
-    `visits` are all finished visits of one channel, or all of one person; `events` are their ledger, in order.
+    `visits` are all finished visits of one channel, or of one person; `events` are the ledger of these visits, in order.
     """
     last: dict[str, Event] = {event.request: event for event in events}
     payments: list[Payment] = []
@@ -127,7 +126,7 @@ def _dues(visits: Sequence[Visit], last: Mapping[str, Event]) -> Iterator[Paymen
 
 
 def _bonus(visits: Sequence[Visit], last: Mapping[str, Event]) -> Payment | None:
-    """Return one person's top-up beyond rewards and earlier bonuses, or None; quick visits balance slow ones."""
+    """Return the top-up that one person's rewards and earlier bonuses lack, or None; quick visits balance slow visits."""
     timed = [visit for visit in visits if visit.is_done and visit.hourly_cents is not None]
     if not timed:
         return None
@@ -164,7 +163,7 @@ class Sent:
 
 
 def refusal(payment: Payment, visits: Sequence[Visit], events: Sequence[Event], *, repeats_safely: bool) -> Sent | None:
-    """Return why a payment that was planned a moment ago must not be sent now; None if it may be sent.
+    """Return why a planned payment must not be sent any more; None if it may be sent.
 
     Another run may pay at the same time: call this, and write `planned`, while no other process can write.
 
@@ -192,12 +191,12 @@ def send(
     claim: Callable[[Payment], Sent | None],
     write: Callable[[Payment, State, str], None],
 ) -> Sent:
-    """Send one payment; write each step to the ledger before the next.
+    """Send one payment, and write each step to the ledger before the next step.
 
     Args:
-        claim: Commits the line `planned` and returns None; or returns why the payment must not be sent (`refusal`). If two runs
-            claim a payment that cannot be repeated safely, only one of them gets it.
-        write: Commits another line of the ledger.
+        claim: Commits the line `planned` and returns None, or returns why the payment must not be sent (`refusal`). If two runs
+            claim a payment that cannot be repeated safely, only one run may send it.
+        write: Commits a line with the result.
     """
     refused = claim(payment)
     if refused is not None:
@@ -217,7 +216,7 @@ def send(
 
 
 class MTurkPayer:
-    """Pays through Mechanical Turk: rewards by approval, bonuses by SendBonus under the name of the payment's request."""
+    """A payer through Mechanical Turk: rewards by approval, bonuses by SendBonus with the payment's request as a reference."""
 
     repeats_safely = True
 
@@ -235,7 +234,7 @@ class MTurkPayer:
 
 
 class ProlificPayer:
-    """Pays through Prolific: rewards by approval, each bonus as a batch of its own, so that one refusal delays nobody else."""
+    """A payer through Prolific: rewards by approval, each bonus as a separate batch, so that one refusal affects no others."""
 
     repeats_safely = False
 
@@ -256,6 +255,6 @@ class ProlificPayer:
 def _check(platform: str, visit: Visit, holder: str) -> None:
     if holder != visit.worker:
         raise PaymentError(
-            f"{platform} says that {visit.assignment} belongs to {holder or 'nobody'}, and here {visit.worker} came with it\n"
+            f"{platform} says that {visit.assignment} belongs to {holder or 'nobody'}, but {visit.worker} came here with it\n"
             "Nothing was paid. Somebody may have typed another person's ids into the link."
         )

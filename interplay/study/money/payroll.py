@@ -1,4 +1,4 @@
-"""`Payroll`: the service that plans payments, sends each once, and writes every step to the ledger.
+"""`Payroll`: the service that plans payments, sends each payment once, and writes every step to the ledger.
 
 The rules are in `ledger.py`. Here each step is one transaction.
 """
@@ -37,7 +37,7 @@ _TIMES_ESTIMATED = 3
 @dataclass(frozen=True)
 class Bill:
     """The payments that a study owes through one channel.
-    `longest_min` is the longest time of a visit that counts; None: three times the estimate."""
+    `longest_min`: largest number of minutes that count of one visit; None: three times the study's estimate."""
 
     study: str
     channel: str
@@ -80,9 +80,9 @@ class Payroll:
         """Return the payments due now. Writes nothing.
 
         Args:
-            channel: The paying channel; None if the study has only one.
+            channel: The channel through which to pay; None if the study has only one paying channel.
             longest_min: As in `Bill`.
-            with_bonuses: Whether to top people up to the hourly target.
+            with_bonuses: Whether to plan top-ups to the hourly target.
         Raises:
             NotFoundError: For an unknown study or channel.
             StudyError: If no version of the study pays, or it has several paying channels, or no paying channel.
@@ -125,14 +125,14 @@ class Payroll:
             return refused
 
     def settle(self, study: str, endings: Sequence[str], *, hint: str = "") -> None:
-        """Write the ends of payments that somebody has looked up on the platform; if one is wrong, write none of them.
+        """Write the results of payments that somebody has looked up on the platform; if one text is invalid, write no result.
 
         Args:
             endings: Texts `REQUEST=sent` or `REQUEST=failed`.
         Raises:
             NotFoundError: For an unknown study.
             OptionError: If a text has another form.
-            StudyError: If a text names a payment whose end is not unknown.
+            StudyError: If the result of a named payment is already known.
         """
         for one in endings:
             request, _, state = one.rpartition("=")
@@ -157,7 +157,7 @@ class Payroll:
                 )  # fmt: skip
 
     def explain(self, study: str, enrolment_id: str, *, hint: str = "") -> Explanation:
-        """Explain one person's pay to the cent (NotFoundError for an unknown study or enrolment)."""
+        """Explain the pay of one visit to the cent (NotFoundError for an unknown study or enrolment)."""
         self._studies.get(study, hint=hint)
         with self._database.read() as session:
             enrolment = store.enrolment_by_id(session, enrolment_id)
@@ -172,7 +172,7 @@ class Payroll:
         return explain(version, enrolment, events, visit)
 
     def raffle(self, study: str, *, seed: int | None = None, hint: str = "") -> Drawn:
-        """Draw a study's raffle, once; a second call returns the first draw. Writes a line `due` for every winner together.
+        """Draw a study's raffle once and write a line `due` for each winner; a second call returns the first draw.
 
         Args:
             seed: Seed of the draw; None: a random one.
@@ -194,11 +194,11 @@ class Payroll:
             if before:
                 said = json.loads(before[0].detail)
                 if seed not in (None, said["seed"]):
-                    raise StudyError(f"{study} was drawn before, with the seed {said['seed']}; a raffle is drawn once")
+                    raise StudyError(f"the raffle of {study} was drawn before, with the seed {said['seed']}")
                 tickets = draw(said["entries"], said["winners"], said["seed"])[0]
                 return Drawn(said["seed"], len(said["entries"]), _won(tickets, people), is_new=False)
             if not people:
-                raise StudyError(f"nobody has finished {study} yet, so there is nobody to win")
+                raise StudyError(f"nobody has finished {study} yet, so nobody can win")
             seed = secrets.randbelow(2**31) if seed is None else seed
             tickets = draw(people, prize.winners, seed)[0]
             detail = json.dumps({"seed": seed, "winners": prize.winners, "entries": sorted(people)})
@@ -253,7 +253,7 @@ def _events(rows: Iterable[PayEvent]) -> list[Event]:
 
 
 def _channel(newest: Study, enrolments: Iterable[Enrolment], channel: str | None) -> str:
-    """Return the paying channel: that of the present study, or one through which people came before."""
+    """Return the channel through which to pay: a channel of the present study, or one through which people came before."""
     paying = [name for name in dict.fromkeys([*newest.channels, *(one.channel for one in enrolments)]) if name not in UNPAID]
     if channel is None and len(paying) == 1:
         return paying[0]

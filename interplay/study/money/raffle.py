@@ -1,7 +1,7 @@
-"""`RaffleEntries`: the raffle of a study whose link goes out by e-mail.
+"""`RaffleEntries`: the raffle of a study whose link is sent by e-mail.
 
-Addresses are stored apart from all games: nothing links an address to a visit. A visit only has the note that it has entered,
-so that each enters once. After the draw a command erases the addresses; the drawn ids stay, so that anybody can repeat the
+Addresses are stored apart from all games: nothing links an address to a visit. The visit only notes that it has entered, so
+that it enters once. After the draw a command erases the addresses; the ids of the entries stay, so that anybody can repeat the
 draw.
 """
 
@@ -31,7 +31,7 @@ class AddressError(StudyError):
 @dataclass(frozen=True)
 class DrawnAddresses:
     """The result of a raffle among addresses; with the ids of all entries and the seed, anybody can repeat the draw.
-    Winners are pairs (id, address), best number first; None stands for an erased address."""
+    Winners are pairs (id, address), smallest number first; an erased address is replaced by None."""
 
     seed: int
     entries: tuple[str, ...]
@@ -51,21 +51,22 @@ class RaffleEntries:
         self._studies = studies
 
     def may_enter(self, enrolment: Enrolment) -> bool:
-        """Return whether somebody may enter: they came by e-mail, are done, have left no address, and nothing was drawn yet."""
+        """Return whether a person may enter: came by e-mail, has finished, has not entered before, and nothing was drawn
+        yet."""
         with self._database.look() as session:
             return (
                 _has_finished(enrolment) and not enrolment.has_entered_raffle and not store.is_drawn(session, enrolment.study)
             )
 
     def enter(self, enrolment: Enrolment, typed: str) -> None:
-        """Store an address and, apart from it, the note that this visit has entered (AddressError if it may not).
-        A known address is stored once, so that people who took part twice have no better chance."""
+        """Store an address and, separately, the note that this visit has entered (AddressError if it may not).
+        An address that is already stored is not stored again, so that taking part twice does not increase the chance."""
         address = read_address(typed)
         with self._database.write() as session:
             lock(session)  # nobody enters while it is drawn
             may_enter = _has_finished(enrolment) and not store.is_drawn(session, enrolment.study)
             if not (may_enter and store.add_entry(session, secrets.token_hex(12), enrolment.study, address, enrolment.id)):
-                raise AddressError("this visit has entered the raffle already, or its draw is over")
+                raise AddressError("this visit has entered the raffle already, or the draw is over")
 
     def draw(self, study: str, *, seed: int | None = None) -> DrawnAddresses:
         """Draw the winners among the addresses of a study, once, and write seed and winners.
@@ -85,9 +86,9 @@ class RaffleEntries:
             known = store.entries(session, study)
             before = next((one.seed for one in known if one.seed is not None), None)
             if before is not None and seed not in (None, before):
-                raise StudyError(f"{study} was drawn before, with the seed {before}; a raffle is drawn once")
+                raise StudyError(f"the raffle of {study} was drawn before, with the seed {before}")
             if not known:
-                raise StudyError(f"nobody has left an address in {study}, so there is nobody to win")
+                raise StudyError(f"nobody has left an address in {study}, so nobody can win")
             chosen = before if before is not None else secrets.randbelow(2**31) if seed is None else seed
             # As many as were drawn before, whatever the study's file says by now.
             number = raffle.winners if before is None else sum(one.has_won for one in known)
@@ -128,7 +129,7 @@ def read_address(typed: str) -> str:
     """
     address = typed.strip()
     if len(address) > MAX_ADDRESS_CHARS or not address.isprintable() or not _ADDRESS.fullmatch(address):
-        raise AddressError("this is not an e-mail address; one looks like ada@lab.example")
+        raise AddressError("this is not an e-mail address; an address looks like ada@lab.example")
     return address.lower()  # not casefold, which makes another address of one with an ß
 
 
@@ -140,21 +141,21 @@ class Ticket(NamedTuple):
 
 
 def draw(entries: Iterable[str], winners: int, seed: int) -> tuple[list[Ticket], list[Ticket]]:
-    """Draw winners; if there are fewer entries, all of them win. Return winners and all others, best number first in each list.
+    """Draw winners; if there are fewer entries, all win. Return the winners and the other entries, smallest numbers first.
 
     To repeat a draw by hand, run `printf 'SEED:ENTRY' | sha256sum` for each entry and sort. An entry that is added or removed
     does not change the numbers of other entries, so that a draw can be explained entry by entry.
 
     Raises:
-        ValueError: If an entry comes twice, or there is fewer than one winner.
+        ValueError: If an entry occurs twice, or `winners` is below 1.
 
     >>> [ticket.entry for ticket in draw(["ada", "bo", "cy"], 1, 7)[0]]
     ['cy']
     """
     names = list(entries)
     if len(set(names)) != len(names):
-        raise ValueError("an entry comes twice; each has one ticket")
+        raise ValueError("an entry occurs twice; it can have only one ticket")
     if winners < 1:
-        raise ValueError(f"at least one must win, got {winners}")
+        raise ValueError(f"the number of winners must be at least 1, got {winners}")
     tickets = sorted(Ticket(hashlib.sha256(f"{seed}:{name}".encode()).hexdigest(), name) for name in names)
     return tickets[:winners], tickets[winners:]

@@ -1,1 +1,1 @@
-"""Studies on Mechanical Turk: settings and orders of HITs, and the service that makes each HIT once."""
+"""Studies on Mechanical Turk: settings of HITs, plans of HITs, and the service that makes each planned HIT once."""

@@ -23,7 +23,7 @@ _PAUSE_S = 1.0
 
 @dataclass(frozen=True)
 class HeldAssignment:
-    """An assignment as Amazon has it; `status` is `Submitted`, `Approved` or `Rejected`."""
+    """An assignment, as read from Amazon; `status` is `Submitted`, `Approved` or `Rejected`."""
 
     assignment: str
     worker: str
@@ -47,12 +47,12 @@ class MTurkApi:
     """Access to Mechanical Turk through boto3.
 
     If Amazon is busy or does not answer, requests that can safely be repeated are tried up to three times. Payments are among
-    them, because a bonus carries a reference that is searched for first.
+    them, because a bonus has a reference that is searched for first.
 
     Args:
         key_id, secret, session_token: An access key of the requester's account; only temporary keys have a token.
-        is_sandbox: Whether to use the sandbox, which pays nobody; production must be requested.
-        endpoint: Another address, such as a stand-in on this machine.
+        is_sandbox: Whether to use the sandbox, which pays nobody.
+        endpoint: Another address of the API, such as a local test server.
         sleep: Function that waits between attempts, in seconds.
     Raises:
         PaymentError: If boto3 is not installed or cannot be set up.
@@ -88,7 +88,7 @@ class MTurkApi:
                 config=Config(connect_timeout=timeout_s, read_timeout=timeout_s, retries={"total_max_attempts": 1}),
             )
         except (BotoCoreError, ValueError) as error:
-            raise PaymentError(f"Mechanical Turk at {self.endpoint} cannot be asked: {error}") from error
+            raise PaymentError(f"Mechanical Turk at {self.endpoint} cannot be used: {error}") from error
 
     @classmethod
     def from_environment(cls, *, is_sandbox: bool = True, endpoint: str | None = None) -> MTurkApi:
@@ -106,7 +106,7 @@ class MTurkApi:
         return Decimal(self._call("get_account_balance", {})["AvailableBalance"])
 
     def assignment(self, assignment: str) -> HeldAssignment:
-        """Read an assignment (PaymentError if it is not this account's).
+        """Read an assignment (PaymentError if it does not belong to this account).
         Call this before paying: anybody can type ids into an address."""
         found = self._call("get_assignment", {"AssignmentId": assignment})["Assignment"]
         return HeldAssignment(found["AssignmentId"], found["WorkerId"], found["HITId"], found["AssignmentStatus"])
@@ -118,26 +118,26 @@ class MTurkApi:
         return self._review("approve_assignment", request, "Approved")
 
     def reject(self, assignment: str, reason: str) -> bool:
-        """Reject an assignment; the worker reads the reason, and their approval rate falls.
-        Returns False if it was rejected before (PaymentError if refused)."""
+        """Reject an assignment; the worker reads the reason, and the worker's approval rate falls.
+        Returns False if it was rejected before (PaymentError if Amazon refuses)."""
         if not reason.strip():
             raise PaymentError("a rejection needs a reason: the worker reads it, and may answer it")
         return self._review("reject_assignment", {"AssignmentId": assignment, "RequesterFeedback": reason}, "Rejected")
 
     def send_bonus(self, worker: str, assignment: str, amount_usd: Decimal, reason: str, *, request: str) -> bool:
-        """Pay a bonus once, however often this is called with the same `request`; return False if it was paid before.
+        """Pay a bonus once for each `request`, even if called again; return False if it was paid before.
 
-        Amazon forgets its own request tokens after 24 hours. Therefore a reference made from `request` is added to the end of
-        the reason, and is searched for in the bonuses of the assignment first.
+        Amazon forgets request tokens after 24 hours. Therefore a reference made from `request` is added to the end of the
+        reason. Before a bonus is paid, the assignment's earlier bonuses are searched for this reference.
 
         Args:
-            request: The name of the payment in the caller's books.
+            request: The name of the payment in the caller's ledger.
         Raises:
             PaymentError: If it was refused, or was paid before with another amount.
             PaymentUnknownError: If no answer came and it is unknown whether the bonus was paid.
         """
         if amount_usd <= 0 or amount_usd != amount_usd.quantize(Decimal("0.01")):
-            raise PaymentError(f"a bonus must be whole cents and more than nothing, got {amount_usd}")
+            raise PaymentError(f"a bonus must be whole cents and above 0, got {amount_usd}")
         if not reason.strip() or not request:
             raise PaymentError(
                 "a bonus needs a reason for the worker to read, and a request name that is the same when it is repeated"
@@ -172,7 +172,7 @@ class MTurkApi:
     def create_hit(self, request: Mapping[str, Any]) -> CreatedHit:
         """Create a HIT from `HitSettings.request(...)`, or return the HIT that an earlier request with the same token made.
 
-        Amazon knows a token for 24 hours; if the token may be older, call `find_hit` first.
+        Amazon remembers a token for 24 hours; if the token may be older, call `find_hit` first.
 
         Raises:
             PaymentError: If it was refused.
@@ -197,7 +197,7 @@ class MTurkApi:
         """Create a qualification type from `qualification_request(...)`, or find the account's type with that name.
 
         Returns:
-            Its id, for `HitSettings.quiz_qualification`.
+            Id of the qualification type, for `HitSettings.quiz_qualification`.
         Raises:
             PaymentError: If it was refused.
             PaymentUnknownError: If no answer came; a repeated request does no harm.
@@ -225,7 +225,7 @@ class MTurkApi:
         self._call("associate_qualification_with_worker", sent)
 
     def _review(self, method: str, request: Mapping[str, Any], wanted: str) -> bool:
-        """Approve or reject an assignment; return False, without an error, if it has that state already."""
+        """Approve or reject an assignment; return False, without an error, if it is already in the state `wanted`."""
         try:
             self._call(method, request)
         except PaymentError as error:
@@ -242,7 +242,7 @@ class MTurkApi:
                 if Decimal(bonus["BonusAmount"]) != amount_usd:
                     raise PaymentError(
                         f"this payment was made before with {bonus['BonusAmount']} USD instead of {amount_usd}\n"
-                        "Give the difference a request name of its own."
+                        "Pay the difference under another request name."
                     )
                 return True
         return False
@@ -258,7 +258,7 @@ class MTurkApi:
 
     def _call(self, method: str, request: Mapping[str, Any]) -> dict[str, Any]:
         """Perform one operation, and repeat it when Amazon is busy or silent.
-        boto3's own repetition would not say whether an earlier attempt may have succeeded."""
+        boto3's own retries would not show whether an earlier attempt may have succeeded."""
         from botocore import exceptions
         from botocore.parsers import ResponseParserError
 

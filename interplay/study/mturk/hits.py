@@ -21,7 +21,7 @@ from interplay.study.mturk.plan import Event, Order, Service, State, make, with_
 
 @dataclass(frozen=True)
 class MadeHit:
-    """A HIT that was made, by Amazon's ids, for one version of the study (by its content hash)."""
+    """A HIT that was made: Amazon's ids, and the content hash of the version of the study for which it was made."""
 
     hit: str
     hit_type: str
@@ -33,7 +33,7 @@ class MadeHit:
 
 
 class Hits:
-    """The HITs of the studies of one database; if several runs work at the same time, each HIT is made once."""
+    """The HITs of all studies in one database; if several runs work at the same time, each HIT is still made once."""
 
     def __init__(self, database: Database, clock: Callable[[], datetime] | None = None) -> None:
         self._database = database
@@ -60,9 +60,9 @@ class Hits:
             ]
 
     def send(self, study: Study, orders: Sequence[Order], service: Service, api: MTurkApi) -> list[Order]:
-        """Make one order after the other, committing each line of the ledger before the next step; return all orders.
+        """Carry out one order after the other and return all orders; each line of the ledger is committed before the next step.
 
-        A refusal by Amazon is a state, not an error. If the qualification type cannot be made, no HIT is sent.
+        A refusal by Amazon is a state of the order, not an error. If the qualification type cannot be made, no HIT is sent.
         """
         done: list[Order] = []
         for order in orders:
@@ -76,7 +76,7 @@ class Hits:
         return done
 
     def claim(self, study: Study, order: Order, service: Service) -> Order:
-        """Return the state of an order in the ledger and, in the same step, write `planned` unless it was made."""
+        """Return an order with its state in the ledger; in the same transaction, write `planned` unless the order was made."""
         with self._database.write() as session:
             lock(session)  # another run, too, may be making it
             held = replace(order, state="new", made={}).known(_events(session, study.id))

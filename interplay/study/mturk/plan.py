@@ -1,9 +1,9 @@
-"""Plan the qualification type and the HITs of a study on Mechanical Turk; any number of runs make each of them once.
+"""Plan the qualification type and the HITs of a study on Mechanical Turk; each is made once, even in several runs.
 
-Title, description, reward and minutes of a HIT come from the study, so that the two always agree. Each order has a `request`, a
-name that stays the same whenever it is planned again. The ledger identifies the order by that name, Amazon uses it as a token
-for 24 hours, and the HIT keeps it as annotation for ever. A line `planned` is in the ledger before anything is sent; if no
-second line followed, the HIT is searched for before it is made. An account has only one qualification type of a name.
+Title, description, reward and minutes of a HIT come from the study. Each order has a `request`, a name that stays the same
+whenever it is planned again. The ledger identifies the order by that name, Amazon uses it as a token for 24 hours, and the HIT
+keeps it permanently as its annotation. A line `planned` is in the ledger before anything is sent; if no second line followed,
+the HIT is searched for before it is made. An account has at most one qualification type with a given name.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from interplay.study.mturk.api import MTurkApi
 
 LATER = "(id of the qualification type)"
-"""Placeholder in a planned HIT for the qualification type, which is made or found right before the HIT."""
+"""Placeholder in a planned HIT for the id of the qualification type, which is made or found just before the HIT is made."""
 
 State = Literal["planned", "made", "failed"]
 
 
 @dataclass(frozen=True)
 class Service:
-    """The service and its API address: the sandbox, where nothing is paid, or production."""
+    """Whether HITs go to the sandbox, where nothing is paid, or to production; and the API's address."""
 
     is_sandbox: bool
     endpoint: str
@@ -56,9 +56,9 @@ class Order:
     """A qualification type or a HIT that a study needs.
 
     Attributes:
-        fields: The request to Amazon.
-        state: `new`, `failed` (refused before), `unknown` (sent and never answered), or `made`.
-        made: Amazon's ids of the result: `hit` and `hit_type`, or `qualification`; empty before.
+        fields: Content of the request to Amazon.
+        state: `new`, `failed` (refused before), `unknown` (sent, but no answer came), or `made`.
+        made: Amazon's ids of the result: `hit` and `hit_type`, or `qualification`; empty until the order is made.
         detail: Amazon's message, if it refused or did not answer.
     """
 
@@ -70,7 +70,7 @@ class Order:
     detail: str = ""
 
     def known(self, events: Iterable[Event]) -> Order:
-        """Return this order with its state in the ledger; once made it stays made, whatever another run writes."""
+        """Return this order with its state in the ledger; a line `made` counts even if other runs wrote later lines."""
         theirs = [event for event in events if event.request == self.request]
         made = next((event for event in reversed(theirs) if event.state == "made"), None)
         if made is not None:
@@ -126,19 +126,19 @@ def settings_of(study: Study) -> HitSettings:
 
 
 def quiz_request(study: Study, picture_base: str | None = None) -> dict[str, Any]:
-    """Return the `CreateQualificationType` request for a study's quiz, with its boxes in a fixed order.
+    """Return the `CreateQualificationType` request for a study's quiz, with the checkboxes in a fixed order.
     Raises StudyError if there is no usable quiz."""
     import numpy as np
 
     if study.quiz is None:
         raise StudyError(
-            f"{study.id} has no quiz to make a qualification of\nRemedy: add [quiz] to its file, or leave --qualification out."
+            f"{study.id} has no quiz for a qualification\nRemedy: add [quiz] to its file, or leave --qualification out."
         )
     quiz = study.quiz.quiz
     if Fraction(str(quiz.pass_share)) * 100 % 1:
         raise StudyError(
             f"{study.id}: quiz.pass_share is {quiz.pass_share}, and Mechanical Turk keeps whole percents\n"
-            "Remedy: write such as 0.65 there, and open it again."
+            "Remedy: write a value such as 0.65 there, and open it again."
         )
     return qualification_request(quiz, np.random.default_rng(int(quiz.content_hash, 16)), picture_base=picture_base)
 
@@ -151,7 +151,7 @@ def plan(
     Args:
         address: https address of the server.
         num_hits: Total number of HITs.
-        test: `quiz_request(study)`, if the quiz shall be a qualification that the HITs require.
+        test: `quiz_request(study)`, if the HITs require the quiz as a qualification; else None.
         events: The ledger of the study, in order.
     Raises:
         StudyError: As `settings_of`.
@@ -159,7 +159,7 @@ def plan(
     """
     parts = urlsplit(address)
     if parts.query or parts.fragment:
-        raise OptionError(f"--address {address} has more than a server's name and path\nWrite such as https://lab.example")
+        raise OptionError(f"--address {address} has more than a server's name and path\nWrite for example https://lab.example")
     settings, orders, known = settings_of(study), [], list(events)
     if test is not None:
         assert study.quiz is not None  # the test is of its quiz
@@ -186,11 +186,11 @@ def make(
     claim: Callable[[Order], Order],
     write: Callable[[Order, State, Mapping[str, str], str], None],
 ) -> Order:
-    """Make or find what one order asks for, write each step to the ledger before the next, and return the present order.
+    """Carry out one order, write each step to the ledger before the next step, and return the order with its new state.
 
     Args:
-        claim: Reads the ledger again and, unless the order was made, adds the line `planned`, while no other process writes;
-            returns the order in its state before that line.
+        claim: In one transaction, reads the ledger again and, unless the order was made, adds the line `planned`; returns the
+            order in its state before this line.
         write: Commits another line of the ledger.
     """
     held = claim(order)
@@ -230,6 +230,6 @@ def _hit(order: Order, api: MTurkApi) -> dict[str, str]:
 
 
 def _name(*parts: Any) -> str:
-    """Return the name of a request: a hash of everything that tells it from others, short enough for a token."""
+    """Return the name of a request: a hash of all parts that identify the request, short enough for a token."""
     digest = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
     return f"interplay-{digest[:48]}"

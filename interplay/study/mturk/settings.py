@@ -1,4 +1,4 @@
-"""Settings of a HIT: the workers who may take it, its pay and its times. BEDD's appendix D.1.1 as data.
+"""Settings of a HIT: the workers who may take it, its pay and its times. The defaults follow BEDD's appendix D.1.1.
 
 Requests are plain dictionaries as `CreateHIT` and `CreateQualificationType` take them (API version 2017-01-17), so that they
 can be read, saved and tested without an account.
@@ -48,7 +48,7 @@ _WRITTEN = (
 
 @dataclass(frozen=True)
 class HitSettings:
-    """The settings of a HIT. The defaults are those of the BEDD evaluation where its appendix names them.
+    """The settings of a HIT; the defaults are those of the BEDD evaluation, if its appendix states them.
 
     Attributes:
         reward_usd: Reward for one assignment, in whole cents.
@@ -56,10 +56,10 @@ class HitSettings:
         longest_min: Minutes from acceptance to submission, after which the assignment goes to somebody else.
         lifetime_days: Number of days for which workers can find the HIT.
         auto_approval_days: Number of days after which an assignment is approved if nobody has reviewed it.
-        num_assignments: Number of workers who may do it. From 10 on Amazon takes an additional fee (`money.estimates.FEES`).
+        num_assignments: Number of workers who may do the HIT; from 10 on the fee is higher (`money.estimates.FEES`).
         min_percent_approved: Least percentage of a worker's submitted assignments that were approved.
         min_num_approved: Least number of a worker's HITs that were approved.
-        quiz_qualification: Id of the qualification type of the quiz; None requires no quiz.
+        quiz_qualification: Id of the qualification type of the quiz; None: no quiz is required.
         frame_height_px: Height of the frame on Amazon's page; 0 fills the window.
     """
 
@@ -103,12 +103,12 @@ class HitSettings:
     def request(self, address: str, *, is_sandbox: bool, unique_token: str) -> dict[str, Any]:
         """Return the `CreateHIT` request (OptionError if the address is not https, or the token is too long).
 
-        As in BEDD, workers need the system qualifications even for the preview. They need the quiz only to accept, so that they
-        can look at the HIT before they take it. Nobody has ten thousand approved HITs in the sandbox, so there only the quiz is
-        required.
+        As in BEDD, workers need the system qualifications even for the preview. They need the quiz only to accept the HIT, so
+        that they can look at the HIT before. Nobody has ten thousand approved HITs in the sandbox, so that only the quiz is
+        required there.
 
         Args:
-            address: https address of the study; Amazon adds its four parameters.
+            address: https address of the study; Amazon adds four parameters to it.
             unique_token: 1 to 64 characters. If a request is sent again with the same token within 24 hours, only one HIT is
                 made. The token is also the HIT's annotation, which only the requester sees, so that the HIT can be found later.
         """
@@ -142,7 +142,7 @@ class HitSettings:
 
 
 def read_hit(table: Table | None) -> dict[str, Any]:
-    """Return the HIT settings in a study's file, as arguments of `HitSettings`; missing ones keep the defaults of that class.
+    """Return the HIT settings in a study's file, as arguments of `HitSettings`, whose defaults replace missing settings.
     Raises StudyError if a setting is invalid."""
     if table is None:
         return {}
@@ -150,7 +150,7 @@ def read_hit(table: Table | None) -> dict[str, Any]:
     if "keywords" in table.values:
         said["keywords"] = " ".join(table.text("keywords").split())
         if len(said["keywords"]) > _TEXT_LIMITS["keywords"]:
-            raise table.error("keywords", f"has {len(said['keywords'])} characters; 1000 fit", "name fewer")
+            raise table.error("keywords", f"has {len(said['keywords'])} characters; at most 1000 are allowed", "name fewer")
     for field in _WRITTEN:
         key, (low, high) = field.removeprefix("num_"), _BOUNDS[field]
         value = table.count(key, None, low=int(low), high=high)
@@ -185,11 +185,11 @@ def external_question(address: str, *, frame_height_px: int = 0) -> str:
 def qualification_request(
     quiz: Quiz, rng: np.random.Generator, *, minutes: int = 15, picture_base: str | None = None
 ) -> dict[str, Any]:
-    """Return the `CreateQualificationType` request of a quiz that Amazon gives and scores, once for each worker.
+    """Return the `CreateQualificationType` request of a quiz that Amazon shows and scores, once for each worker.
 
     Args:
         rng: Decides the order of the boxes.
-        minutes: Number of minutes that a worker has.
+        minutes: Number of minutes that a worker has for the quiz.
         picture_base: As in `quizzes.export.question_form`.
     Raises:
         QuizError: As `question_form` and `answer_key`.

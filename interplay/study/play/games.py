@@ -1,4 +1,4 @@
-"""The games of a visit with their statistics from the catalogue, and the pay for them as one line of the ledger."""
+"""The games of a visit with their statistics from the catalogue, and the pay for these games as one line of the ledger."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from interplay.study.play.variants import PlayPart, Variant, Waiting
 from interplay.study.questions import Form, TeamGame, due
 
 _CLOCKS_APART_S = 1.0
-"""A page may offer to leave this many seconds early, as in the lobby, because clocks differ."""
+"""A person may leave this many seconds early, as in the lobby, because the clocks of page and server differ."""
 SAVING = timedelta(minutes=10)
-"""How long to wait for a game that is over to appear in the catalogue."""
+"""Longest time to wait until a game that is over appears in the catalogue."""
 
 
 @dataclass(frozen=True)
@@ -31,9 +31,9 @@ class PlayedGame:
     Attributes:
         seat: The seat of this person.
         at: Time when the seat was given.
-        statistics: Statistics of this person in this game, by name: `BUILT_IN`, and those that the task measures.
-        partner: The actors in the other seats, as the recording names them; empty in a game for one.
-        met: The kinds of these actors in words: a person, an agent, or one after the other.
+        statistics: Statistics of this person in this game, by name: `BUILT_IN`, and the statistics that the task measures.
+        partner: Names of the actors in the other seats, as in the recording; empty in a game for one person.
+        met: Kinds of these actors in words: a person, an agent, or several after one another in one seat.
     """
 
     episode: str
@@ -47,15 +47,15 @@ class PlayedGame:
 
 @dataclass(frozen=True)
 class PlayedVisit:
-    """The present state of a visit of a study of play.
+    """The present state of a visit to a study of play.
 
     Attributes:
         variant: The variant; None if none was given yet.
-        games: Finished games, in the order they began.
-        is_waiting: Whether the person has a seat in which nobody has played yet.
+        games: Finished games, in the order in which they began.
+        is_waiting: Whether the person has a seat in a game that has not begun.
         is_playing: Whether a game is running, or is over and not saved yet.
         max_games: As in `PlayPart`.
-        waited_s: Longest wait since the last game at whose end no partner came, in seconds.
+        waited_s: Longest wait that ended without a partner, since the last game, in seconds.
         after_s: As in `Waiting`.
     """
 
@@ -94,7 +94,7 @@ class PlayedVisit:
         return self.max_games is not None and len(self.games) >= self.max_games
 
     def accepted_s(self, statistic: str) -> float:
-        """Return the seconds that count towards the variant's target: 0 until the requirements are met."""
+        """Return the seconds that count towards the variant's target; 0 while the requirements are not met."""
         return sum(game.statistics.get(statistic, 0.0) for game in self.games) if self.is_complete else 0.0
 
 
@@ -138,8 +138,9 @@ def due_form(session: Session, play: PlayPart, enrolment_id: str, visit: PlayedV
 
 
 def statistics_of(played: PlayedSession, episode: EpisodeRow, seat: str, participant_id: int) -> dict[str, float]:
-    """Return the statistics of one person in one seat of an episode, without those of others in that seat before or after.
-    They are `BUILT_IN`, each measured number and, as `name.count`, the counts behind it, which can be added up over games."""
+    """Return the statistics of one person in one seat of an episode; other actors who had this seat are not counted.
+    They are `BUILT_IN`, each measured number and, as `name.count`, the counts from which it is computed, to be added up over
+    games."""
     mine = [one for one in episode.seats if one.seat == seat and one.participant_id == participant_id]
     names = {one.actor for one in mine}
     found: dict[str, float] = {}
@@ -155,7 +156,7 @@ def statistics_of(played: PlayedSession, episode: EpisodeRow, seat: str, partici
 
 def earned_line(enrolment_id: str, visit: PlayedVisit) -> dict[str, Any] | None:
     """Return the ledger line of a complete visit, else None.
-    Its amount is only the bonus: the reward is paid as for any visit."""
+    The amount is only the bonus; the reward is planned separately (`money.ledger.plan`)."""
     earned = visit.earned
     if visit.variant is None or earned is None or not earned.is_complete:
         return None
@@ -184,7 +185,7 @@ def waited_line(enrolment_id: str, visit: PlayedVisit, waiting: Waiting) -> dict
 
 
 def evidence(variant: str, treatment: Treatment, games: Sequence[PlayedGame]) -> dict[str, Any]:
-    """Return the basis of an amount: the rules, and each game with the statistics that the rules read."""
+    """Return the data from which an amount was computed: the rules, and each game with the statistics that the rules read."""
     looked_at = treatment.statistics
     return {
         "variant": variant,
@@ -203,7 +204,7 @@ def evidence(variant: str, treatment: Treatment, games: Sequence[PlayedGame]) ->
 
 
 def read_evidence(said: Mapping[str, Any]) -> tuple[Treatment, list[PlayedGame]]:
-    """Read back what `evidence` wrote; `Treatment.earned` of these games gives the amount that was written."""
+    """Read the data that `evidence` returned; `Treatment.earned` of these games gives the amount again."""
     rules = said["treatment"]
     bonus = dict(rules["bonus"] or {})
     kind = {"sliding": SlidingBonus, "linear": LinearBonus}.get(bonus.pop("kind", ""))

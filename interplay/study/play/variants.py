@@ -1,7 +1,7 @@
-"""Variants of a study of play, read from the study's file: each is a task with its own instructions and incentives.
+"""Variants of a study of play, read from the study's file: each variant is a task with its own instructions and incentives.
 
-A variant plays its task in the unchanged world of that task. Space Invaders from the inside out and from the outside in are one
-task with one content hash, so that their episodes are replayed and compared alike.
+A variant plays its task in the unchanged world of that task. For example, "shoot from the inside out" and "from the outside in"
+are variants of one Space Invaders task with one content hash, so that their episodes are replayed and compared in the same way.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from interplay.tables import Table
 Choice = Literal["assigned", "chosen"]
 AtTarget = Literal["continue", "stop"]
 BUILT_IN = ("games", "time", "score")
-"""Statistics that every game has: 1 for `games`, its seconds of play, and the sum of its rewards."""
+"""Statistics that every game has: `games` is 1, `time` is the seconds of play, and `score` is the sum of rewards."""
 _UNITS = {"active_time": "Active time", "time": "Time played", "games": "Games", "score": "Score"}
 
 
@@ -30,14 +30,14 @@ class Variant:
     Attributes:
         name: The name in the study and in addresses.
         task: Id of the task.
-        title: The title in words; empty: that of the task.
-        instructions: Paragraphs, shown above those of the task.
-        target_min: Accepted minutes that the study wants for this variant; None where people choose, so that nothing is
-            balanced.
-        max_visits: Number of visits in which one person may play it; None: no limit.
-        opens, closes: Start and end of the time when it may be given; None: no limit.
-        partners: Agents for the other seats: one of them acts for every other seat from the start. If there are several, each
-            visit meets them in turn, in its own order. Empty: other people of the study.
+        title: The title in words; empty: the task's title.
+        instructions: Paragraphs, shown above the task's instructions.
+        target_min: Accepted minutes that the study wants for this variant; None: no target, for example if people choose the
+            variant.
+        max_visits: Number of visits in which one person may play the variant; None: no limit.
+        opens, closes: Start and end of the time when the variant may be given; None: no limit.
+        partners: Agents for the other seats: in each game one of these agents acts for all other seats. The games of a visit
+            use the agents in turn, in an order that differs between visits. Empty: other people have the other seats.
         quiz: Quiz that replaces the quiz of the study.
         fallback: Agent that a person may choose if no partner comes, and that acts for people who left; empty: no agent.
     """
@@ -60,7 +60,7 @@ class Variant:
         return (*self.partners, *([self.fallback] if self.fallback else []))
 
     def partner(self, enrolment_id: str, num_games: int) -> str | None:
-        """Return the agent that a visit meets in its next game; None if it meets people.
+        """Return the agent that plays with this person in the next game; None if the partners are people.
 
         >>> pair = Variant("pong", "together/cooperative_pong", "", (), Treatment(), partners=("scripted", "random"))
         >>> [pair.partner("visit-2", number) for number in range(3)]
@@ -75,8 +75,8 @@ class Variant:
 @dataclass(frozen=True)
 class Waiting:
     """The promise to people who wait for a partner.
-    After `after_s` seconds they may leave with the outcome `no_partner` and this pay, in hundredths of the study's currency, or
-    play with the fallback, if there is one."""
+    After `after_s` seconds they may leave with the outcome `no_partner` and `pay_cents`, in hundredths of the study's currency,
+    or play with the fallback agent, if there is one."""
 
     after_s: float = 60.0
     pay_cents: int = 0
@@ -98,10 +98,10 @@ class PlayPart:
         variants: Variants in the order of the file; at least one.
         choice: `assigned`: each visit is given a variant. `chosen`: people choose one from a page of cards.
         by_link: Whether a link may name the variant, as `?task=NAME`.
-        accepted: Statistic that counts towards `target_min`, a time in seconds; only visits that met their requirements count.
+        accepted: Statistic in seconds that counts towards `target_min`; only visits that met their requirements count.
         max_games: Number of games after which a visit ends; None: people decide, once the requirements are met.
-        at_target: Rule once every target is reached. `continue`: give the variant that is least ahead. `stop`: give no variant.
-        is_blind: Whether people are not told if they play with an agent.
+        at_target: When every target is reached, `continue` gives the variant least above its target, `stop` gives no variant.
+        is_blind: Whether people are not told which players are agents.
         reveals: Whether people are told at the end of their visit who their partners were.
     """
 
@@ -127,12 +127,12 @@ class PlayPart:
 
     @property
     def rewards(self) -> list[int]:
-        """Promised rewards in hundredths, each amount once, smallest first."""
+        """Promised rewards in hundredths of the currency, each amount once, smallest first."""
         return sorted({one.treatment.reward_cents for one in self.variants})
 
     @property
     def bonus_rules(self) -> list[str]:
-        """Rules of the bonuses in words, each once."""
+        """Rules of the bonuses in words, each rule once."""
         return list(dict.fromkeys(one.treatment.bonus.in_words() for one in self.variants if one.treatment.bonus is not None))
 
     @property
@@ -154,7 +154,7 @@ def read_play(root: Table, *, reward_cents: int, currency: str) -> PlayPart:
     entries = root.tables("variants", [])
     if not entries:
         raise root.error(
-            "variants", "are missing; a study of play has at least one", 'add [[variants]] with task = "atari/breakout"'
+            "variants", "are missing; a study of play needs at least one", 'add [[variants]] with task = "atari/breakout"'
         )
     for entry in entries:
         variant = _variant(entry, shared_requirements, shared_bonus, reward_cents, currency)
@@ -179,7 +179,7 @@ def read_play(root: Table, *, reward_cents: int, currency: str) -> PlayPart:
         without = entries[targets.index(False)]
         raise without.error("target_min", "is missing, and other variants have one", "give every variant a target, or none")
     if part.at_target == "stop" and not any(targets):
-        raise play.error("at_target", "'stop' needs targets to stop at", "add target_min to each variant")
+        raise play.error("at_target", "'stop' needs targets", "add target_min to each variant")
     play.nothing_else()
     return part
 
@@ -215,7 +215,7 @@ def _variant(
     )
     table.nothing_else()
     if variant.partners and variant.fallback:
-        problem = "has no use beside partner: an agent plays from the start, so nobody waits"
+        problem = "has no use with partner: an agent plays from the start, so nobody waits"
         raise table.error("fallback", problem, "keep one of the two")
     return variant
 
@@ -244,7 +244,7 @@ def _bonus(table: Table) -> Bonus:
     label = table.line("label") if "label" in table.values else ""
     correct, out_of = (_statistic(table, key, ... if kind == "sliding" else "") for key in ("correct", "out_of"))
     if bool(correct) != bool(out_of):
-        raise table.error("correct", "stands without out_of, or out_of without it", "name both, or neither")
+        raise table.error("correct", "is given without out_of, or out_of without correct", "name both, or neither")
     bonus: Bonus
     if kind == "sliding":
         full_at = float(table.number("full_at", 200, low=1, high=1e9))
@@ -270,7 +270,7 @@ def _partners(table: Table) -> tuple[str, ...]:
     agents = tuple(table.texts("partner", []))
     if len(set(agents)) < len(agents) or not all(agents):
         raise table.error(
-            "partner", "names an agent twice, or none", 'write partner = "scripted", or a list of different agents'
+            "partner", "names an agent twice, or an empty name", 'write partner = "scripted", or a list of different agents'
         )
     return agents
 
@@ -286,7 +286,7 @@ def _waiting(table: Table | None) -> Waiting:
 def _statistic(table: Table, key: str, default: Any = ...) -> str:
     value = table.text(key, default)
     if value and not value.replace("_", "a").replace(".", "a").isalnum():
-        raise table.error(key, f"{value!r} is not a name of a statistic", 'write one such as "score" or "active_time"')
+        raise table.error(key, f"{value!r} is not the name of a statistic", 'write a name such as "score" or "active_time"')
     return value
 
 

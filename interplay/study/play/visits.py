@@ -36,10 +36,10 @@ class PartnerAnswer:
 
     Attributes:
         form: `partner` or `comparison`.
-        game, episode, partner: The game; of a comparison, the second of the two games.
+        game, episode, partner: The game; for a comparison, the second of the two games.
         before_episode, before_partner: The first of the two games of a comparison; otherwise empty.
         question, text: The question's id, and its words.
-        value, label: The choice, and its words; for an open question both are the text. None: the form was skipped.
+        value, label: The choice, and its words; for an open question both are the text. None: the person skipped the form.
     """
 
     enrolment: str
@@ -59,7 +59,7 @@ class PartnerAnswer:
 
 
 class Visits:
-    """The visits to the studies of play of one database; `rng` decides between variants that lack equally much."""
+    """The visits to the studies of play of one database; `rng` chooses between variants that lack equally much time."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class Visits:
         self._rng = rng or np.random.default_rng()
 
     def get(self, enrolment: Enrolment) -> PlayedVisit:
-        """Return the present state of a visit; once it has earned something, with the games and statistics of that pay."""
+        """Return the present state of a visit; if the visit has earned pay, with the games and statistics used for that pay."""
         play = _play_of(self._studies.version(enrolment.study_hash))
         with self._database.read() as session:
             visit = read_visit(session, play, session.get_one(Enrolment, enrolment.id), self._clock())
@@ -92,15 +92,15 @@ class Visits:
             return [one.variant for one in available(self._stands(session, study, {}), now=self._clock(), history=history)]
 
     def give(self, enrolment: Enrolment, *, chosen: str = "", open_seats: Mapping[str, int] | None = None) -> Variant | None:
-        """Give this visit a variant, once; a later call returns the same one.
-        Returns None if there is no variant for this person now, or if they must choose. Two people who come together are
-        counted one after the other.
+        """Give this visit a variant once; a later call returns the same variant.
+        Returns None if there is no variant for this person now, or if the person must first choose. If two people come at the
+        same time, the second is given a variant after the first is counted.
 
         Args:
             chosen: The variant that the person chose; empty: the study or the link decides.
             open_seats: Variant -> seats in its games that wait for a player.
         Raises:
-            NotFoundError: If the chosen variant is not available; names the nearest.
+            NotFoundError: If the chosen variant is not available; the error names the nearest variant.
         """
         study = self._studies.version(enrolment.study_hash)
         play = _play_of(study)
@@ -131,7 +131,7 @@ class Visits:
             return play.variant(found.variant)
 
     def revealed(self, enrolment: Enrolment) -> list[TeamGame]:
-        """Return the games of a visit with the partners' kinds, if the study tells people at the end; else nothing."""
+        """Return the games of a visit with the kinds of partners, if the study reveals them at the end; else an empty list."""
         play = self._studies.version(enrolment.study_hash).play
         if play is None or not play.reveals:
             return []
@@ -195,7 +195,7 @@ class Visits:
         )  # fmt: skip
 
     def bind(self, enrolment: Enrolment, session_id: str) -> bool:
-        """Note a seat that a visit got, so that games in it count; return False if another game of the visit is open."""
+        """Bind a seat to a visit, so that games in this seat count; return False if another game of the visit is open."""
         play = _play_of(self._studies.version(enrolment.study_hash))
         with self._database.write() as session:
             lock(session)

@@ -1,1 +1,1 @@
-"""Qualification quizzes: as data, from files, as part of a study, and for other platforms."""
+"""Qualification quizzes: their data, their files, their place in a study, and their export to other platforms."""

@@ -19,13 +19,13 @@ _SCHEMAS = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas"
 FORM_NAMESPACE = f"{_SCHEMAS}/2017-11-06/QuestionForm.xsd"
 KEY_NAMESPACE = f"{_SCHEMAS}/2005-10-01/AnswerKey.xsd"
 MAX_XML_BYTES = 65_535
-"""Most bytes of a document that `CreateQualificationType` takes."""
+"""Largest number of bytes in a document that `CreateQualificationType` accepts."""
 
 _TICK_ALL = "(tick all that are true)"
 
 
 def quiz_text(quiz: Quiz, rng: np.random.Generator, *, with_key: bool = False) -> str:
-    """Return the quiz as plain text; with the key, right boxes have an x. `rng` decides the order of the boxes."""
+    """Return the quiz as plain text; `with_key` marks right boxes with an x. `rng` decides the order of the boxes."""
     lines = [quiz.title, "=" * len(quiz.title), "", quiz.intro]
     if with_key:
         lines += ["", f"Passed with {quiz.pass_share:.0%} of {quiz.num_boxes} boxes in the right state."]
@@ -45,7 +45,7 @@ def question_form(quiz: Quiz, rng: np.random.Generator, *, picture_base: str | N
         rng: Decides the order of the boxes, which Amazon keeps.
         picture_base: https address of the folder that serves the quiz's own pictures.
     Raises:
-        QuizError: If it is longer than Amazon takes, or a picture has no address.
+        QuizError: If the document is longer than Amazon accepts, or a picture has no address.
     """
     form = ElementTree.Element("QuestionForm", xmlns=FORM_NAMESPACE)
     overview = _under(form, "Overview")
@@ -72,14 +72,14 @@ def question_form(quiz: Quiz, rng: np.random.Generator, *, picture_base: str | N
 
 
 def answer_key(quiz: Quiz) -> str:
-    """Return the `AnswerKey` of a qualification type: its value is the percentage of boxes in the right state, rounded down.
+    """Return the `AnswerKey` of a qualification type: it scores the percentage of boxes in the right state, rounded down.
 
-    Amazon scores a question only by the exact set of ticked boxes, so every set with a score of its own is listed; all others,
-    including the empty set, get the default score. Amazon would round the percentage to the nearest (64.6 % would pass 65), so
-    each possible sum is mapped by itself.
+    Amazon scores a question only by the exact set of ticked boxes, so that the key lists every set that has a separate score;
+    all other sets, including the empty set, get the default score. Amazon would round the percentage to the nearest (64.6 %
+    would pass 65), so that the key maps each possible sum to its percentage.
 
     Raises:
-        QuizError: If it is longer than Amazon takes.
+        QuizError: If the document is longer than Amazon accepts.
     """
     key = ElementTree.Element("AnswerKey", xmlns=KEY_NAMESPACE)
     for question in quiz.questions:
@@ -107,8 +107,8 @@ def answer_key(quiz: Quiz) -> str:
 def _picture(content: ElementTree.Element, picture: Picture, base: str | None) -> None:
     if not picture.is_remote and not (base or "").startswith("https://"):
         raise QuizError(
-            f"the picture {picture.name} needs an https address that Amazon's page can load it from\n"
-            "Remedy: put the pictures on a server and pass its folder: --picture-base https://lab.example/quiz"
+            f"the picture {picture.name} needs an https address from which Amazon's page can load it\n"
+            "Remedy: put the pictures on a server and pass their folder: --picture-base https://lab.example/quiz"
         )
     binary = _under(content, "Binary")
     kind = _under(binary, "MimeType")
@@ -129,7 +129,7 @@ def _document(root: ElementTree.Element, quiz: Quiz, what: str) -> str:
     size = len(text.encode())
     if size > MAX_XML_BYTES:
         raise QuizError(
-            f"quiz {quiz.id!r}: its {what} has {size:,} bytes, and Mechanical Turk takes {MAX_XML_BYTES:,}\n"
+            f"quiz {quiz.id!r}: its {what} has {size:,} bytes, but Mechanical Turk takes at most {MAX_XML_BYTES:,}\n"
             "Remedy: ask fewer questions, or give them fewer boxes (a question of n boxes needs up to 2^n lines)."
         )
     return text

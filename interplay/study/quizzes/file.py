@@ -1,6 +1,6 @@
-"""Read quizzes from TOML files; `QuizPart` is the quiz before the work, of a whole study or of one variant.
+"""Read quizzes from TOML files; `QuizPart` is the quiz that a study or one variant requires before the work.
 
-Errors name file, question and remedy.
+Errors name the file, the question and a remedy.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def find_quiz(name: str) -> Quiz:
 
 
 def parse_quiz(text: str, *, source: str = "<text>", folder: Path | None = None) -> Quiz:
-    """Build a quiz from TOML text; errors as `load_quiz`. `source` names it in errors, `folder` holds its pictures."""
+    """Build a quiz from TOML text; errors as `load_quiz`. `source` names the text in errors; `folder` contains the pictures."""
     root = Table(parse_toml(text, source, QuizError), source, refuse=QuizError)
     head = root.table("quiz")
     quiz_id, title, intro = head.name("id"), head.text("title"), " ".join(head.text("intro").split())
@@ -57,9 +57,7 @@ def parse_quiz(text: str, *, source: str = "<text>", folder: Path | None = None)
     if not 0 < pass_share <= 1:
         raise head.error("pass_share", f"must be a share above 0 and up to 1, got {pass_share!r}", "write 0.65 for 65 %")
     if Fraction(str(pass_share)) * 100 % 1:
-        raise head.error(
-            "pass_share", f"must be a whole percent, got {pass_share!r}", "platforms keep whole percents; write 0.65"
-        )
+        raise head.error("pass_share", f"must be a whole percent, got {pass_share!r}", "write a whole percent, such as 0.65")
     head.nothing_else()
     entries = root.tables("question", [])
     if not entries:
@@ -86,13 +84,15 @@ def _question(table: Table, quiz_id: str, folder: Path | None) -> QuizQuestion:
     question_id, text = table.name("id"), table.text("text")
     right, wrong = ([option.strip() for option in table.texts(key, [])] for key in ("right", "wrong"))
     if not right:
-        raise table.error("right", "holds no answer", "name at least one right box, or nobody can tell a slip from knowledge")
+        raise table.error("right", "holds no answer", "name at least one right box, or people who tick nothing are right")
     if not 2 <= len(right) + len(wrong) <= MAX_OPTIONS:
-        raise table.error("wrong", f"makes {len(right) + len(wrong)} boxes; 2 to {MAX_OPTIONS} fit", "change the lists")
+        raise table.error(
+            "wrong", f"makes {len(right) + len(wrong)} boxes; a question has 2 to {MAX_OPTIONS}", "change the lists"
+        )
     every = [*right, *wrong]
     for place, option in enumerate(every):
         if option in every[:place]:
-            raise table.error("wrong" if option in wrong else "right", f"{option!r} stands there twice", "keep one of them")
+            raise table.error("wrong" if option in wrong else "right", f"{option!r} occurs twice", "keep one of them")
     options = tuple(Option(_option_id(quiz_id, question_id, option), option, option in right) for option in every)
     if len({option.id for option in options}) < len(options):
         raise table.error("id", "gives two boxes the same short id, by chance", "choose another id for the question")
@@ -102,7 +102,7 @@ def _question(table: Table, quiz_id: str, folder: Path | None) -> QuizQuestion:
 
 
 def _option_id(quiz_id: str, question_id: str, text: str) -> str:
-    """Return four hex digits of a hash; an answer key for Mechanical Turk repeats them up to 128 times."""
+    """Return the id of an option: only four hex digits of a hash, because Amazon's answer key repeats it up to 128 times."""
     return hashlib.sha256(f"{quiz_id}\0{question_id}\0{text}".encode()).hexdigest()[:4]
 
 
@@ -113,20 +113,20 @@ def _picture(table: Table, folder: Path | None) -> Picture | None:
             raise table.error("picture_alt", "describes a picture that is not named", 'add picture = "file.jpg"')
         return None
     if not alt:
-        raise table.error("picture_alt", "is missing", "say in a sentence what the picture shows, for those who cannot see it")
+        raise table.error("picture_alt", "is missing", "say in a sentence what the picture shows, for people who cannot see it")
     if name.startswith("https://"):
         return Picture(name, alt)
     if not _PICTURE.fullmatch(name):
         problem = f"{name!r} is neither a .jpg or .png file beside the quiz nor an https address"
-        raise table.error("picture", problem, "put the file in the quiz's folder and write its bare name")
+        raise table.error("picture", problem, "put the file in the quiz's folder and write only its name")
     if folder is not None and not (folder / name).is_file():
         raise table.error("picture", f"there is no file {folder / name}", "put the picture beside the quiz")
     return Picture(name, alt, folder)
 
 
 def _blind_passes(quiz: Quiz) -> Iterator[tuple[str, float, str]]:
-    """Yield ways to pass without reading, which no quiz should allow.
-    Each is (what is done, the share of right boxes, the boxes to add)."""
+    """Yield ways to pass the quiz without reading it; a quiz should allow none of them.
+    Each way is (what the person does, share of right boxes, kind of boxes to add)."""
     for deed, ticks, remedy in (("leaves every box empty", False, "more right"), ("ticks every box", True, "more wrong")):
         score = quiz.score({q.id: [o.id for o in q.options if ticks] for q in quiz.questions})
         if score.is_passed:
@@ -134,7 +134,7 @@ def _blind_passes(quiz: Quiz) -> Iterator[tuple[str, float, str]]:
 
 
 MAX_PICTURES_BYTES = 1024 * 1024
-"""Most bytes of all pictures of a quiz together, because they are stored in the study's document."""
+"""Largest number of bytes in all pictures of a quiz, which are stored in the study's document."""
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ class QuizPart:
 
 
 def read_quiz(table: Table | None) -> QuizPart | None:
-    """Read the table `[quiz]`, which includes the quiz itself (StudyError if it is invalid)."""
+    """Read the table `[quiz]`, which contains the whole quiz (StudyError if it is invalid)."""
     if table is None:
         return None
     table.text("quiz")
@@ -162,7 +162,7 @@ def read_quiz(table: Table | None) -> QuizPart | None:
         if pass_share:
             quiz = replace(quiz, pass_share=float(pass_share))
             for deed, share, _ in _blind_passes(quiz):
-                raise table.error("pass_share", f"a person who {deed} has {share:.0%} right and passes", "raise it")
+                raise table.error("pass_share", f"a person who {deed} has {share:.0%} of boxes right and passes", "raise it")
     except QuizError as error:
         raise StudyError(str(error)) from None
     except (ValueError, TypeError):
@@ -183,7 +183,7 @@ def quiz_taken_in(part: Table, folder: Path | None) -> dict[str, Any]:
     size = sum(map(len, pictures.values()))
     if size > MAX_PICTURES_BYTES:
         raise part.error(
-            "quiz", f"its pictures take {size // 1024} KiB; {MAX_PICTURES_BYTES // 1024} KiB fit", "make the pictures smaller"
+            "quiz", f"its pictures have {size // 1024} KiB, over {MAX_PICTURES_BYTES // 1024} KiB", "make the pictures smaller"
         )
     return {
         **part.values,

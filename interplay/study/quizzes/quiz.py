@@ -1,7 +1,7 @@
 """Qualification quizzes as data: questions with several right answers, scored as the share of boxes in the right state.
 
-The rule is that of BEDD's appendix D.1.1: the score is the share of all checkboxes of the quiz that are in the right state,
-ticked or not; 65 % passes. The questions in this package are our own.
+Source of the rule: BEDD, appendix D.1.1. The score is the share of all checkboxes of the quiz that are in the right state,
+ticked or not; a person passes with 65 %. The questions in this package are our own.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 PASS_SHARE = 0.65
 MAX_OPTIONS = 8
-"""Most boxes of one question; Mechanical Turk's answer key names every combination of boxes."""
+"""Largest number of boxes in one question, because Mechanical Turk's answer key lists every combination of boxes."""
 
 
 @dataclass(frozen=True)
 class Option:
-    """One box. Its id is made from its text alone, so that neither the ids nor their order show which boxes are right."""
+    """One box; its id is computed only from its text, so that neither the ids nor their order show which boxes are right."""
 
     id: str
     text: str
@@ -59,7 +59,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class QuizQuestion:
-    """A question and its boxes, in the order of the file."""
+    """A question with its boxes in the order of the file."""
 
     id: str
     text: str
@@ -72,7 +72,7 @@ class QuizQuestion:
 
 @dataclass(frozen=True)
 class QuizScore:
-    """The number of boxes in the right state, also as question id -> (right, boxes); `is_passed` compares the share exactly."""
+    """Number of boxes in the right state, also by question (id -> (right, boxes)); `is_passed` compares the share exactly."""
 
     num_right: int
     num_boxes: int
@@ -86,7 +86,7 @@ class QuizScore:
 
 @dataclass(frozen=True)
 class Quiz:
-    """A quiz with its key; to pass, a share of the boxes, in whole percent, must be right.
+    """A quiz with its key; people pass with a share `pass_share` of right boxes, a whole percent.
     Send `form()` to people who take the quiz, never the quiz itself."""
 
     id: str
@@ -125,7 +125,7 @@ class Quiz:
 
     def form(self, rng: np.random.Generator) -> dict[str, Any]:
         """Return the quiz without key and notes as JSON, its boxes in random order.
-        Answers come back as `{question id: [ids of options]}`."""
+        `score` expects answers as `{question id: [ids of options]}`."""
         return {
             "id": self.id,
             "title": self.title,
@@ -145,10 +145,10 @@ class Quiz:
         """Score the boxes that a person ticked.
 
         Args:
-            answers: Question id -> ids of the ticked options. Every question must be present, if only with an empty list. Any
-                JSON value is accepted as input.
+            answers: Question id -> ids of the ticked options. Every question must be present, also if its list is empty. Other
+                JSON values raise the error.
         Raises:
-            QuizAnswerError: If a question is missing, or a name does not belong to this quiz.
+            QuizAnswerError: If `answers` has another form, a question is missing, or a name does not belong to this quiz.
         """
         ticked = self._checked(answers)
         by_question = {
@@ -170,7 +170,7 @@ class Quiz:
             given = answers.get(question.id)
             if not isinstance(given, list | tuple | set | frozenset) or not all(isinstance(one, str) for one in given):
                 problem = "is not answered" if given is None else "must be a list of option ids"
-                raise QuizAnswerError(f"question {question.id!r} {problem}\nSend a list; an empty one where nothing is ticked.")
+                raise QuizAnswerError(f"question {question.id!r} {problem}\nSend a list; if no box is ticked, an empty list.")
             strangers = sorted(set(given) - known[question.id])
             if strangers:
                 raise QuizAnswerError(f"question {question.id!r} has no option {strangers[0][:60]!r}")
@@ -178,7 +178,7 @@ class Quiz:
         return ticked
 
     def ids_of(self, answers: Mapping[str, Any]) -> dict[str, Any]:
-        """Replace the options' texts in answers by their ids; other values stay as they are."""
+        """Replace the texts of options in answers by the options' ids; other values stay unchanged."""
         ids = {question.id: {option.text: option.id for option in question.options} for question in self.questions}
         return {
             name: [ids[name].get(one, one) if isinstance(one, str) else one for one in given]

@@ -1,2 +1,2 @@
 """Studies of reviews: `part` reads the `[review]` table of a file, `reviews` is the service.
-Here an instance is only a document; `explore` knows its meaning."""
+An instance is only a document here; the package `explore` gives it a meaning."""

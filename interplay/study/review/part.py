@@ -1,4 +1,4 @@
-"""`ReviewPart`: the instances of a study of `kind = "review"`, and the number of people who review each."""
+"""`ReviewPart`: the instances of a study of `kind = "review"`, and the number of people who review each instance."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ReviewPart:
     Attributes:
         instances: Name -> the document of the instance, as in its file.
         raters: Number of verdicts that each instance gets.
-        third: Whether an instance gets one more verdict if its verdicts are evenly split; fixed before the study opens.
+        third: Whether an instance gets one more verdict if as many people say valid as invalid; fixed before the study opens.
     """
 
     instances: Mapping[str, Mapping[str, Any]] = field(repr=False)
@@ -38,13 +38,13 @@ class ReviewPart:
 
 
 def read_review(root: Table) -> ReviewPart:
-    """Read the table `[review]`, which includes the instances (StudyError if a value is invalid)."""
+    """Read the table `[review]`, which contains the instances (StudyError if a value is invalid)."""
     table = root.table("review")
     instances: dict[str, Mapping[str, Any]] = {}
     for one in table.tables("instances"):
         name = one.name("name")
         if name in instances:
-            raise one.error("name", f"{name!r} is the name of another instance", "give each its own")
+            raise one.error("name", f"{name!r} is the name of another instance", "give each instance its own name")
         one.text("task_text")
         instances[name] = one.values
     if not 0 < len(instances) <= MOST_INSTANCES:

@@ -24,7 +24,7 @@ from interplay.study.studies import Studies
 
 
 def lacking(verdicts: Sequence[bool], *, raters: int, third: bool) -> int:
-    """Return how many verdicts an instance still lacks; a third one is needed if as many say yes as say no.
+    """Return how many verdicts an instance still lacks; with `third`, one more is needed if as many people say yes as no.
 
     >>> lacking([True, False], raters=2, third=True), lacking([True, True], raters=2, third=True)
     (1, 0)
@@ -44,15 +44,15 @@ def next_instance(
     third: bool,
     rng: np.random.Generator,
 ) -> str | None:
-    """Return the next instance for a reviewer; None if no instance lacks their verdict.
-    Instances that others have begun come first; among equals, chance decides.
+    """Return the next instance for a reviewer; None if no instance needs a verdict of this person.
+    Instances that lack the fewest verdicts come first; `rng` chooses among equal ones.
 
     Args:
         verdicts: Verdicts by name of the instance.
         mine: Instances that this person has reviewed.
-        held: Name -> number of other people who are reviewing it now.
+        held: Name -> number of other people who are reviewing the instance now.
         raters, third: As in `lacking`.
-        rng: Must be the same for one person, so that their order stays.
+        rng: Must have the same seed in all calls for one person, so that this person's order stays the same.
     """
     order = {name: place for name, place in zip(names, rng.permutation(len(names)).tolist(), strict=True)}
     left = []
@@ -67,12 +67,12 @@ YES, NO = "yes", "no"
 VERDICT = "verdict"
 """Field of the form: `yes` means that the instance is valid."""
 MOST_CHARS = 5000
-"""Most characters of a reason."""
+"""Largest number of characters in a reason."""
 
 
 @dataclass(frozen=True)
 class Served:
-    """An instance that was shown to a person, with their earlier answers, if any."""
+    """An instance that was shown to a person, with the person's earlier answers, if there are any."""
 
     place: int
     document: Mapping[str, Any]
@@ -112,8 +112,8 @@ class Reviews:
         self._clock = clock or (lambda: datetime.now(UTC))
 
     def serve(self, enrolment: Enrolment) -> Served | None:
-        """Return the instance that this person reviews now: the open one, or the next, which is then reserved for this person.
-        Returns None if no instance lacks their verdict."""
+        """Return the instance that this person reviews now: an unanswered one, or the next, which is then reserved.
+        Returns None if no instance needs a verdict of this person."""
         part = self._part(enrolment)
         with self._database.write() as session:
             lock(session)  # two who come at once are counted one after the other
@@ -136,12 +136,12 @@ class Reviews:
             return Served(place, part.instances[chosen])
 
     def get(self, enrolment: Enrolment, place: int) -> Served | None:
-        """Return the instance at a place of this person's visit; None if there was no instance at that place."""
+        """Return the instance at a place in the visit's order, from 1; None if the visit has no such place."""
         with self._database.read() as session:
             return self._served(self._part(enrolment), store.reviews_of_visit(session, enrolment.id), place)
 
     def answer(self, enrolment: Enrolment, place: int, given: Mapping[str, str]) -> None:
-        """Write a person's answers to one instance, all together; a second call adds a second answer, and both are kept.
+        """Write a person's answers to one instance, all together; a second call adds new answers and keeps the earlier ones.
 
         Args:
             given: Question -> `yes` or `no`; also `verdict` (`yes` or `no`), `why`, and `played` if the proof was played.
@@ -155,13 +155,13 @@ class Reviews:
             raise FormError(f"Please answer every question{more}: {open_ones[0]}")
         why = given.get("why", "").strip()
         if len(why) > MOST_CHARS:
-            raise FormError(f"Your reason has {len(why)} characters; {MOST_CHARS} can be kept")
+            raise FormError(f"Your reason has {len(why)} characters; at most {MOST_CHARS} can be stored")
         now = self._clock()
         with self._database.write() as session:
             lock(session)
             there = [row for row in store.reviews_of_visit(session, enrolment.id) if row.place == place]
             if not there:
-                raise FormError("You were not shown this one; load the page again")
+                raise FormError("This instance was not shown to you; load the page again")
             row = there[-1]
             if row.answered_at is not None:
                 row = ReviewRow(enrolment_id=enrolment.id, instance=row.instance, place=place, served_at=row.served_at)
@@ -170,7 +170,7 @@ class Reviews:
             row.is_valid, row.why, row.has_played, row.answered_at = said[VERDICT] == YES, why, "played" in given, now
 
     def of_study(self, study: str) -> list[Review]:
-        """Return the latest answers of all people to every instance, over all versions, in the order of answering.
+        """Return each person's latest answers to each instance, over all versions of the study, in the order of answering.
         Raises NotFoundError for an unknown study."""
         self._studies.get(study)
         with self._database.read() as session:

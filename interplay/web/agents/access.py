@@ -53,7 +53,7 @@ def viewer_of(request: Request) -> Viewer:
 
 
 def visible_episodes(request: Request) -> EpisodeQuery:
-    """Return a query for all episodes that the visitor may see at any time. (`hidden_tasks` are hidden only at present.)"""
+    """Return a query for the episodes that the visitor may see now or later (those of `hidden_tasks` are included)."""
     return EpisodeQuery(
         with_waiting=viewer_of(request).sees_all,
         own=_here(request),
@@ -77,7 +77,7 @@ def check_shown(request: Request, episode: Episode) -> None:
             raise refusal(
                 403,
                 "this is the game of somebody who has not agreed that others may see it: only its players, in the browser in "
-                "which they played, and the operator of this server may. Operators sign in at /operator",
+                "which they played, and the operator of this server may see it. Operators sign in at /operator",
                 code="not_released",
             )
 
@@ -169,7 +169,7 @@ def _known_tasks(request: Request) -> set[str]:
 
 
 def _here(request: Request) -> set[int]:
-    """Return the numbers of this browser's participants: the visitor, and the person who works in a study in it."""
+    """Return the numbers of this browser's participants: the visitor, and the person who takes part in a study in it."""
     part = part_of(request)
     numbers = known_participant(request), part_here(request), None if part is None else part.participant_id
     return {number for number in numbers if number is not None}

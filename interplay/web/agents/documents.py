@@ -56,19 +56,17 @@ class Video(BaseModel):
     seed: int = Field(description="Held-out seed of the task the agent played.")
     episode: str = Field(description="Id of the episode.")
     video: str = Field(description="Address of the mp4.", examples=["/api/episodes/ID/video.mp4"])
-    seats: list[str] = Field(
-        description="Of a game of several seats, those that the agent held; empty where there is one player."
-    )
+    seats: list[str] = Field(description="Seats that the agent held in a game of several seats; empty in a game of one player.")
 
 
 class AgentInTask(BaseModel):
-    """Where an agent stands in one task."""
+    """An agent's state and videos in one task."""
 
     task: str = Field(examples=["basalt/find_cave"])
     title: str
     state: EntrantState = Field(description="Judges see only `approved` agents. A withdrawn agent keeps its answers.")
     declined_because: str = Field(description="The moderator's reason, if the state is `declined`.")
-    videos: list[Video] = Field(description="By seed. Empty while they are `hidden`.")
+    videos: list[Video] = Field(description="Videos in order of their seeds; empty if `hidden` is true.")
     missing_seeds: list[int] = Field(description="Held-out seeds without a video. Judges never see the agent on these seeds.")
     hidden: bool = Field(
         description="True if you do not see the videos now: you have an open pair of this task, or may still play it."
@@ -76,10 +74,10 @@ class AgentInTask(BaseModel):
 
 
 class AgentDocument(BaseModel):
-    """An agent, in every task it is in."""
+    """An agent, with its state and videos in each of its tasks."""
 
     name: str
-    kind: str = Field(description="What it is, in a word or two.", examples=["behaviour cloning"])
+    kind: str = Field(description="Kind of agent, in a word or two.", examples=["behaviour cloning"])
     description: str
     proposed_by: str | None = Field(description="Name of the token that proposed it. Null if you may not know.")
     page: str = Field(description="Address of its page.", examples=["/agents/team-red-v2"])
@@ -93,7 +91,7 @@ class Proposal(BaseModel):
         description=f"{_NAME_WORDS}. Unique (capital letters make no difference). From now on it is yours.",
         examples=["team-red-v2"],
     )
-    kind: Line = Field(default="agent", description="What it is, in a word or two.", examples=["PPO"])
+    kind: Line = Field(default="agent", description="Kind of agent, in a word or two.", examples=["PPO"])
     description: Text = Field(default="", description="Plain text for the agent's page, shown as you write it.")
     tasks: list[str] = Field(
         min_length=1, max_length=50, description="Ids of the tasks in which to judge the agent. You can add more later.",
@@ -102,7 +100,7 @@ class Proposal(BaseModel):
 
 
 class Change(BaseModel):
-    """Where to change an agent's state."""
+    """A change of an agent's state, in one task or in all its tasks."""
 
     task: str | None = Field(
         default=None, description="Change it only in this task. If not given: in all of the agent's tasks."
@@ -110,7 +108,7 @@ class Change(BaseModel):
 
 
 class Decline(Change):
-    """Where to refuse an agent, and why."""
+    """A refusal of an agent, in one task or in all its tasks, with its reason."""
 
     reason: Reason = Field(description="The proposer of the agent sees it.")
 

@@ -29,7 +29,7 @@ router = APIRouter(prefix="/api/agents", tags=["agents"], dependencies=[Depends(
 
 @router.get("", responses=agent_refusals(401))
 def list_agents(request: Request, task: str | None = None) -> list[AgentDocument]:
-    """List all agents that are or were judged, by name. With a token: also those that it proposed. For the operator: all."""
+    """List all agents that are or were judged, by name; with a token also its own proposals; for the operator, all agents."""
     return documents(request, services(request).roster.rows(viewer_of(request), task=task), hidden_tasks(request))
 
 
@@ -70,9 +70,9 @@ def propose_agent(request: Request, proposal: Proposal, token: Holder) -> AgentD
     },
 )
 async def upload_video(request: Request, name: str, suite: str, task: str, seed: int) -> Uploaded:
-    """Upload the video of an agent on one held-out seed of a task, while it waits for a moderator; the same one twice is once.
+    """Upload the video of an agent on one held-out seed of a task, while it waits for a moderator.
 
-    An approved video stays as it was approved: a changed agent is proposed under another name.
+    Sending the same video again changes nothing. Approved videos cannot change: propose a changed agent under another name.
     """
     wanted, token = await run_in_threadpool(agent_uploads.check, request, name, f"{suite}/{task}", seed)
     async with agent_uploads.received(request, token) as path:

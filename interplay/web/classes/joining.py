@@ -21,7 +21,7 @@ router = APIRouter(include_in_schema=False)
 
 _NO_STORE = {"Cache-Control": "no-store"}
 WRONG_CODES = Rate(100, 600)
-"""Limit of wrong codes from one address. A class shares one address and makes typing errors; for guessing, this is too few."""
+"""Most wrong codes from one address in ten minutes: enough for the typing errors of a class, too few to guess a code."""
 
 
 @router.get("/join")

@@ -17,7 +17,7 @@ from interplay.web.http.refusals import refusal
 from interplay.web.services import services
 
 HERE_S = 20.0
-"""A pupil's page sends a request at least every five seconds. After this silence it is closed or in the background."""
+"""Seconds without a request after which a pupil's page counts as closed; an open page sends one every five seconds."""
 READS_S = 180.0
 """Seconds in which a pupil counts as reading a task's rules, because that page sends no requests."""
 

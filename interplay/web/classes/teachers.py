@@ -93,7 +93,7 @@ def _own_class(request: Request, code: str) -> SchoolClass:
     if not current_operator(request):
         key = request.cookies.get(COOKIE, "")
         if not tokens.is_teacher_key(services(request).secret, code, key):
-            raise HTTPException(403, "this page is for the teacher of the class\nOpen the teacher's link again, whole.")
+            raise HTTPException(403, "this page is for the teacher of the class\nOpen the teacher's complete link again.")
     return services(request).classes.get(code)
 
 
@@ -102,7 +102,7 @@ def class_page(request: Request, code: str, key: str = "", task: str = "", view:
     """Show a class as its teacher sees it; `view=projector` leaves out the teacher's buttons."""
     if key:
         if not tokens.is_teacher_key(services(request).secret, code, key):
-            raise HTTPException(403, "this is not the whole link of a teacher\nCopy it again, to its last letter.")
+            raise HTTPException(403, "this link of a teacher is not complete\nCopy it again, up to its last letter.")
         response = RedirectResponse(f"/classes/{code}", 303, _NO_STORE)
         secure = request.url.scheme == "https"
         response.set_cookie(COOKIE, key, path=f"/classes/{code}", httponly=True, samesite="lax", secure=secure)

@@ -32,8 +32,8 @@ def who(name: str, kind: str) -> str:
 
 @router.get("/api/live", dependencies=[Depends(require_operator)])
 def live(request: Request) -> dict[str, Any]:
-    """List the games that are played now or wait for players: task, seats with who sits there and since when, score, rate and
-    lateness. For operators. `paused` is the operator's note while no new game may begin, else null."""
+    """List the games that are played now or wait for players, with task, seats, players, scores, steps per second and delays
+    in milliseconds. For operators. `paused` is the operator's note while no new game may begin, else null."""
     pause = services(request).pauses.of(None)
     return {"games": [asdict(game) for game in _games(request)], "paused": None if pause is None else pause.note}
 
@@ -65,7 +65,7 @@ def pause_games(request: Request, form: FormFields) -> Response:
 def watch_page(request: Request, number: int, seat: str) -> Response:
     game = next((one for one in _games(request) if one.number == number), None)
     if game is None or all(one.seat != seat for one in game.seats):
-        raise HTTPException(404, "This game is over, or it has no such seat. The page of live games has those that are played.")
+        raise HTTPException(404, "This game is over, or it has no such seat. The page of live games lists games in progress.")
     title = titles(request).get(game.task, game.task)
     return desk(request, "desk_watch.html", "/desk", game=game, seat=seat, title=title, who=who)
 

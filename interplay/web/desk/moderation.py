@@ -39,7 +39,7 @@ def _own_address(address: str) -> str:
 
 @router.get("/operator")
 def operator(request: Request, next: str = "/moderation") -> Response:
-    """Show the sign-in form for the operator's token; after sign-in, the videos and milestones that could not be made."""
+    """Show the form to sign in with the operator's token. After sign-in, list videos and milestones that could not be made."""
     context: dict[str, Any] = {"signed_in": current_operator(request), "next": _own_address(next), "problem": ""}
     queues = {"video": services(request).films, "milestones": services(request).milestones}
     context["failures"] = [(what, *one) for what, queue in queues.items() for one in queue.failures().items()]

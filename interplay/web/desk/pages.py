@@ -36,7 +36,7 @@ SUBMISSIONS = {"planned": "approval sent, no answer yet", "sent": "approved", "f
 MEASURES: Mapping[str, tuple[str, str, Callable[[float], str]]] = {
     "latency_ms": (
         "Input latency",
-        "Median of a game: how old the picture was that the player acted on.",
+        "Age of the picture to which the player reacted; median of a game.",
         lambda ms: f"{ms:.0f} ms",
     ),
     "lost_share": (
@@ -49,8 +49,8 @@ MEASURES: Mapping[str, tuple[str, str, Callable[[float], str]]] = {
         "Share of the game in which the player did something.",
         lambda share: f"{100 * share:.0f} %",
     ),
-    "score": ("Score", "Of the player, in points of the task.", plain_number),
-    "length_s": ("Length", "Of a game, by its recording.", clock),
+    "score": ("Score", "Score of the player, in points of the task.", plain_number),
+    "length_s": ("Length", "Length of a game, by its recording.", clock),
 }
 """Measure -> its title, its explanation, and the function that formats its values."""
 
@@ -178,11 +178,11 @@ MAX_PARTS = 10
 
 
 def by_day(hours: Iterable[Hours], name: str, say: Callable[[Hours], str]) -> dict[str, Any] | None:
-    """Plot the hours of each day in parts, the largest part first; None without hours.
+    """Plot the hours of each day, divided into parts such as tasks, the largest part first; None without hours.
 
     Args:
-        name: Title of the parts.
-        say: Returns the name of the part to which some hours belong.
+        name: Title of the legend, such as "task".
+        say: Returns the name of the part to which an entry of `hours` belongs.
     """
     hours = list(hours)
     totals: defaultdict[str, float] = defaultdict(float)

@@ -35,8 +35,8 @@ def task_document(task: Task) -> dict[str, Any]:
     responses={202: {"description": "The server is still playing the episode again. The answer says how far it is."}},
 )
 def milestones(request: Request, episode_id: str) -> JSONResponse:
-    """Show what was reached in an episode of `explore`, and when: `tick` and `second` are null for what was missed. Players who
-    have not played the task may not ask (403), since the milestones give it away. The answer is 202 until they are known."""
+    """Show which milestones an episode of `explore` reached, and when; `tick` and `second` are null for those not reached.
+    People who may still play the task are refused (403), since milestones reveal it. The answer is 202 until they are known."""
     archive = services(request).archive
     if len(episode_id) > 200:
         raise HTTPException(404, "this episode name is too long")

@@ -73,7 +73,7 @@ def board_csv(request: Request, name: str) -> Response:
 
 @router.get("/api/explore/boards/{name}")
 def board_json(request: Request, name: str) -> dict[str, Any]:
-    """Language models on the tasks of explore, asked by one protocol: rates with intervals, calls, tokens, failed runs."""
+    """Show language models on the tasks of explore under one protocol: rates with intervals, calls, tokens, failed runs."""
     return board_of(request, name).to_json()
 
 
@@ -133,7 +133,7 @@ def _page(request: Request, name: str | None) -> Response:
 
 
 def by_hops(one: Mapping[str, Any]) -> dict[str, Any]:
-    """Plot a model's shares by hops. The oracle's shares come from proofs, so they have no interval."""
+    """Plot a model's TSR and MSR by number of hops. The oracle's rates come from proofs, so they have no intervals."""
     rows = []
     for hops, rates in one["by_hops"].items():
         ends = (None, None) if one["model"] == ORACLE else (rates["tsr"]["low"], rates["tsr"]["high"])

@@ -65,10 +65,10 @@ def run_page(request: Request, run: str) -> Response:
 
 @router.get("/api/explore/runs/{run}")
 def run_json(request: Request, run: str) -> JSONResponse:
-    """One run: its calls with ticks, keys and words, its milestones, where it went, what was carried and what rules compared.
+    """Show one run: calls (ticks, keys, words), milestones, path, items carried, and the values that rules compared.
 
-    For those who may still play the task, `calls`, `path`, `seen`, `rules`, `targets`, `proof` and the names and oracle's ticks
-    of milestones are null.
+    For people who may still play the task, `calls`, `path`, `seen`, `rules`, `targets`, `proof` and the milestones' names and
+    oracle's ticks are null.
     """
     found = find_run(request, run)
     result, instance = result_of(found), found.instance
@@ -96,7 +96,7 @@ def run_json(request: Request, run: str) -> JSONResponse:
 
 
 def _numbers(run: Run) -> dict[str, int]:
-    """Map each milestone's id to its number, lowest first; to its place if the run's file does not contain the instance."""
+    """Map each milestone's id to its number, lowest first; or to its place if the run's file does not contain the instance."""
     ids, instance = [one["id"] for one in run.header["milestones"]], run.instance
     if instance is None:
         return {name: number for number, name in enumerate(ids, 1)}

@@ -73,7 +73,7 @@ _OF_JUDGING = {
     410: "Too late: `superseded`, `study_closed`.",
     413: "Larger than 256 KiB: `too_large`.",
     415: "The body was not sent as JSON: `unsupported_media_type`.",
-    422: "Some fields are wrong, each is listed in `errors`: `invalid`.",
+    422: "Some fields are wrong; each is listed in `errors`: `invalid`.",
     429: "The daily limit of answers is reached: `daily_limit`; `retry_after_s` says how long to wait.",
     425: "Too early: both videos cannot have been watched yet: `too_early`; `retry_after_s` says how long to wait.",
 }

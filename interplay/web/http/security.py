@@ -21,7 +21,7 @@ from interplay.play.connections.sockets import host_of_origin
 from interplay.web.http.refusals import CODES, document
 
 PLOT_STYLE = "'sha256-zrfVyvY1E/5V+DXZunsRZW8XTqTsuIZzp8dBDThhSn8='"
-"""The one style element that may stand in a page: Observable Plot puts it into each of its drawings of class `chart`."""
+"""Hash of the only style element that pages may contain: Observable Plot puts it into each of its drawings."""
 
 
 def content_security_policy(*, frame_ancestors: Iterable[str] = (), form_action: Iterable[str] = ()) -> str:
@@ -62,7 +62,7 @@ HEADERS = {
 }
 
 MAX_BODY_BYTES = 256 * 1024
-"""Of a request: the longest form is a judge's answer with what was watched (64 KiB) and a few pages of reasons."""
+"""Largest body of a request. The longest form is a judge's answer: a record of watching (64 KiB) and some pages of reasons."""
 
 _SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
 _SCOPE_KEY = "interplay.security"

@@ -183,11 +183,10 @@ def leaderboard_csv(request: Request, task: str = "", method: str = "trueskill",
 
 @router.get("/api/leaderboard")
 def leaderboard(request: Request, task: str | None = None, method: str = "trueskill", judges: str = "people") -> dict[str, Any]:
-    """Agents by score, of one task or over all.
+    """Show agents by score, in one task or over all tasks.
 
-    `method` is trueskill, bradley-terry, davidson or normalised; `judges` is people (who alone count) or
-    models. Which two agents come next is for operators. People's answers are shown in steps of `publish_every`, to
-    operators at once.
+    `method` is trueskill, bradley-terry, davidson or normalised. `judges` is people (the ranking proper) or models. Only
+    operators see the next pair of agents, and every answer at once: others see new answers in steps of `publish_every`.
     """
     board, _ = _asked(request, task or "", method, judges)
     return board if is_operator(request) else public_board(board)

@@ -47,7 +47,7 @@ def judge_of(
     Args:
         named: Name of a judge, which only the operator may choose (None: `operator`).
         make: Whether to make a participant for an unknown visitor.
-        must_work: Whether to refuse people whose part in a study is over, or waits for its quiz.
+        must_work: Whether to refuse people whose part in a study is over, or who must still take its quiz.
         has_begun: With `must_work`, whether the request belongs to work that was begun before; see `enrolments.working`.
     Raises:
         HTTPException: 401 for a wrong token, 403 if the sender may not judge in this way, 422 for an invalid name.

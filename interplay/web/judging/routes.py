@@ -213,7 +213,7 @@ def serve(request: Request, body: Body) -> JSONResponse:
         message = "open the link of the study to take part; you read there what the study is about"
         raise refusal(403, message, code="enrolment_needed")
     if judge.enrolment is not None and services(request).studies.version(judge.enrolment.study_hash).kind != "comparisons":
-        raise refusal(409, "people compare nothing in this study", code="no_comparisons")
+        raise refusal(409, "in this study people do not compare videos", code="no_comparisons")
     with _refusals():
         served = services(request).judging.serve(
             judge.name, body.get("task"), study=study, judge_kind=judge.kind, address=network_of(request)
@@ -299,7 +299,7 @@ def release(request: Request, match: MatchId, body: Body) -> dict[str, Any]:
     dependencies=_ORDERLY,
     responses=judging_refusals(*_BODY, 425, 429),
     openapi_extra=_object(
-        outcome={"enum": ["left", "right", "draw", "na"], "description": "`na` (cannot tell) about segments only."},
+        outcome={"enum": ["left", "right", "draw", "na"], "description": "`na` (cannot tell) is only for segments."},
         responses={"type": "object", "description": "Question id -> {left, right} (direct) or left|draw|right|na."},
         reason={"type": "string", "minLength": MIN_REASON_CHARS},
         viewing={"type": "object", "description": "Times at which the judge watched each video. At most 64 KiB."},
@@ -366,7 +366,7 @@ def preview(request: Request, task: str | None = None, study: str | None = None)
 def preview_video(
     request: Request, side: Literal["left", "right"], task: str | None = None, study: str | None = None
 ) -> Response:
-    """Get the video of one side of that pair."""
+    """Get the video of one side of the pair that `/api/judge/preview` shows."""
     shown = _preview(request, task, study)
     path = shown.left if side == "left" else shown.right
     # Another pair is shown when agents come or go, and no part of one video may be put behind a part of another.

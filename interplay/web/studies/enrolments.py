@@ -52,7 +52,7 @@ def part_of(request: HTTPConnection) -> Enrolment | None:
 
 def remember_part(request: HTTPConnection, response: Response, enrolment: Enrolment) -> None:
     """Set a cookie that identifies the person who works in a study: people from a platform's link have no other cookie.
-    With it, they see their own games, and no games of others of a task of which they have an open pair."""
+    With it, they see their own games; games of others are hidden while they have an open pair of the same task."""
     response.set_cookie(
         PART_COOKIE, token_of(request, enrolment), max_age=_REMEMBERED_S, httponly=True, samesite="lax",
         secure=request.url.scheme == "https",
@@ -70,7 +70,7 @@ def part_here(request: HTTPConnection) -> int | None:
 
 
 def enrolment_of(request: HTTPConnection) -> Enrolment | None:
-    """Return the enrolment of this request's token, read from the database; None without a token. Errors as in `part_of`."""
+    """Return the enrolment of this request's token, read from the database; None without a token (errors: see `part_of`)."""
     part = part_of(request)
     return None if part is None else services(request).studies.enrolment(part.id)
 
@@ -120,7 +120,7 @@ def may_play(request: HTTPConnection, task: str) -> tuple[Enrolment, ForStudy] |
     enrolment = part[0]
     play = services(request).studies.version(enrolment.study_hash).play
     if play is None:
-        _refuse(request, enrolment, 409, "no_play", "nothing is played in this study")
+        _refuse(request, enrolment, 409, "no_play", "in this study people do not play games")
     visit = services(request).visits.get(enrolment)
     if visit.variant is None or visit.variant.task != task:
         _refuse(request, enrolment, 409, "another_task", "this study asks you to play something else; load the page again")

@@ -34,7 +34,7 @@ log = logging.getLogger("interplay.web")
 router = APIRouter(include_in_schema=False)
 
 HAND_IN_EMPTY = "hand-in-empty"
-"""Field of the quiz which states that no box is ticked on purpose. No question has this id."""
+"""Field of the quiz that confirms that the person left all boxes empty on purpose. No question has this id."""
 FINISHING = "finish"
 """Parameter in the address of questions about a partner, for a person who wants to finish: the answers then end the visit."""
 

@@ -6,9 +6,9 @@
     world.step(Action(forward=True, sprint=True))
     picture = Renderer((640, 360)).frame(world)      # uint8, shape (360, 640, 3)
 
-It depends on nothing of the rest of this repository. Blocks are states in a NumPy array (`grid`). Numba kernels
-compute light and pictures; all other rules are functions of a `WorldState`. The first use compiles the kernels, once. Each room
-below imports only rooms above it (`tests/test_rooms_of_the_world.py` has the rule):
+The package needs nothing else of this repository. Blocks are states in a NumPy array (`grid`). Numba kernels compute light and
+pictures; all other rules are functions of a `WorldState`. The first use compiles the kernels, once. Each module or folder below
+imports only those above it (`tests/test_rooms_of_the_world.py` checks this):
 
     errors, state   errors; data types of actions, stacks, players and entities
     registry        tables of blocks, items, creatures, recipes

@@ -1,4 +1,4 @@
-"""Compiling the world's kernels once, during installation or in the first process that needs them; others load the result.
+"""Compile the world's kernels once: at installation, or in the first process that needs them. Later processes load the result.
 
 Numba compiles each kernel at its first call and caches the result beside the source, or in the user's cache folder if the
 package is read-only, or in `NUMBA_CACHE_DIR`. Without this module a program would seem to hang for a minute, and so would each
@@ -77,7 +77,7 @@ def ensure(report: Report | None = None, *, processes: int = 1) -> None:
 
 @contextmanager
 def _reporting(report: Report | None) -> Iterator[None]:
-    """While the context lasts, let a thread report the share done, also if another process does the compiling."""
+    """Report the share done from a thread while the context lasts, also if another process compiles."""
     if report is None:
         yield
         return
@@ -97,7 +97,7 @@ def _reporting(report: Report | None) -> Iterator[None]:
 
 
 def _share() -> float:
-    """Share of the code compiled so far, measured by its length, which is roughly proportional to compile time."""
+    """Share of the kernels compiled so far, weighted by length of code, to which compile time is about proportional."""
     done = total = 0
     for kernel in _kernels():
         size = len(kernel.py_func.__code__.co_code)
@@ -109,7 +109,7 @@ def _share() -> float:
 
 @cache
 def _kernels() -> list[Any]:
-    """Kernels of this package that Numba caches: all but the inlined ones."""
+    """Kernels of this package that Numba caches: all except the inlined kernels."""
     from numba.core.caching import FunctionCache
     from numba.core.dispatcher import Dispatcher
 
@@ -127,22 +127,22 @@ def _sources() -> list[Path]:
 
 
 def _kept(folder: Path) -> list[Path]:
-    """Stamp files in `folder`, and the cache files of all kernels."""
+    """Files of older compiles: the stamp files (see `_stamp`) in `folder`, and the cache files of all kernels."""
     kernels = [kernel for path in _sources() for kernel in _kernels_of(path)]
     return [*folder.glob("blockworld-*.compiled"), *kernels]
 
 
 def _kernels_of(source: Path) -> list[Path]:
-    """Numba's cache files of one source file: beside it, or in Numba's cache folder for the folder of that source."""
+    """Numba's cache files of one source file: beside the source, or in Numba's cache folder for the folder of the source."""
     kept = _folder()
     caches = [source.parent / "__pycache__"] if kept.parent == _HERE else kept.glob(f"{source.parent.name}_*")
     return [path for one in caches for path in one.glob(f"{source.stem}.*.nb[ic]")]
 
 
 def register(path: str) -> None:
-    """Declare that a module's kernels contain the world's tables: call `register(__file__)` at its top, before the kernels.
+    """Declare that a module's kernels contain the world's tables: the module calls `register(__file__)` before its kernels.
 
-    Numba's cache of these kernels is deleted if it belongs to another version of the world.
+    This deletes Numba's cache of these kernels if it belongs to another version of the world.
     """
     source = Path(path)
     mark = _folder() / f"{source.parent.name}.{source.stem}-{fingerprint()}.compiled"
@@ -159,7 +159,7 @@ def register(path: str) -> None:
 def fingerprint() -> str:
     """Digest of all that decides how lands are made (package, Python, NumPy, Numba, processor): 16 hexadecimal digits.
 
-    `world` calls this when imported, so that the digest describes the running code even if files change afterwards.
+    `world` calls this when it is imported, so that the digest describes the running code even if files change afterwards.
     """
     return _stamp().stem.rpartition("-")[2]
 
@@ -177,7 +177,7 @@ def _stamp() -> Path:
 
 
 def _folder() -> Path:
-    """Numba's cache folder of this package if it lies beside the sources, else the folder around Numba's cache folders."""
+    """The folder of Numba's cache: `NUMBA_CACHE_DIR`, or beside the sources, or the user's folder if that is read-only."""
     from numba.misc.appdirs import AppDirs
 
     if os.environ.get("NUMBA_CACHE_DIR"):

@@ -26,14 +26,14 @@ from blockworld.world import World
 
 CAMERA = "camera"
 MAX_TURN = 180.0
-"""Largest turn in one action, in degrees, in each direction and on each axis."""
+"""Largest turn of the camera in one action, in degrees, on each axis and in both directions."""
 MINERL_GAMMA = 2.0
 KEYS = tuple(name for name, value in Action._field_defaults.items() if isinstance(value, bool))
-"""Binary entries of an action, named as the fields of `Action`."""
+"""Names of the entries of an action that are 0 or 1, as the fields of `Action`."""
 
 
 def environments() -> dict[str, dict[str, Any]]:
-    """Map each environment's name to the arguments of `BlockWorldEnv` and to `max_episode_steps`."""
+    """Map each environment's name to its arguments of `BlockWorldEnv`, together with `max_episode_steps`."""
     return table("environments")
 
 
@@ -48,11 +48,11 @@ def register() -> None:
 
 
 class BlockWorldEnv(gymnasium.Env[dict[str, Any], Mapping[str, Any]]):
-    """Environment of one player in a world. Rewards are always 0: people judge success, or the caller reads it from `world`.
+    """Environment of one player in a world. Rewards are always 0: people judge success, or the caller computes it from `world`.
 
     Observations are `{"pov": uint8, shape (H, W, 3)}`. Actions are mappings: each of `KEYS` is 0 or 1; `hotbar` is a slot from
-    1 to 9, or 0 for none; `camera` is degrees down and right, float32, shape (2,). Missing keys are not pressed. An episode
-    terminates when the player dies, or when the player presses `esc` with no screen open, which means "I am done".
+    1 to 9, or 0 for none; `camera` is degrees down and right, float32, shape (2,). Missing keys count as not pressed. An
+    episode terminates when the player dies, or when the player presses `esc` with no screen open, which means "I am done".
 
     Args:
         size: (width, height) of the picture, each 16 to 4096 pixels.
@@ -94,7 +94,7 @@ class BlockWorldEnv(gymnasium.Env[dict[str, Any], Mapping[str, Any]]):
 
     @property
     def world(self) -> World:
-        """The current world, for tools and for rules that judge; agents see only pixels."""
+        """The current world, for tools and for rules that judge success; agents must see only pixels."""
         if self._world is None:
             raise WorldError("there is no world yet; call reset first")
         return self._world

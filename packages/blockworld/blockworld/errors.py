@@ -7,11 +7,11 @@ from collections.abc import Iterable
 
 
 class WorldError(Exception):
-    """A request that the world cannot fulfil; the world stays unchanged."""
+    """The world cannot do what was asked; it stays unchanged."""
 
 
 class UnknownNameError(WorldError):
-    """A name that the world does not know; the message offers the nearest known names."""
+    """The world does not know a name; the message offers the nearest known names."""
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> UnknownNameError:

@@ -19,7 +19,7 @@ from blockworld.world import World
 
 
 def main(processes: int) -> None:
-    """Compile all kernels, for `compiling.ensure`; a second process begins with those of pictures, a third of the work."""
+    """Compile all kernels, for `compiling.ensure`. A second process takes the kernels of pictures, a third of the work."""
     compiling.assume_compiled()
     if processes == 1:
         load_kernels()
@@ -33,7 +33,7 @@ def main(processes: int) -> None:
 
 
 def paint() -> None:
-    """Draw a picture of a flat land; this is the work of the second process."""
+    """Draw a picture of a flat land; this compiles the kernels of pictures, in the second process."""
     compiling.assume_compiled()
     _draw(World(1, "flat", inhabited=False))
 

@@ -59,7 +59,7 @@ class Scenario:
             is_pair = isinstance(item, list | tuple) and len(item) == 2 and isinstance(item[0], str) and is_whole(item[1])
             self._check(isinstance(item, str) or is_pair, "items", "a list of names and [name, count] pairs")
         num_stacks = len(self.first_items())
-        self._check(num_stacks <= len(CARRIED), "items", f"what fits {len(CARRIED)} slots; {num_stacks} are needed")
+        self._check(num_stacks <= len(CARRIED), "items", f"a list that fits {len(CARRIED)} slots; these need {num_stacks}")
         is_list = isinstance(self.commands, list | tuple) and all(isinstance(line, str) for line in self.commands)
         self._check(is_list, "commands", "a list of commands")
 

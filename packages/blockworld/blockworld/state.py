@@ -15,7 +15,7 @@ import numpy as np
 EYE_HEIGHT = 1.62
 SNEAKING_EYE_HEIGHT = 1.27
 HALF_WIDTH, HEIGHT, SNEAKING_HEIGHT = 0.3, 1.8, 1.5
-"""Measures of the player's body, in blocks."""
+"""Half width, height and height when sneaking of the player's body, in blocks."""
 REACH = 4.5
 """Distance in blocks within which a player can use blocks; mobs can be hit within 3.0."""
 ATTACK_REACH = 3.0
@@ -91,17 +91,17 @@ class Player:
         slots: The carried stacks, `NUM_SLOTS` entries.
         held: Stack on the mouse cursor while a screen is open.
         mining: The block being mined, and the share of it mined so far, 0 to 1.
-        use_delay: Ticks until use works again while held down.
+        use_delay: Ticks until the use key works again while it is held down.
         eating: Ticks for which the player has been eating the held food; a meal takes 32.
         drawing: Ticks for which the bow has been drawn.
-        invulnerable: Ticks until the next blow hurts.
-        counts: Kind (`mined`, `crafted`, `used`, `killed`, `picked_up`, ...) -> name -> count.
+        invulnerable: Ticks until the next blow can hurt in full.
+        counts: Kind of deed (`mined`, `crafted`, `used`, `killed`, `picked_up`, ...) -> name -> count.
         bed: Place where the player comes back after death.
-        jump_delay: Ticks until a held jump key jumps again.
+        jump_delay: Ticks until the player jumps again while the jump key is held down.
         hit_wall: Whether a wall stopped the last move.
-        last_hurt: Half hearts of the last blow received; while `invulnerable`, a stronger blow hurts by the difference.
+        last_hurt: Half hearts of the last blow received. While `invulnerable`, a stronger blow only takes the difference.
         since_swing: Ticks since the player's last blow; a blow that follows quickly is weak.
-        attack_held, use_held: Whether the key was down in the last tick.
+        attack_held, use_held: Whether the attack key and the use key were down in the last tick.
         experience: Points towards the next level.
         wielded: Item in the hand in the last tick. If the item changes, the action begun with it ends: see `hands.notice`.
     """
@@ -179,7 +179,7 @@ class Container:
     Attributes:
         kind: `chest`, `barrel`, `furnace`, `blast_furnace`, `smoker`, `shulker_box`, ...
         slots: The stacks: 27 in a chest; input, fuel and output in a furnace.
-        burn, burn_total: Ticks of fuel left, and ticks that the last piece of fuel burns in all.
+        burn, burn_total: Ticks that the present piece of fuel still burns, and ticks that it burns in all.
         cook: Ticks for which the input has been smelted.
     """
 
@@ -192,7 +192,7 @@ class Container:
 
 MAX_ENTITIES = 256
 MAX_MOBS = 240
-"""Largest number of mobs; the other rows are reserved for dropped items and flying things."""
+"""Largest number of mobs; the other rows of entities are reserved for items on the ground and flying things."""
 
 ENTITY = np.dtype(
     [

@@ -13,7 +13,7 @@ from blockworld.world_state import WorldState
 
 
 def tick(world: WorldState, actions: Sequence[Action]) -> None:
-    """Advance a world by one tick. `actions` has one action for each seat, already checked."""
+    """Advance a world by one tick. `actions` has one valid action for each seat; this function does not check them."""
     world.ticks += 1
     world.deaths.clear()
     try:
@@ -37,7 +37,7 @@ def tick(world: WorldState, actions: Sequence[Action]) -> None:
 
 
 def _play(world: WorldState, action: Action) -> None:
-    """Apply one player's action: use the open screen, or else apply keys, look, move, and use the hands."""
+    """Apply one player's action: if a screen is open use the screen, else apply keys, look, move, and use the hands."""
     if world.player.dead or screens.step(world, action):
         movement.move(world, STILL)
     else:
@@ -55,7 +55,7 @@ def _play(world: WorldState, action: Action) -> None:
 def _use(world: WorldState, action: Action) -> None:
     """Apply the use key; other players see its changes only in the next tick.
 
-    If two players place a block in the same cell, the one in the first seat places it and the other keeps the block.
+    If two players place a block in the same cell, the player in the lower seat places it and the other player keeps the block.
     """
     world.noted = noted = {}
     try:

@@ -55,24 +55,24 @@ _UNREADABLE = (
     *(zstandard.ZstdError, msgspec.DecodeError, WorldError),
     *(ArithmeticError, AttributeError, LookupError, TypeError, ValueError),
 )
-"""Errors that reading raises if the bytes are no saved world."""
+"""Errors that `World.restore` meets if the bytes are no saved world."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Base:
-    """A land as generated, with its light; saved worlds contain only their differences from it. Read-only."""
+    """A land as generated, with its light; read-only. A saved world contains only its differences from its land."""
 
     land: Land
     grid: Grid
 
 
 _LIVING: WeakValueDictionary[tuple[int, str], _Base] = WeakValueDictionary()
-"""The lands of all worlds in memory. Each world holds a reference to its land, which is dropped with the last of its worlds."""
+"""The lands of all worlds in memory. Each world refers to its land, so a land is dropped with the last of its worlds."""
 
 
 @lru_cache(maxsize=2)
 def _base(seed: int, kind: str) -> _Base:
-    """Return the land of a seed; the last two lands stay in memory, even if no world uses them."""
+    """Return the land of a seed; the last two lands stay in memory even if no world uses them."""
     living = _LIVING.get((seed, kind))
     if living is not None:
         return living
@@ -93,7 +93,7 @@ class World(WorldState):
     """A world that can be stepped, saved, restored and forked; its data is in `WorldState`.
 
     Args:
-        seed: Seed of the land, the animals and all chance.
+        seed: Seed of the land, the animals and all random numbers.
         kind: Kind of land: see `terrain.generate.generate`.
         inhabited: Whether the new world has animals and villagers.
 
@@ -126,8 +126,8 @@ class World(WorldState):
         """Advance by one tick, a twentieth of a second, with one action for each player, in the order of their seats.
 
         Raises:
-            WorldError: If there is not one action for each player, a camera is not a finite number, or a key is neither up nor
-                down; the world is then unchanged.
+            WorldError: If there is not one action for each player, or an action has a turn that is not finite, a key that is
+                neither True nor False, or a wrong hotbar slot; the world is then unchanged.
         """
         if len(actions) != len(self.players):
             raise WorldError(f"{len(self.players)} players need an action each, got {len(actions)}")
@@ -140,7 +140,7 @@ class World(WorldState):
         return updates.set_block(self, x, y, z, state)
 
     def spawn_mob(self, name: str, x: float, y: float, z: float, **nbt: Any) -> int:
-        """Spawn a mob and return its id; UnknownNameError if there is no such mob."""
+        """Spawn a mob and return its id; arguments and errors are those of `mobs.spawn`."""
         return mobs.spawn(self, name, x, y, z, **nbt)
 
     # Keeping it
@@ -155,7 +155,7 @@ class World(WorldState):
         return copy.deepcopy(self, shared)
 
     def _document(self) -> dict[str, Any]:
-        """Return the whole state as plain values and bytes, always in the same order."""
+        """Return the whole state of the world as plain values and bytes, always in the same order."""
         first = self._screen_document(0)
         blocks, light, skip = ((cells.tobytes(), values.tobytes()) for cells, values in differences(self.first, self.grid))
         others = [self._seat_document(seat) | {"screen": self._screen_document(seat)} for seat in range(1, len(self.players))]
@@ -224,7 +224,7 @@ class World(WorldState):
             raise WorldError(f"these {len(saved)} bytes are not a saved world: {error} is missing in them") from None
         except _UNREADABLE as error:
             raise WorldError(f"these {len(saved)} bytes are not a saved world: {error}") from None
-        raise WorldError(f"this world was saved as version {version!r:.100}, and this Interplay reads {SAVED_VERSION}")
+        raise WorldError(f"this world was saved as version {version!r:.100}; this Interplay reads version {SAVED_VERSION}")
 
     @classmethod
     def _of(cls, document: dict[str, Any]) -> World:
@@ -267,11 +267,11 @@ def box(world: World, low: Position, high: Position, *, cells: bool = False) -> 
     """List the blocks and mobs in a box of cells, both corners included.
 
     Args:
-        cells: Whether to list every cell that is not air.
+        cells: Whether the result also lists every cell that is not air.
 
     Returns:
-        `blocks`: name -> number of cells. `mobs`: `{"id", "name", "x", "y", "z", "health"}` of each mob. `deaths`: the same of
-        mobs that died here in the last tick, with their `killer`: `player` if a player gave the last blow, else `other`. If
+        `blocks`: name -> number of cells. `mobs`: `{"id", "name", "x", "y", "z", "health"}` of each mob. `deaths`: the same for
+        mobs that died in the box in the last tick, and `killer`: `player` if a player gave the last blow, else `other`. If
         `cells` is true, also `cells`: a list of `{"name", "x", "y", "z"}`.
     """
     (x0, x1), (y0, y1), (z0, z1) = (sorted(pair) for pair in zip(low, high, strict=True))

@@ -1,4 +1,4 @@
-"""All data that decides the future of a world. Rules are functions of a `WorldState`, which itself knows no rule.
+"""All data that decides the future of a world. Rules are functions of a `WorldState`; the class itself contains no rules.
 
 This module only notes changes of blocks; `blocks.updates` lets the neighbours react. The rules of a tick are in `tick`; `world`
 makes, saves and restores worlds.
@@ -41,7 +41,7 @@ DEFAULT_RULES = {
 
 
 class Turns:
-    """Cells that wait for their turn, in order; adding a cell that waits already changes nothing."""
+    """Cells that wait for their turn, in order of time; to add a cell that already waits changes nothing."""
 
     def __init__(self) -> None:
         self.due: dict[int, list[int]] = {}
@@ -84,8 +84,8 @@ class Updates:
         blocks: Scheduled turns of blocks.
         fluids: Scheduled turns of water and of lava.
         moving: Cells of falling blocks.
-        changes: Changed cells: x, y, z, whether the neighbours must react too, and the old state (None if unknown). Empty
-            between ticks.
+        changes: Queue of changed cells: x, y, z, whether the neighbours must react too, and the old state (None if unknown).
+            Empty between ticks.
         is_settling: Whether `changes` are being processed.
     """
 
@@ -129,10 +129,10 @@ class WorldState:
     """The current state of a world; a new one has one player.
 
     Args:
-        seed: Seed of the land, the animals and all chance.
+        seed: Seed of the land, the animals and all random numbers.
         kind: Kind of land: see `terrain.generate.generate`.
         land: The land as generated.
-        first: Blocks and light of the land as generated.
+        first: Grid of the blocks and light of the land as generated.
 
     Attributes:
         land: The land as generated; `grid` has the current blocks.
@@ -153,11 +153,11 @@ class WorldState:
         spawn: Place where the player begins, and comes back after death.
         screens: Each player's open screen: inventory, chest, ...; None while playing.
         befores: Each player's action in the last tick.
-        rng: Random generator of all chance after the beginning.
+        rng: Generator of all random numbers after the beginning.
         deaths: Mobs that died in the last tick, as `box` lists them, with their `killer`. Neither saved nor in the digest.
-        unseen: Cells that other players' hands have changed earlier in this tick -> the old state, at which a player later
-            in this tick still aims. Empty between ticks.
-        noted: The same for changes by the player whose turn it is; None except while that player's hands act.
+        unseen: Cells changed by the hands of players whose turn in this tick is over -> the old state, which later players
+            still see and aim at. Empty between ticks.
+        noted: Cells changed by the hands of the player whose turn it is -> the old state. None while no hands act.
         next_id: Id of the next entity.
     """
 
@@ -201,7 +201,7 @@ class WorldState:
     def acting(self, seat: int) -> Iterator[Player]:
         """Let rules, pictures and commands act for the player in a seat while the context lasts; WorldError for a free seat."""
         if not 0 <= seat < len(self.players):
-            raise WorldError(f"the seats of this world are 0 to {len(self.players) - 1}, got {seat}; World.join adds one")
+            raise WorldError(f"the seats of this world are 0 to {len(self.players) - 1}, got {seat}; World.join adds a seat")
         before = self.seat
         self.turn_to(seat)
         try:
@@ -300,7 +300,7 @@ class WorldState:
         item = item_named(stack.item)
         check_finite(x, y, z)
         if not 1 <= stack.count <= 32767 or not 0 <= delay <= 32767:
-            raise WorldError(f"an item lies there 1 to 32767 at a time for 0 to 32767 ticks, got {stack.count} for {delay}")
+            raise WorldError(f"the count is 1 to 32767 and the delay 0 to 32767 ticks, got {stack.count} and {delay}")
         row = self.add_thing(ITEM, x, y, z, vx, vy, vz)
         one = self.entities[row]
         one["item"], one["count"], one["goal_ticks"] = item.index, stack.count, delay
@@ -317,4 +317,4 @@ class WorldState:
 
 def check_finite(x: float, y: float, z: float) -> None:
     if not (math.isfinite(x) and math.isfinite(y) and math.isfinite(z)):
-        raise WorldError(f"there is no place {x} {y} {z}; give finite numbers")
+        raise WorldError(f"the numbers {x} {y} {z} must be finite")

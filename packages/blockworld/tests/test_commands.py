@@ -201,13 +201,13 @@ def test_block_commands_say_what_is_wrong_and_where(world):
         ("setblock ~ ~ ~ stone[axis=x]", 22, "stone has no property 'axis'; it has none"),
         ("setblock ~ ~ ~ oak_log[axis=w]", 24, "axis is one of x, y, z, got 'w'"),
         ("setblock ~ ~ ~ oak_log[axis]", 24, "expected property=value or ], got 'axis]'"),
-        ("setblock ~ ~ ~ oak_log[axis=x,axis=y]", 31, "axis is said twice"),
+        ("setblock ~ ~ ~ oak_log[axis=x,axis=y]", 31, "axis is written twice"),
         ("setblock ~ ~ ~ oak_log[axis=x", 30, "expected , or ], got the end"),
         ("setblock ~ ~ ~", 15, "expected a block, got the end"),
         ("setblock ~ ~", 13, "expected a place: three numbers, such as ~ ~1 ~, got the end"),
-        ("setblock ~ ^ ~ stone", 10, "^ stands before all three numbers of a place or none"),
+        ("setblock ~ ^ ~ stone", 10, "^ must be before all three numbers of a place, or before none"),
         ("setblock 1.5 64 3 stone", 10, "the place of a block is whole numbers, got 1.5"),
-        ("setblock ~ ~ ~ stone 1", 22, "since 1.13 a block has no number behind it"),
+        ("setblock ~ ~ ~ stone 1", 22, "since 1.13 no number follows a block"),
         ("setblock ~ ~ ~ stone destory", 22, "unknown mode 'destory'; did you mean 'destroy'?"),
         ("setblock ~ ~ ~ stone replace now", 30, "expected the end of the command, got 'now'"),
         ("setblock ~ ~-65 ~ stone", 10, "there is no block at 128 -1 128: the world reaches from 0 0 0 to 255 127 255"),
@@ -223,10 +223,10 @@ def test_block_commands_say_what_is_wrong_and_where(world):
         ("fill 0 0 0 99 9 99 stone destroy", 6, "the box has 100000 blocks; at most 32768 are filled at once"),
         ("fill ~ ~ ~ ~ ~ ~ stone replace #wools", 32, "unknown tag 'wools'; did you mean 'wool'?"),
         ("fill ~ ~ ~ ~ ~ ~ stone replace #fishes", 32, "no blocks have this tag"),
-        ("fill ~ ~ ~ ~ ~ ~ stone replace chest{}", 37, "told apart by name and properties, not by data"),
+        ("fill ~ ~ ~ ~ ~ ~ stone replace chest{}", 37, "selected by name and properties, not by data"),
         ("data merge block ~ ~-1 ~ {Items:[]}", 18, "grass_block at 128 63 128 keeps no data; only containers do"),
         ("data get block ~ ~ ~", 6, "only `data merge block` works in this world, not get, modify and remove; got 'get'"),
-        ("replaceitem block ~ ~-1 ~ container.0 apple", 19, "grass_block at 128 63 128 holds nothing"),
+        ("replaceitem block ~ ~-1 ~ container.0 apple", 19, "grass_block at 128 63 128 cannot hold items"),
         ("replaceitem block ~ ~-1 ~ slot.0 apple", 27, "a block's slots are container.0 and so on, got 'slot.0'"),
     ]:
         error = refused(world, text)
@@ -313,11 +313,11 @@ def test_item_commands_say_what_is_wrong_and_where(world):
         ("give @p stick{Damage:3}", 14, "Damage of stick is a whole number from 0 to 0, got '3'"),
         ("give @p stick{a:}", 17, "expected a value, got '}'"),
         ("give Steve stone", 6, "expected @s, @p, @a, @r or @e, got 'Steve stone'; the only player is @p"),
-        ("give @e stone", 6, "only the player can be meant here, got @e; write @p or @a"),
+        ("give @e stone", 6, "only the player can be selected here, got @e; write @p or @a"),
         ("give", 5, "expected who: @s, @p, @a or @e, got the end"),
         ("clear @p stone -1", 16, "how many at most is from 0 to"),
         ("replaceitem entity @p armor.hed iron_helmet", 23, "unknown slot 'armor.hed'; did you mean 'armor.head'"),
-        ("replaceitem entity @p armor.head iron_boots", 23, "iron_boots is not worn at armor.head"),
+        ("replaceitem entity @p armor.head iron_boots", 23, "iron_boots cannot be worn at armor.head"),
         ("replaceitem entity @p hotbar.0 ender_pearl 17", 44, "a count is from 1 to 16, got 17"),
         ("replaceitem mob @p hotbar.0 apple", 13, "unknown word 'mob'; known: block, entity"),
     ]:
@@ -385,7 +385,7 @@ def test_items_and_experience_can_be_summoned(world):
 def test_summoning_stops_while_there_is_room_for_items(world):
     results = run_all(world, ["summon cow ~ ~ ~ {NoAI:1b}"] * MAX_ENTITIES)
     assert sum(result.worked for result in results) == MAX_MOBS
-    assert "there are 240 mobs, and at most 240 can be; /kill some first" in results[-1].text
+    assert "there are 240 mobs, and at most 240 can exist; /kill some first" in results[-1].text
     run(world, "kill @e[type=cow,limit=239]")
     run(world, "kill @e[type=item]")
     run(world, "summon cow")
@@ -404,7 +404,7 @@ def test_summon_says_what_is_wrong_and_where(world):
         ("summon cow ~ ~ ~ {Age:old}", 18, "Age of a cow is a number, got 'old'"),
         ("summon cow ~ ~ ~ {Rotation:[1f]}", 18, "Rotation is a list of 2 numbers from -360 to 360, got '[1.0]'"),
         ("summon cow ~ ~ ~ {Tags:[1]}", 18, "Tags is a list such as"),
-        ("summon sheep ~ ~ ~ {Color:16b}", 20, "Color is a number from 0 to 15 of a sheep, got 16"),
+        ("summon sheep ~ ~ ~ {Color:16b}", 20, "Color of a sheep is a number from 0 to 15, got 16"),
         ("summon villager ~ ~ ~ {VillagerData:{profession:farmr}}", 23, "unknown profession 'farmr'; did you mean 'farmer'?"),
         ("summon villager ~ ~ ~ {Offers:{Recipes:[{buy:{id:emerld}}]}}", 23, "unknown item 'emerld'; did you mean 'emerald'?"),
         ("summon villager ~ ~ ~ {Offers:{Recipes:[{buy:{id:emerald}}]}}", 23, "an offer has buy and sell, got only buy"),
@@ -476,19 +476,19 @@ def test_selectors_say_what_is_wrong_and_where(world):
         ("kill @e[typ=cow]", 9, "unknown selector option 'typ'; did you mean 'type'?"),
         ("kill @e[r=5]", 9, "unknown selector option 'r'"),
         ("kill @e[type=cwo]", 14, "unknown entity type 'cwo'; did you mean 'cow'"),
-        ("kill @e[type=#raiders]", 14, "tags of entities are not known here"),
+        ("kill @e[type=#raiders]", 14, "tags of entities do not exist here"),
         ("kill @p[type=cow]", 14, "@p is always a player; leave type out, or write @e"),
         ("kill @e[distance=..]", 18, "expected a distance such as ..5, 3..5 or 10.., got '..]'"),
         ("kill @e[distance=5..3]", 18, "a distance goes from the smaller to the larger number"),
         ("kill @e[limit=0]", 15, "limit is from 1 to 2147483647, got 0"),
-        ("kill @s[limit=1]", 15, "@s is only one; leave limit out"),
+        ("kill @s[limit=1]", 15, "@s is only one entity; leave limit out"),
         ("kill @e[sort=near]", 14, "unknown sort 'near'; did you mean 'nearest'"),
-        ("kill @e[limit=1,limit=2]", 17, "limit is said twice"),
+        ("kill @e[limit=1,limit=2]", 17, "limit is written twice"),
         ("kill @e[type=cow", 17, "expected , or ], got the end"),
         ("kill @e[type cow]", 14, "expected = after type, got 'cow]'"),
         ('kill @e[name="x]', 14, "this name has no closing quote"),
         ("kill @e[type=cow]x", 18, "expected a space after the selector, got 'x'"),
-        ("tp @s @e", 7, "only one can be meant here, got @e; add limit=1"),
+        ("tp @s @e", 7, "only one entity can be selected here, got @e; add limit=1"),
         ("execute as @e[type=cow run kill @s", 24, "expected , or ], got 'run kill @s'"),
     ]:
         error = refused(world, text)
@@ -572,7 +572,7 @@ def test_experience_counts_levels_and_points(world):
     assert run(world, "xp query @p levels") == "the player has 5 levels"
     run(world, "xp set @p 3 points")
     assert run(world, "xp query @p points") == "the player has 3 points"
-    assert "level 5 has points 0 to 16, got 17" in refused(world, "xp set @p 17 points").what
+    assert "level 5 has 0 to 16 points, got 17" in refused(world, "xp set @p 17 points").what
 
 
 def test_game_modes_change(world):
@@ -625,7 +625,8 @@ def test_execute_does_nothing_if_one_of_its_places_cannot_be(world):
     run_all(world, ["summon cow ~4 ~ ~ {NoAI:1b}", "summon cow 250 64 128 {NoAI:1b}"])
     assert "there is no block at 260 64 128" in refused(world, "execute at @e[type=cow] run setblock ~10 ~ ~ stone").what
     assert (
-        "only the player can be meant here, and @s is a cow" in refused(world, "execute as @e[type=cow] run give @s stone").what
+        "only the player can be selected here, but @s is a cow"
+        in refused(world, "execute as @e[type=cow] run give @s stone").what
     )
 
 
@@ -722,7 +723,7 @@ def test_a_world_full_of_mobs_has_room_for_what_drops(world):
     run(world, "setblock ~2 ~ ~ stone")
     for _ in range(MAX_MOBS):
         world.spawn_mob("cow", 100.5, 64.0, 100.5, NoAI=True)
-    with pytest.raises(WorldError, match="there are 240 mobs, and more cannot be"):
+    with pytest.raises(WorldError, match="the world has 240 mobs and cannot have more"):
         world.spawn_mob("cow", 100.5, 64.0, 100.5)
     assert all(result.worked for result in run_all(world, ["setblock ~2 ~ ~ air destroy", "kill @e[type=cow]"]))
     assert entities(world, "cow") == []

@@ -116,7 +116,7 @@ def test_only_the_games_special_recipes_are_missing_in_the_table():
 
 
 def test_a_grid_must_be_square():
-    with pytest.raises(WorldError, match="a grid 3 wide has 9 slots, got 4"):
+    with pytest.raises(WorldError, match="a crafting grid of width 3 has 9 slots, got 4"):
         crafting.match([None] * 4, 3)
 
 

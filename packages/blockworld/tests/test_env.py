@@ -70,7 +70,7 @@ def test_commands_build_the_scene_and_players_who_join_have_the_items_too():
         ({"itms": []}, UnknownNameError, "did you mean 'items'"),
         ({"items": ["stik"]}, UnknownNameError, "did you mean 'stick'"),
         ({"items": [["stick"]]}, WorldError, "a list of names and"),
-        ({"items": [["stick", 64]] * 37}, WorldError, "36 slots; 37 are needed"),
+        ({"items": [["stick", 64]] * 37}, WorldError, "36 slots; these need 37"),
         ({"time": -1}, WorldError, "ticks since sunrise"),
         ({"rules": ["doDaylightCycle"]}, WorldError, "a table of game rules"),
         ({"rules": {"doDaylightCyle": False}}, UnknownNameError, "doDaylightCycle"),

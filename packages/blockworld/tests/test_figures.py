@@ -304,5 +304,5 @@ def test_definitions_are_what_the_kernel_draws():
 
 
 def test_a_model_that_does_not_exist_has_no_definition():
-    with pytest.raises(IndexError, match=r"models are 0 to \d+, got 100000"):
+    with pytest.raises(IndexError, match=r"models are numbered 0 to \d+, got 100000"):
         figures.WARDROBE.definitions([100_000])

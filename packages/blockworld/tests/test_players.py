@@ -32,7 +32,7 @@ def test_everybody_needs_an_action_and_nothing_happens_otherwise(world):
     with pytest.raises(WorldError, match="hotbar is 0 to 9"):
         world.step(STILL, Action(hotbar=10))
     assert world.digest() == before
-    with pytest.raises(WorldError, match=r"seats of this world are 0 to 1, got 2; World.join adds one"), world.acting(2):
+    with pytest.raises(WorldError, match=r"seats of this world are 0 to 1, got 2; World.join adds a seat"), world.acting(2):
         pass
 
 

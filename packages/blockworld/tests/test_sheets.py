@@ -108,7 +108,7 @@ def in_palette(data):
         (damaged, "its bytes are damaged"),
         (lambda data: data[:70], "its bytes are damaged"),
         (lambda data: data[:33], "Error -5"),
-        (in_palette, "its colours are stored in another way"),
+        (in_palette, "its pixels are not stored as 8-bit RGBA"),
         (lambda _: b"GIF89a", "it is no PNG"),
         (lambda _: None, "No such file"),
     ],
@@ -124,7 +124,7 @@ def test_a_state_without_boxes_says_so(monkeypatch):
     row = {"turned": "", "by": ["facing", "lit"], "boxes": {"north,true": []}}
     monkeypatch.setattr(models, "_row", lambda _: (row, ""))
     with pytest.raises(
-        WorldError, match=r"models\.json has no boxes 'north,false' for lamp; expected all values of facing, lit"
+        WorldError, match=r"models\.json has no boxes of lamp for 'north,false'; give all values of facing, lit"
     ):
         models._look("lamp", {"facing": "north", "lit": "false"}, 0)
 
@@ -132,7 +132,7 @@ def test_a_state_without_boxes_says_so(monkeypatch):
 def test_a_list_of_names_that_does_not_fit_its_picture_says_so(folder):
     (folder / "drawn.png").write_bytes(as_png(np.zeros((16, 32, 4), np.uint8)))
     (folder / "drawn.json").write_text('[["one", "two", "three"]]')
-    with pytest.raises(WorldError, match=r"drawn\.png is 32 x 16 pixels, but drawn\.json names pictures for 48 x 16"):
+    with pytest.raises(WorldError, match=r"drawn\.png is 32 x 16 pixels, but the names in drawn\.json need 48 x 16"):
         sheets.tiles("drawn")
     (folder / "drawn.json").write_text('[{"name": "one", "box": [0, 0, 33, 16]}]')
     facts.table.cache_clear()

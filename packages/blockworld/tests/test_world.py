@@ -128,7 +128,7 @@ def test_a_saved_world_that_lacks_a_part_or_has_a_wrong_one_is_refused(world):
 
 def test_a_world_of_an_older_version_is_refused_by_its_number(world):
     document = without(world, "player") | {"version": 1}
-    with pytest.raises(WorldError, match=f"saved as version 1, and this Interplay reads {SAVED_VERSION}"):
+    with pytest.raises(WorldError, match=f"saved as version 1; this Interplay reads version {SAVED_VERSION}"):
         World.restore(zstandard.compress(msgspec.msgpack.encode(document)))
 
 

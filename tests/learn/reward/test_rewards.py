@@ -138,7 +138,7 @@ def test_a_reward_that_is_missing_damaged_or_of_another_task_is_refused(judged):
     described = archive.root / "rewards" / "mine" / "reward.json"
     document = json.loads(described.read_text())
     described.write_text(json.dumps(document | {"task": "atari/breakout"}))
-    with pytest.raises(RewardError, match="is of task atari/breakout, and this run of bench/cartpole"):
+    with pytest.raises(RewardError, match="is of task atari/breakout, but this run is of bench/cartpole"):
         train(archive, replace(config, reward="mine"), "b")
     described.write_text(json.dumps(document))
     path = Path(described).with_name("model.safetensors")
@@ -161,7 +161,7 @@ def test_a_reward_of_another_version_of_the_task_is_refused(judged):
     archive = judged(20)
     fit(archive, replace(CONFIG, updates=2), "mine")
     data = load(archive.episodes()[:1], observation="state")
-    with pytest.raises(RewardError, match=r"of shape \(4,\), and these games have \(2,\): .*another version of the task"):
+    with pytest.raises(RewardError, match=r"of shape \(4,\), but these games give shape \(2,\): .*another version of the task"):
         relabelled(data, replace(data, pictures=data.pictures[:, :2]), load_reward(archive, "mine"))
 
 

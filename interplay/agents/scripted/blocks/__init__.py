@@ -1,5 +1,5 @@
-"""Hand-written players for the tasks of the block world, one module for each task; they act by its keys only.
-`BlockPlayer` plays any of the tasks; it reads the world's state, which learners may not."""
+"""Hand-written players for the tasks of the block world, one module for each task; they act only by pressing keys.
+`BlockPlayer` plays any of the tasks. It reads the world's state; learners may not read this state."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Play: TypeAlias = "Generator[Action, None, Any]"
 
 
 def _played_by(module: str, function: str = "play") -> Callable[..., Play]:
-    """A player from a module of this folder. The module imports the block world, so it is imported only in play."""
+    """Return a player from a module of this folder, which imports the block world and is therefore imported only in play."""
 
     def play(*arguments: Any) -> Play:
         return getattr(importlib.import_module(f"interplay.agents.scripted.blocks.{module}"), function)(*arguments)
@@ -91,7 +91,7 @@ class BlockPlayer:
         if self._task is None:
             raise AgentError("call reset(task, rng=...) before act()")
         if self._env is None:
-            raise AgentError("the scripted player of the block world looks into the world: call attach(env, seat) before act()")
+            raise AgentError("the scripted player of the block world reads its state: call attach(env, seat) before act()")
         world: World = self._env.world  # type: ignore[attr-defined]
         with world.acting(self._seat):
             if self._play is None:

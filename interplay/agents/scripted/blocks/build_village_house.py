@@ -17,7 +17,7 @@ from interplay.agents.skills.navigation import Routes
 
 @dataclass(frozen=True)
 class Stuff:
-    """The blocks of a house: the log for its planks, if any, lowest course, walls, roof, smaller upper roof, and corners."""
+    """The blocks of a house: log for planks (if any), lowest course, walls, roof, smaller upper roof, and corners."""
 
     log: str
     base: str
@@ -46,7 +46,7 @@ LADDER = "dirt"
 
 @dataclass(frozen=True)
 class Lot:
-    """The place of a house: its walls, and `y` of the feet on the ground.
+    """The place of a house: its walls, and the height `y` of the feet of a player who stands on the ground.
 
     Attributes:
         door: Column of the doorway; `out` is the direction in which one leaves through it.
@@ -84,7 +84,7 @@ class Lot:
 
     @property
     def inner(self) -> list[tuple[int, int]]:
-        """Columns of the room except the builder's column; those next to walls come first."""
+        """Columns of the room except the builder's column; columns next to walls come first."""
         cx, cz = self.middle
         cells = [(x, z) for x in range(self.x0 + 1, self.x1) for z in range(self.z0 + 1, self.z1) if (x, z) != self.base]
         return sorted(
@@ -213,7 +213,7 @@ def num_missing(body: Body, lot: Lot) -> int:
 
 
 def put_all(body: Body, cells: dict[Position, str], spare: tuple[str, ...]) -> Acts:
-    """Place many blocks; try later again where a place cannot be seen yet or somebody stands in it."""
+    """Place many blocks; if a place cannot be seen yet, or somebody stands in it, try this place again later."""
     left = dict(cells)
     for _ in range(6):
         for cell, wanted in list(left.items()):

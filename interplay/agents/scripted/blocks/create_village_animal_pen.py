@@ -18,18 +18,18 @@ from interplay.envs.voxel.checks.create_village_animal_pen import check
 
 FENCE, GATE = "oak_fence", "oak_fence_gate"
 SIZES = ((7, 6), (6, 7), (6, 6), (7, 5), (5, 7), (6, 5), (5, 6), (5, 5))
-"""Outer sizes (width, depth) of the ring, from best to worst."""
+"""Outer sizes (width, depth) of a pen, from best to worst."""
 MOST_WAIT = 120
-"""Largest number of ticks to wait for led animals that are behind."""
+"""Largest number of ticks for which the player waits for led animals that fall behind."""
 _YARDS = tuple(one.name for one in (*FARMS, *PENS))
 
 
 @dataclass(frozen=True)
 class Site:
-    """The place of a pen: its ring, and `y` of the feet inside.
+    """The place of a pen: the corners of its ring of fences, and the height `y` of an animal's feet.
 
-    The first gate is at `gate`; `out` is the direction (dx, dz) that leads out through it. A second gate beside the first makes
-    the opening wide enough for two animals at once.
+    The first gate is at `gate`; `out` is the direction (dx, dz) that leads out through the gate. A second gate beside the first
+    makes the opening wide enough for two animals at once.
     """
 
     x0: int
@@ -47,7 +47,7 @@ class Site:
 
     @property
     def ring(self) -> list[Position]:
-        """Cells of the fence without the gates, in order around from the gates."""
+        """Cells of the fence without the gates, in order around the pen, beginning beside the gates."""
         top = [(x, self.y, self.z0) for x in range(self.x0, self.x1)]
         right = [(self.x1, self.y, z) for z in range(self.z0, self.z1)]
         bottom = [(x, self.y, self.z1) for x in range(self.x1, self.x0, -1)]
@@ -60,7 +60,7 @@ class Site:
         return self.x0 + 1 <= x < self.x1 and self.z0 + 1 <= z < self.z1
 
     def inner(self, x: int, z: int, back: int) -> Position:
-        """The cell inside that is nearest to the column (x, z) moved inwards by `back`."""
+        """The cell nearest to the column (x, z) at least `back` cells inside the ring, or in the middle of a narrow pen."""
         cx, cz = (self.x0 + self.x1) / 2, (self.z0 + self.z1) / 2
         a = min(max(x, self.x0 + back), self.x1 - back) if self.x1 - self.x0 >= 2 * back else round(cx)
         b = min(max(z, self.z0 + back), self.z1 - back) if self.z1 - self.z0 >= 2 * back else round(cz)
@@ -71,7 +71,7 @@ class Site:
 
     @property
     def end(self) -> Position:
-        """The cell inside that is farthest from the gate, opposite the gate."""
+        """The cell inside the pen that is opposite the gate and farthest from it."""
         dx, dz = self.out
         deep = (self.x1 - self.x0 if dx else self.z1 - self.z0) - 1
         return self.gate[0] - dx * deep, self.y, self.gate[2] - dz * deep
@@ -164,7 +164,7 @@ def _reach(routes: Routes, x: float, y: float, z: float) -> float:
 
 
 def _gate(world: World, routes: Routes, ring: tuple[int, int, int, int, int], there: list[tuple[float, float]]) -> Site | None:
-    """Return a ring with its gate on the animals' side and free ground in front of the gate; None if there is no such side."""
+    """Return the pen whose gate is on the animals' side, with free ground in front; None if no side has free ground."""
     x0, z0, x1, z1, y = ring
     found = []
     for dx, dz in ((1, 0), (-1, 0), (0, 1), (0, -1)):
@@ -230,9 +230,9 @@ def bring(
     wanted: int | None = None,
     preference: Callable[[int], float] = lambda one: 0.0,
 ) -> Acts:
-    """Lead animals into the pen, `wanted` of them or until two are inside, and close it.
+    """Lead `wanted` animals into the pen (by default, so many that two are inside), and close the pen.
 
-    `preference` maps an animal's id to a cost, added to that of the way to it; infinite: leave this animal alone.
+    `preference` maps an animal's id to a cost that is added to the cost of the way; an animal of infinite cost is left alone.
     """
     world, me = body.world, body.world.player
     if site.holds(me.x, me.z):
@@ -318,7 +318,7 @@ def _is_in(body: Body, site: Site, one: int) -> bool:
 
 
 def _pace(body: Body, led: list[int]) -> Callable[[], bool]:
-    """Return a function: whether to wait for the led animals. The wait is limited: they may follow another, nearer player."""
+    """Return a function that says whether to wait for the led animals; they may follow a nearer player, so a wait is short."""
     num_waited = 0
 
     def waits() -> bool:

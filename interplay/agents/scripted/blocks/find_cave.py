@@ -1,4 +1,4 @@
-"""Find a cave: walk to its mouth, go in until rock is all around, look around, and say that it is done."""
+"""Find a cave: walk to its mouth, go in until rock is all around, look around, and say that the task is done."""
 
 from __future__ import annotations
 

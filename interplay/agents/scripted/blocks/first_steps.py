@@ -1,4 +1,4 @@
-"""The small tasks in first person: get a log from the visible tree, or walk to the visible village, and say that it is done."""
+"""The small tasks in first person: get a log from a tree in sight, or walk to a village in sight, and end the task."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from interplay.envs.voxel.starts import trunks
 _FIELD = 64
 """Paths are searched within this many blocks of the player."""
 _WHIM = 0.02
-"""Probability, in each tick without an attack, of looking aside as people do; it shows learners how to turn back."""
+"""Probability, in each tick without an attack, of looking aside as people do, so that recordings show how to turn back."""
 
 
 def get_log(world: World, rng: np.random.Generator) -> Acts:
@@ -64,7 +64,7 @@ def walk_to_village(world: World, rng: np.random.Generator) -> Acts:
 
 
 def _with_whims(body: Body, acts: Acts) -> Acts:
-    """Play as `acts`, but now and then look aside and back."""
+    """Play the actions of `acts`, but now and then look aside and back."""
     rng = body.rng
     for action in acts:
         yield action

@@ -48,7 +48,7 @@ def play(world: World, rng: np.random.Generator) -> Acts:
 
 
 def places(body: Body, routes: Routes) -> list[Place]:
-    """Return edges in reach with air beside them and ground to stand on at the opposite side."""
+    """Return edges in reach that have air on one side, and ground to stand on at the opposite side."""
     grid = body.world.grid
     found = []
     cells = routes.reached()
@@ -67,8 +67,8 @@ def places(body: Body, routes: Routes) -> list[Place]:
 
 
 def _beside_drops(grid: Grid, cells: np.ndarray) -> np.ndarray:
-    """Return the sides with only air from beside the head down to `FALL` + 2 below the feet. A side is the number of its cell
-    times 4 plus its number in `_SIDES`; `cells` are as of `Routes.reached`."""
+    """Return the sides of cells where all is air, from the height of the head down to `FALL` + 2 below the feet. The side i of
+    the cell c is the number 4 c + i, where i is an index of `_SIDES`. `cells` has the form of `Routes.reached`."""
     sx, sy, sz = grid.size
     y = np.repeat(cells[:, 1], 4)
     x, z = (cells[:, [0, 2]][:, None] + np.array(_SIDES)).reshape(-1, 2).T

@@ -101,7 +101,7 @@ def _planks(body: Body, least: int) -> Acts:
 
 
 def _make(body: Body, item: str, table: Position | None) -> Acts:
-    """Craft one item at the table in up to three tries; make sticks first if they are missing."""
+    """Craft one item at the table, with at most three tries; make sticks first if they are missing."""
     for _ in range(3):
         if body.count(item):
             return True
@@ -159,7 +159,7 @@ def _nearest_tree(body: Body, routes: Routes, skipped: set[Position]) -> Positio
 
 
 def _cut(body: Body, tree: Position, number: int) -> Acts:
-    """Cut a trunk from the bottom up: the lower two logs from beside, the others from the place of these two."""
+    """Cut a trunk from the bottom up: the two lowest logs from beside the tree, the others from where these two were."""
     x, y, z = tree
     for h in (0, 1):
         yield from _clear_to(body, (x, y + h, z))

@@ -38,7 +38,7 @@ def free_ground(world: World, *, margin: int = 1, blocks: np.ndarray | None = No
 
 
 def near_boxes(shape: tuple[int, int], boxes: list[tuple[int, int, int, int]], reach: int) -> np.ndarray:
-    """Whether a box (x0, z0, x1, z1) is at most `reach` away along the longer axis: bool for each column."""
+    """Return for each column whether one of the boxes (x0, z0, x1, z1) is at most `reach` away along the longer axis: bool."""
     near = np.zeros(shape, np.bool_)
     for x0, z0, x1, z1 in boxes:
         near[max(0, x0 - reach) : x1 + 1 + reach, max(0, z0 - reach) : z1 + 1 + reach] = True

@@ -1,4 +1,4 @@
-"""Partners in the block world: they do their share of a task for two, and all of it if the other player does nothing.
+"""Partners in the block world: they do their share of a task for two, and the whole task if the other player does nothing.
 
 A partner who takes over in the middle of a game continues from the present state of the work.
 """
@@ -39,11 +39,11 @@ FIELD = 40
 RESTS = 200
 """Ticks to wait after an attempt that brought no sheep into the pen: perhaps the sheep cannot be reached."""
 WAITS = 60
-"""Ticks after which a player who has nothing to do looks again."""
+"""Ticks after which a player who has nothing to do looks again for something to do."""
 LED_BLOCKS = 7.0
-"""A partner who holds food leads the animals within this many blocks that are nearer to the partner than to the player."""
+"""Distance in blocks: nearer animals follow a partner who holds food, if they are nearer to the partner than to the player."""
 IDLE = 400
-"""Ticks in which the others must have placed no block before the player builds their side, too."""
+"""Ticks: if the others place no block for this long, the player also builds the others' side."""
 LATEST = 5200
 """After this tick of the 6,000 of `keep_pen`, no more sheep are fetched, because open gates could spoil the result."""
 PATIENCE = 400
@@ -51,14 +51,14 @@ PATIENCE = 400
 
 
 def build_house(world: World, seat: int, rng: np.random.Generator) -> Acts:
-    """Build the house of `blocks-two/build_house`, look at it from outside, and say that it is done."""
+    """Build the house of `blocks-two/build_house`, look at it from outside, and say that the task is done."""
     x, y, z = (math.floor(value) for value in world.spawn)
     x0, z0, x1, z1 = (place + moved for place, moved in zip((x, z, x, z), FLOOR, strict=True))
     return (yield from _house(Body(world, rng), lot_of(x0, z0, x1, z1, y, seat), inside=False))
 
 
 def build_shelter(world: World, seat: int, rng: np.random.Generator) -> Acts:
-    """Build the shelter of `together/build_shelter`, and say in it that it is done."""
+    """Build the shelter of `together/build_shelter`, stay inside, and say that the task is done."""
     x, _, z = (math.floor(value) for value in world.spawn)
     good = free_ground(world, blocks=world.land.blocks)  # where it was free at first: who comes later finds the same place
     near = near_boxes(good.shape, [(x, z, x, z)], 20)
@@ -95,7 +95,7 @@ def _house(body: Body, lot: Lot, *, inside: bool) -> Acts:
 
 
 def lot_of(x0: int, z0: int, x1: int, z1: int, y: int, seat: int) -> Lot:
-    """A house, with the column from which this seat builds it; each seat has its own column."""
+    """The lot of a house, with the column from which this seat builds; each seat has its own column."""
     middle = (x0 + x1) // 2, (z0 + z1) // 2
     lot = Lot(x0, z0, x1, z1, y, (middle[0], z0), (0, -1))
     return replace(lot, stand=(middle[0] + (1 if seat % 2 else -1), middle[1]))
@@ -222,7 +222,7 @@ def pen_of(world: World) -> Site | None:
 
 
 def _preference(world: World, seat: int, one: int) -> float:
-    """Additional cost of a sheep: infinite if the partner leads it, higher for the partner's share of the sheep (by id)."""
+    """Additional cost of a sheep: infinite if the partner leads it, higher if its id is in the partner's share of the sheep."""
     row = world.row_of(one)
     if row is None:
         return math.inf

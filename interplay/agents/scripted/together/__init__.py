@@ -41,11 +41,11 @@ LEFT, RIGHT = slice(0, 10), slice(420, 480)
 """Columns of the two paddles; the right paddle has the shape of a cake with tiers."""
 BETWEEN = slice(LEFT.stop, RIGHT.start)
 NEAR = 8
-"""The paddle stays if its middle is within this many rows of the ball; one step moves it by 12 rows."""
+"""The paddle stays if its middle is within this many rows of the ball; a step moves the paddle by 12 rows."""
 
 
 def follow(env: PlayableEnv, seat: str, rng: np.random.Generator) -> Iterator[set[str]]:
-    """Play Cooperative Pong: keep the paddle level with the ball. White pixels are paddles at the sides, the ball between."""
+    """Play Cooperative Pong: keep the paddle level with the ball. Both are white; the paddles are at the sides."""
     side = (LEFT, RIGHT)[env.task.seats.index(seat)]
     while True:
         white = env.view().pixels[:, :, 0] > 0
@@ -81,7 +81,7 @@ BELOW = 30.0
 
 
 def hunt(env: ParallelGame, seat: str, rng: np.random.Generator) -> Iterator[set[str]]:
-    """Play by the seat's observation: places relative to the agent, as shares of the screen, and its direction (unit)."""
+    """Play Knights Archers Zombies from the seat's observation: zombies' places relative to the agent, and its direction."""
     while True:
         seen = env.observation_of(seat)
         looks = np.degrees(np.arctan2(seen[0, 4], seen[0, 3]))
@@ -91,7 +91,7 @@ def hunt(env: ParallelGame, seat: str, rng: np.random.Generator) -> Iterator[set
 
 
 def _archer(zombies: np.ndarray, looks: float) -> set[str]:
-    """Shoot ahead of the lowest zombie above the archer."""
+    """Aim at the place to which the lowest zombie above the archer will have moved, and shoot."""
     above = zombies[zombies[:, 1] < -30]
     if not len(above):
         return _turn(-90.0, looks)
@@ -116,13 +116,13 @@ def _knight(zombies: np.ndarray, looks: float) -> set[str]:
 
 
 def _turn(wanted: float, looks: float) -> set[str]:
-    """The button that turns from a direction to an angle (degrees clockwise from the right); empty if they are close."""
+    """The button that turns from `looks` to `wanted` (degrees clockwise from the right); empty if the two are close."""
     left = _difference(wanted, looks)
     return set() if abs(left) <= AIM_DEGREES else {"RIGHT"} if left > 0 else {"LEFT"}
 
 
 def _difference(wanted: float, looks: float) -> float:
-    """Difference from a direction to an angle: -180 to 180 degrees."""
+    """Angle by which to turn from the direction `looks` to the direction `wanted`: -180 to 180 degrees."""
     return (wanted - looks + 180) % 360 - 180
 
 
@@ -163,7 +163,7 @@ class Partner:
         """Begin an episode; `AgentError` if there is no player for this environment."""
         if task.env.id not in PARTNERS:
             raise AgentError(
-                f"there is no scripted player for {task.env.id} (task {task.id}); of several seats only for "
+                f"there is no scripted player for {task.env.id} (task {task.id}); with several seats, there is one only for "
                 f"{', '.join(sorted(PARTNERS))}\n"
                 "Write your own agent and name it module:factory; docs/agents.md has one to copy."
             )
@@ -174,7 +174,7 @@ class Partner:
 
     def act(self, observation: np.ndarray) -> Any:
         if self._play is None:
-            raise AgentError("a scripted partner looks at its game: call attach(env, seat) before act()")
+            raise AgentError("a scripted partner reads the state of its game: call attach(env, seat) before act()")
         buttons = next(self._play)
         keys = self._task.keys
         return keys.noop if self._rng.random() < _SLIP else keys.resolve(keys.mask(buttons))

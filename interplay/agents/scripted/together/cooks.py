@@ -25,7 +25,7 @@ class Kitchen:
 
     `things` has CoGrid's name of the thing in a cell: a pile is `onion_stack`, an onion on a counter `onion`, an empty counter
     `counter`. `pots` has the number of onions in each pot; `cooked` has the pots with a finished soup. `looks` is the button of
-    this cook's direction. An empty text means empty hands.
+    this cook's direction. `holds` is what this cook carries; an empty text means empty hands.
     """
 
     things: dict[Cell, str]
@@ -66,7 +66,7 @@ def within(ways: Collection[Cell]) -> set[Cell]:
 
 
 def cook(env: CogridEnv, seat: str, rng: np.random.Generator) -> Iterator[set[str]]:
-    """At each step choose a cell to use the hands at, go there, look at it, and use them; step aside if the way is blocked."""
+    """At each step, choose the cell where the hands are needed, go there, look at it, use the hands; step aside if blocked."""
     number = env.task.seats.index(seat)
     num_stuck = 0
     before: Any = None

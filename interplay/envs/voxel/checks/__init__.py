@@ -1,8 +1,8 @@
 """Outcome checks: whether a task was achieved, read from the block world at the end of an episode.
 
-Each module of this folder has a function `check(world)` for one task; a task names it in `env.options.check`. The answers stand
-beside those of judges, and no agent gets them. They do not judge style, beauty and effort, and count a building only as far as
-the rules can recognise it.
+Each module of this folder has a function `check(world)` for one task; a task names it in `env.options.check`. The answers are
+shown beside judges' answers, and no agent gets them. Checks do not judge style, beauty and effort; they count a building only
+as far as their rules can recognise it.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ def names() -> list[str]:
 
 
 def find(name: str) -> Check:
-    """Return a check by its name, or your own as `module:function`.
-    Raises NotFoundError with the nearest, or EnvError if it cannot be imported."""
+    """Return a check by its name, or your own check as `module:function`. Raises NotFoundError, which names the most similar
+    name, or EnvError if it cannot be imported."""
     module, colon, attribute = name.rpartition(":")
     if not colon:
         if name not in names():
@@ -43,7 +43,7 @@ def find(name: str) -> Check:
 
 
 def outcome(world: World, name: str) -> Answers:
-    """Return the answers of a check about a world; errors as `find`.
+    """Return the answers of a check about a world. Raises the same errors as `find`.
 
     >>> outcome(World(7, "flat", inhabited=False), "find_cave")
     {'inside_cave': False, 'dug_in': False, 'depth': 0, 'success': False}

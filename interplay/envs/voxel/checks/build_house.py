@@ -1,4 +1,4 @@
-"""Build a house together: how many blocks each player placed, and whether it has a room with roof, way in and window."""
+"""Build a house together: how many blocks each player placed, and whether a room has a roof, an entrance and a window."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ LEAST = 10
 def check(world: World) -> Answers:
     """Return whether a building on the ground has a room and a window, and each player placed at least `LEAST` blocks.
 
-    The ground that the task levels lies below the first player's start, and does not count as built. Earth in cells that held
-    earth at first counts as ground, too, so that it is no roof where a hill was dug away.
+    The ground that the task levels lies below the first player's start, and does not count as built. Earth where there was
+    earth at the start also counts as ground, so the rest of a hill that was dug out is not a roof.
     """
     ground = math.floor(world.spawn[1])
     cells = {cell for cell in built_cells(world) if cell[1] >= ground}

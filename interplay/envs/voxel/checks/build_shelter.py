@@ -1,4 +1,4 @@
-"""Build a shelter together: how many blocks each player placed, and whether it has walls around and a roof above them all."""
+"""Build a shelter together: how many blocks each player placed, and whether all stand between walls and under a roof."""
 
 from __future__ import annotations
 

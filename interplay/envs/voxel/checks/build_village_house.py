@@ -25,18 +25,18 @@ NEAR_PATH = 8
 LEAST_BLOCKS = 30
 """Least number of blocks of a house."""
 DOORWAY = 6
-"""Most cells through which a room may be open: one doorway and some holes for windows."""
+"""Largest number of cells through which a room may be open: one doorway and some holes for windows."""
 _ROOM_HEIGHT = 16
 """Number of cells above a floor in which its roof is searched for."""
 _SEEN_THROUGH = blocks_named(
     lambda name: "glass" in name or name == "iron_bars" or name.endswith(("_fence", "_trapdoor", "_gate"))
 )
-"""bool per state: whether the block in a wall makes a window."""
+"""bool for each block state: whether the block counts as a window in a wall."""
 _NATURAL = blocks_named(lambda name: name in PLANTS or name.endswith("_sapling"))
 
 
 def check(world: World) -> Answers:
-    """Return properties of the largest building with a room; a room with a window comes before size."""
+    """Return properties of the best building: one with a room with a window, else with a room; the largest of several."""
     cells = built_cells(world)
     groups = [group for group in clusters(cells) if len(group) >= 12]
     rooms = [(has_window, group) for group in groups if (has_window := find_room(world, group)) is not None]
@@ -75,8 +75,8 @@ def built_cells(world: World) -> dict[Position, int]:
 
 
 def find_room(world: World, built: set[Position]) -> bool | None:
-    """Return whether a building has a room with a window; None without a room.
-    A window is glass, bars, a fence, or an opening besides the way in.
+    """Return whether a building has a room with a window; None without a room. A window is glass, bars, a fence, or an opening
+    in addition to the entrance.
 
     A room has at least 4 cells of floor, a roof, walls, and a door or doorway.
     """
@@ -129,7 +129,7 @@ def _room(
     start: Position,
     seen: set[Position],
 ) -> tuple[set[Position], set[Position], set[Position]]:
-    """Return connected cells under a roof, the outer cells through which they are open, and the doors at their sides."""
+    """Return the cells of a room under a roof, the outer cells through which the room is open, and the doors at its sides."""
     room, queue, leaks, doors = {start}, [start], set[Position](), set[Position]()
     while queue:
         for near in sides(queue.pop()):

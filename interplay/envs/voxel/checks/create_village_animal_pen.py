@@ -31,7 +31,7 @@ NEAR_HOUSE = 6
 _FULL = np.array(
     [NUM_BOXES[s] > 0 and BOXES[BOX_START[s] : BOX_START[s] + NUM_BOXES[s], 4].max() > 0.6 for s in range(NUM_STATES)]
 )
-"""bool per state: whether no animal can step onto the block without a jump."""
+"""bool for each block state: whether animals must jump to get onto the block."""
 
 
 def check(world: World) -> Answers:
@@ -62,7 +62,7 @@ def check(world: World) -> Answers:
 
 @dataclass(frozen=True)
 class Pen:
-    """Ground on which an animal can walk from one place without leaving: cells of its feet, and the fence gates at the edge."""
+    """Ground that an animal cannot leave: the cells in which its feet can be, and the fence gates at the edge."""
 
     cells: frozenset[Position]
     gates: frozenset[Position]
@@ -92,8 +92,8 @@ def pens(world: World) -> list[Pen]:
 
 
 def ground_around(world: World, start: Position, *, shut: bool) -> Pen | None:
-    """Return the ground that an animal can reach from a cell; None if it reaches farther than a pen may.
-    With `shut`, open gates count as closed."""
+    """Return the ground that an animal can reach from a cell; None if this is more than a pen may have. With `shut`, open gates
+    count as closed."""
     grid = world.grid
     seen, queue, gates = {start}, [start], set()
     while queue:

@@ -1,4 +1,4 @@
-"""Find a cave: whether the player stands in a natural cave, and did not dig the way into it."""
+"""Find a cave: whether the player stands in a natural cave, and did not dig a way into this cave."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from interplay.envs.voxel.village import houses_of, within
 compiling.register(__file__)
 
 DARK = 8
-"""Sky light in a cave is below this."""
+"""In a cave, the level of sky light (0 to 15) is below this."""
 CAVE_CELLS = 120
 """Least number of air cells under natural roofs that make a cave."""
 BESIDE = 4
-"""A natural opening at most this many blocks beside a digging counts as one that existed before."""
+"""Natural openings are searched within this many blocks of the dug cells: a cave that has one there was open before."""
 NEAR_OPEN = 3
-"""A digging that reaches up to this many blocks below the ground began at the surface, and was covered again."""
+"""Dug cells at most this many blocks below the surface count as a hole from the surface that was covered again."""
 
 
 def check(world: World) -> Answers:
@@ -86,8 +86,8 @@ def _roomy(blocks, passable, roof, x, y, z, enough):  # type: ignore[no-untyped-
 
 
 def dug_in(world: World) -> bool:
-    """Return whether the player dug a way into a cave: the digging, and nothing in the land, joins the cave to the open.
-    A digging that nearly reaches the open counts. Widening the mouth of a cave, or digging inside it, does not count."""
+    """Return whether the player dug a way into a cave that has no natural way in at this place. A tunnel that almost reaches
+    the open air also counts. Widening the mouth of a cave, or digging inside the cave, does not count."""
     cells = changed_cells(world)
     before = world.land.blocks[cells[:, 0], cells[:, 2], cells[:, 1]]
     now = world.grid.blocks[cells[:, 0], cells[:, 2], cells[:, 1]]
@@ -96,7 +96,7 @@ def dug_in(world: World) -> bool:
 
 
 def _is_way_in(world: World, dug: set[Position]) -> bool:
-    """Return whether a connected digging touches a natural hollow that has no opening of its own near the digging."""
+    """Return whether connected dug cells join the open air to a natural hollow that has no opening of its own nearby."""
     blocks = world.land.blocks
     bounds = [(min(values), max(values)) for values in zip(*dug, strict=True)]
     (x0, x1), (y0, y1), (z0, z1) = ((max(0, low - BESIDE), high + BESIDE + 1) for low, high in bounds)

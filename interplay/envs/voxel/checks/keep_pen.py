@@ -14,7 +14,7 @@ ENOUGH = 6
 
 
 def check(world: World) -> Answers:
-    """Return answers about the pen with most sheep in it; open gates count as shut except in `closed`."""
+    """Return answers about the pen with the most sheep. Open gates count as shut, except in the answer `closed`."""
     sheep = [(math.floor(x), y, math.floor(z)) for name, x, y, z in animals(world) if name == "sheep"]
     best, inside = None, -1
     for pen in pens(world):

@@ -1,4 +1,4 @@
-"""Make a waterfall: whether water that the player poured falls free, and the player looks at it."""
+"""Make a waterfall: whether water that the player poured falls through air, and the player looks at it."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ VIEW_REACH, VIEW_FOV = 64.0, 70.0
 RAYS = (96, 54)
 """Number of rays across and down the picture of 640 x 360."""
 IN_VIEW = 4
-"""Number of rays that must meet the waterfall: less than 1 in 1,000 of the picture is too small to see."""
+"""Least number of rays that must meet the waterfall; if fewer rays meet it, it is too small to see."""
 _LEAVES = blocks_named(lambda name: name.endswith("_leaves"))
 _BLOCKS_VIEW: np.ndarray = OPAQUE | _LEAVES
 _WATER = blocks_named(lambda name: name == "water")
 
 
 def check(world: World) -> Answers:
-    """Return whether poured water falls, the share of the picture that the falls take, and whether the player said "done"."""
+    """Return whether poured water falls, the share of the picture that the falls cover, and whether the player said "done"."""
     cells = poured(world)
     tallest, falls = 0, []
     for run in _upright(cells):
@@ -56,7 +56,7 @@ def poured(world: World) -> np.ndarray:
 
 
 def rays_in_view(world: World, cells: np.ndarray) -> int:
-    """Count the `RAYS` of the player's picture that meet these cells, if not hidden or farther than `VIEW_REACH`."""
+    """Count the `RAYS` of the player's picture that meet these cells, if these are not hidden or farther than `VIEW_REACH`."""
     if not len(cells):
         return 0
     marks = np.zeros(world.grid.blocks.shape, np.bool_)
@@ -68,7 +68,7 @@ def rays_in_view(world: World, cells: np.ndarray) -> int:
 
 @njit(cache=True)
 def _rays(blocks, marks, stops, x, y, z, yaw, pitch, fov, across, down, reach):  # type: ignore[no-untyped-def]
-    """Count the rays of a picture that meet a marked cell before one that stops them."""
+    """Count the rays of a picture that meet a marked cell before a cell that stops them."""
     sx, sz, sy = blocks.shape
     high = math.tan(math.radians(fov) / 2)
     wide = high * 640.0 / 360.0
@@ -110,15 +110,15 @@ def _rays(blocks, marks, stops, x, y, z, yaw, pitch, fov, across, down, reach): 
 
 
 def _upright(cells: np.ndarray) -> list[np.ndarray]:
-    """Return cells, shape (N, 3), as vertical runs, each from the bottom up."""
+    """Return cells, shape (N, 3), as vertical columns without gaps, each from the bottom up."""
     columns = cells[np.lexsort((cells[:, 1], cells[:, 2], cells[:, 0]))]
     breaks = np.flatnonzero((np.diff(columns[:, [0, 2]], axis=0) != 0).any(axis=1) | (np.diff(columns[:, 1]) != 1)) + 1
     return np.split(columns, breaks)
 
 
 def _falls_free(world: World, cells: np.ndarray) -> np.ndarray:
-    """Return whether water in each cell falls free, bool, shape (N,).
-    It must have air on a side, and have had it before anybody dug there: no pit, no shaft."""
+    """Return for each cell whether the water falls freely, bool, shape (N,): the cell has air at a side now, and had air at
+    this side in the generated land, so that it is not in a dug pit or shaft."""
     sx, sz, _ = world.grid.blocks.shape
     free = np.zeros(len(cells), np.bool_)
     for dx, dz in ((1, 0), (-1, 0), (0, 1), (0, -1)):

@@ -10,8 +10,7 @@ MILESTONES: dict[str, float] = {
     "stone_pickaxe": 32.0, "iron_ore": 64.0, "iron_ingot": 128.0, "iron_pickaxe": 256.0, "diamond": 1024.0,
     "diamond_shovel": 2048.0,
 }  # fmt: skip
-"""MineRL's table of ObtainDiamondShovel: the reward for the first of each item, 3,619 in total; any log and any
-planks count."""
+"""Item -> reward for the first one, as in MineRL's ObtainDiamondShovel: 3,619 in total; any log and any planks count."""
 
 
 def check(world: World) -> Answers:

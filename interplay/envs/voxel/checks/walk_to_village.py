@@ -8,7 +8,7 @@ from interplay.envs.voxel.starts import distance_to
 from interplay.envs.voxel.village import houses_of
 
 NEAR = 6.0
-"""Largest distance from a house, in blocks, that is still in the village."""
+"""Largest distance from a house, in blocks, at which a player is still in the village."""
 NOWHERE = 256.0
 """Distance that is reported if there is no village."""
 

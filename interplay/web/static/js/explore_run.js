@@ -98,7 +98,7 @@ export function comparison({ type, params }, numbers) {
   const [first, second] = numbers;
   const of = plain(params.item ?? params.object ?? "");
   if (type === "inventory_has") return `carries ${of}: ${first} of ${params.min_count}`;
-  if (type === "position_near_with_facing") return `distance ${first} of at most ${params.max_distance}, to turn ${second}° of at most ${params.facing_tolerance / 2}°`;
+  if (type === "position_near_with_facing") return `distance ${first} of at most ${params.max_distance}, angle ${second}° of at most ${params.facing_tolerance / 2}°`;
   if (type === "position_inside_box") return `stands in ${point(numbers)}, the box is ${point(params.min)} to ${point(params.max)}`;
   if (type === "count_in_box_at_least") return `${of} in the box: ${first} of ${params.min_count}`;
   if (type === "count_in_box_at_most") return `${of} in the box: ${first} of at most ${params.max_count}`;

@@ -28,8 +28,8 @@ export function wordsOf({ lost, hasBegun, isReady, isRecovering, isMoving, resto
     return { headline: isAwaited(others) ? "Waiting" : "Get ready", text: beforeTheStart(others), button: others.length ? "stop" : null };
   }
   if (isRecovering) {
-    const next = isReady ? "It will continue where it stopped." : `${how} to continue when it is back.`;
-    const why = isMoving ? "This game needs more processor time, so it moves to a place of its own." : "The game is being restored from its recording.";
+    const next = isReady ? "It will continue where it stopped." : `${how} to continue when it is ready.`;
+    const why = isMoving ? "This game needs more processor time, so it moves to a process of its own." : "The game is being restored from its recording.";
     return { headline: "One moment", text: `${why} ${next}`, button: null };
   }
   const people = others.filter((one) => one.state !== "agent");

@@ -1,7 +1,7 @@
 """Falling blocks: sand, gravel, concrete powder and anvils fall when they have no support.
 
 Difference from the game: a falling block is not an entity. It moves down one cell every 2 ticks (10 blocks a second, the game's
-mean over a fall of about 12 blocks). So it is a block at every moment, and the same in every replay.
+mean over a fall of about 12 blocks). It is thus a block at every moment, and falls alike in every replay.
 """
 
 from __future__ import annotations

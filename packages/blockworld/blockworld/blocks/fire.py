@@ -1,6 +1,6 @@
 """Fire burns flammable blocks, spreads and dies out. Odds are those of Minecraft 1.16 (minecraft.wiki, Fire).
 
-Difference from the game: rain does not reach it, and TNT burns away like wood.
+Differences from the game: rain does not put out fires, and TNT burns away like wood.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _DIFFICULTIES = ("peaceful", "easy", "normal", "hard")
 
 
 def fire_at(world: WorldState, x: int, y: int, z: int, age: int = 0) -> int:
-    """State of fire in a cell: the fire clings to flammable neighbours, unless it stands on a floor."""
+    """State of a fire in a cell: it stands on the floor if it can, else it clings to its flammable neighbours."""
     get = world.grid.get
     below = get(x, y - 1, z)
     if name_of(below) in ("soul_sand", "soul_soil"):
@@ -83,7 +83,7 @@ def burn(world: WorldState, x: int, y: int, z: int) -> bool:
 
 @njit(cache=True)
 def _any_fuel(blocks, x, y, z):
-    """Whether a flammable block is near enough for a fire to spread."""
+    """Whether a flammable block is near enough for a fire or lava to set it on fire."""
     sx, sz, sy = blocks.shape
     for i in range(max(0, x - 2), min(sx, x + 3)):
         for k in range(max(0, z - 2), min(sz, z + 3)):

@@ -1,8 +1,8 @@
 """Random ticks: crops and trees grow, grass spreads, leaves without a log decay, farmland dries, ice melts.
 
-Each tick, every section of 16 x 16 x 16 cells within 64 blocks of the player draws cells at random, as many as the game rule
-randomTickSpeed says (3); drawn cells whose block has a rule get a turn. Most are grass and leaves, so compiled code skips those
-that would not change.
+In each tick some cells get a turn: in every section of 16 x 16 x 16 cells near one of the players (they take turns), as many
+cells are drawn at random as the game rule randomTickSpeed says (3 by default). The block's rule decides what happens. Compiled
+code first skips cells that would not change, such as most grass and leaves.
 Chances are those of Minecraft 1.16 (minecraft.wiki, the pages of the blocks).
 
 Differences from the game: a dark oak grows from one sapling; mushrooms, vines, bamboo and corals never grow.
@@ -97,7 +97,7 @@ def random_ticks(world: WorldState) -> None:
 
 
 def _soil() -> np.ndarray:
-    """Bits per state: 1 dirt, 2 grass or mycelium, 4 block that smothers the one below it, 8 water, 16 log, 32 leaf."""
+    """Bits per state: 1 dirt, 2 grass or mycelium, 4 a block under which grass dies, 8 water, 16 log, 32 leaves."""
     soil = per_block({"dirt": 1, "grass_block": 2, "mycelium": 2}, 0, np.uint8)
     soil |= np.where((TAKES == 15) | (HIDES & 1 != 0) & (BLOCKS.index(BY_NAME["snow"]) != BLOCK_OF), 4, 0).astype(np.uint8)
     soil |= np.where(FLUID & 3 == WATER, 8, 0).astype(np.uint8)
@@ -146,15 +146,15 @@ def _far_from_logs(blocks, soil, x, y, z):
 
 
 PLOT = 4
-"""Cells along each side of a plot. For each plot it is known whether it has blocks that get turns (index 0) and blocks that
-catch fire (index 1). All plots of a column share a number per index, in which each bit stands for one plot."""
+"""Cells along each side of a plot, a small cube of cells. Two numbers for each column of plots have one bit per plot: whether
+the plot contains blocks that get random turns (number 0), and blocks that catch fire (number 1)."""
 _LOOK_AGAIN_TICKS = 32
 _GROWING: WeakKeyDictionary[Grid, tuple[np.ndarray, np.ndarray]] = WeakKeyDictionary()
-"""Per grid: the plots that `_look_over` writes, and the squares of columns touched since then."""
+"""Per grid: the bits of its plots, written by `_look_over`, and the squares of columns changed since `_look_over` last ran."""
 
 
 def growing(world: WorldState) -> tuple[np.ndarray, np.ndarray]:
-    """Plots of a world, and squares of columns touched since the plots were updated; the first call takes some milliseconds."""
+    """Bits of a world's plots, and the squares of columns changed since the bits were set; the first call is slow (some ms)."""
     grid, first = world.grid, world.first
     found = _GROWING.get(grid)
     if found is None:
@@ -206,10 +206,10 @@ def _may_kindle(plots, touched, x, y, z):
 
 @njit(cache=True)
 def _drawn(blocks, light, turns, soil, draws, sections, speed, dark, plots, touched):
-    """Read the drawn cells and return those that may change, as four arrays.
+    """Read the drawn cells and return the cells that may change, as four arrays.
 
-    The arrays: cells whose block has a rule (~cell for lava that kindles nothing); soils; their new states, -1 for dirt; leaves
-    that decay. Only `plots` with such blocks and `touched` squares are read, all reads first so that they overlap.
+    The arrays: cells whose block has a rule (~cell for lava without fuel near it); cells of soil that change; the new states of
+    these, -1 for dirt; leaves that decay. Cells in plots that cannot change are not read. All reads come first, for speed.
     """
     sx, sz, sy = blocks.shape
     x0, x1, z0, z1 = sections
@@ -281,7 +281,7 @@ def _age(state: int) -> int:
 
 
 def growth_speed(world: WorldState, x: int, y: int, z: int, state: int) -> float:
-    """Growth points of a crop: more on wet farmland and among other farmland; half beside its own kind, except in rows."""
+    """Growth points of a crop: more with wet farmland below and around; half if equal crops beside it form no single row."""
     get = world.grid.get
     points = 1.0
     for dx in (-1, 0, 1):
@@ -334,7 +334,7 @@ def _stem(world: WorldState, x: int, y: int, z: int, state: int) -> None:
 
 
 def _older(chance: int, lit: bool = False) -> Rule:
-    """Rule by which a plant grows one step in one of `chance` turns; if `lit`, only in light."""
+    """Make the rule of a plant that grows one step with a chance of 1 in `chance` per turn; if `lit`, only in light."""
 
     def rule(world: WorldState, x: int, y: int, z: int, state: int) -> None:
         age, oldest = _age(state), len(BLOCKS[BLOCK_OF[state]].properties["age"]) - 1
@@ -488,9 +488,9 @@ _TURNS[state_of("redstone_ore", lit="false")] = _NONE
 
 
 def bone_meal(world: WorldState, x: int, y: int, z: int) -> bool:
-    """Use bone meal on a block; return whether it had an effect and so is used up.
+    """Use bone meal on a block; return whether it had an effect, so that it is used up.
 
-    Crops grow 2 to 5 steps, berries one step, saplings one step in 45 of 100 cases; on grass, plants sprout around the cell.
+    Crops grow 2 to 5 steps, berries one step, saplings one step with a chance of 45 %. On grass, plants grow around the cell.
     """
     grid, rng = world.grid, world.rng
     state = grid.get(x, y, z)

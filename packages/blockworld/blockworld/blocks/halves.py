@@ -44,7 +44,7 @@ def chest_partner(world: WorldState, x: int, y: int, z: int) -> Position | None:
 
 
 def chest_halves(world: WorldState, position: Position) -> tuple[Position, ...]:
-    """Cells of a chest: one, or two of a large chest, of which the first fills the upper rows of the screen."""
+    """Cells of a chest: one cell, or two for a large chest; the slots of the first cell are the upper rows of the screen."""
     x, y, z = position
     state = world.grid.get(x, y, z)
     properties = properties_of(state)

@@ -52,7 +52,7 @@ def facing(yaw: float) -> str:
 
 
 def looks(yaw: float, pitch: float) -> list[str]:
-    """The six directions, sorted by how close they are to the look, the closest first."""
+    """The six directions, sorted by their angle to the direction of the look, the nearest first."""
     a, b = math.radians(yaw), math.radians(pitch)
     x, y, z = -math.sin(a) * math.cos(b), -math.sin(b), math.cos(a) * math.cos(b)
     along = {"east": x, "west": -x, "up": y, "down": -y, "south": z, "north": -z}
@@ -147,7 +147,7 @@ def _stays(world: WorldState, x: int, y: int, z: int, state: int) -> bool:
 
 
 def _on_floor_or_wall(world: WorldState, name: str, x: int, y: int, z: int, face: int, yaw: float, pitch: float) -> int | None:
-    """State of a torch, sign, banner, head or ladder at the clicked face, else in the first looked-at direction that works."""
+    """State of a torch, sign, banner, head or ladder: fixed to the clicked face, else in the first of `looks` that works."""
     wall = wall_name(name) or name
     for way in [OPPOSITE[FACES[face]], *looks(yaw, pitch)]:
         if way == "up" or (way == "down" and wall == name):
@@ -232,7 +232,7 @@ def _turned(
 
 
 def _hinge(world: WorldState, x: int, y: int, z: int, name: str, look: str, hit: Point) -> str:
-    """Side of a door's hinge, left or right: towards a wall, or so that two doors make a pair, else by the clicked half."""
+    """Side of a door's hinge, left or right: away from another door, else at a wall, else on the clicked half."""
     right = CLOCKWISE[look]
     (rx, _, rz), (lx, _, lz), (dx, _, dz) = STEPS[right], STEPS[OPPOSITE[right]], STEPS[look]
     grid = world.grid
@@ -267,7 +267,7 @@ def _bell(world: WorldState, x: int, y: int, z: int, state: int, side: str, look
 
 
 def _chest(world: WorldState, x: int, y: int, z: int, state: int) -> int:
-    """State of a placed chest: half of a double chest if beside a single chest that faces the same way."""
+    """State of a placed chest: half of a large chest if a single chest beside it faces the same way and the player stands."""
     if world.player.sneaking:
         return state
     way = properties_of(state)["facing"]

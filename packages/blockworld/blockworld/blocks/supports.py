@@ -33,7 +33,7 @@ def is_water(state: int) -> bool:
 
 @cache
 def _centre(state: int, side: int) -> bool:
-    """Whether the middle of a state's top (`side` is `UP`) or bottom can hold a torch or a lantern."""
+    """Whether the middle of a block's top (`side` is `UP`) or bottom can hold a torch or a lantern."""
     return not name_of(state).endswith("_leaves") and covers(state, side, 7, 7, 9, 9)
 
 

@@ -56,7 +56,7 @@ def _turn(world: WorldState, cell: int) -> None:
 
 
 def _fall(world: WorldState, x: int, y: int, z: int, moving: bool) -> bool:
-    """Move a block down one cell if it can fall; return whether it moved. A moving block breaks on torches and the like."""
+    """Move a block down one cell if it can fall; return whether it moved. A moving block breaks on a torch and the like."""
     if can_fall(world.grid, x, y, z):
         state = set_block(world, x, y, z, AIR)
         set_block(world, x, y - 1, z, state)

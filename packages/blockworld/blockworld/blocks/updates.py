@@ -1,6 +1,6 @@
 """Changing and breaking blocks, and the immediate reactions of other blocks.
 
-Every rule that changes a block uses `set_block`, which updates the cell and its six neighbours: blocks without support break,
+Every rule that changes a block calls `set_block`, which updates the cell and its six neighbours: blocks without support break,
 fences and stairs join, sand and fluids get a turn some ticks later (see `turns`). Updates run in the order of the changes, so
 that equal worlds stay equal.
 
@@ -57,7 +57,7 @@ MINDS: np.ndarray = np.array(
         for support, join, reaction in zip(supports.RULES, connections.RULES, REACTIONS, strict=True)
     ]
 )[BLOCK_OF]
-"""bool, shape (NUM_STATES,): whether a block of this state reacts when a neighbour changes, apart from fluids."""
+"""bool, shape (NUM_STATES,): whether a block of this state reacts when a neighbour changes; fluids do not count."""
 _MINDS_OR_FLOWS_TABLE = MINDS | (FLUID & 3 != 0)
 _MINDS_OR_FLOWS = _MINDS_OR_FLOWS_TABLE.tobytes()
 
@@ -77,7 +77,7 @@ def set_block(world: WorldState, x: int, y: int, z: int, state: int) -> int:
 
 
 def tell(world: WorldState, x: int, y: int, z: int, before: int, after: int) -> None:
-    """Let the neighbours react, as in `set_block`, to a cell that was changed directly in the grid."""
+    """Let a cell that was changed directly in the grid and its neighbours react as in `set_block`; give both states."""
     if before != after:
         world.updates.changes.append((x, y, z, True, before))
         settle(world)
@@ -112,7 +112,7 @@ def break_block(world: WorldState, x: int, y: int, z: int, tool: Stack | None = 
 
     Args:
         tool: The tool that mined it, which decides the drops.
-        drop: Whether the block drops items, if the rule doTileDrops allows it; contents of chests drop always.
+        drop: Whether the block drops items, if the game rule doTileDrops allows it; the contents of chests always drop.
     """
     state = world.grid.get(x, y, z)
     if state == AIR or not world.grid.inside(x, y, z):
@@ -136,7 +136,7 @@ def break_block(world: WorldState, x: int, y: int, z: int, tool: Stack | None = 
 
 
 def _left_behind(state: int, below: int = AIR, tool: Stack | None = None, melts: bool = False) -> int:
-    """State that remains in the cell of a broken block: the water it stood in, water of molten ice, or air."""
+    """State of a cell after its block is broken: the water in which the block stood, water of molten ice, or air."""
     name = name_of(state)
     if name not in ("water", "bubble_column") and physics.FLUID_KIND[state] == physics.WATER:
         return _WATER
@@ -156,7 +156,7 @@ def _toss(world: WorldState, x: int, y: int, z: int, stack: Stack) -> None:
 
 
 def settle(world: WorldState) -> None:
-    """Process the queued changes; changes made while this runs join the queue, so that calls do not nest."""
+    """Process the queued changes. Changes made during this join the end of the queue, and a nested call does nothing."""
     updates = world.updates
     if updates.is_settling:
         return
@@ -184,7 +184,7 @@ def _react(world: WorldState, x: int, y: int, z: int, itself: bool, cause: tuple
     """Let the block in a cell react to a change of its own cell (`itself`) or of a neighbour.
 
     Args:
-        cause: Cell of the neighbour and its old state, where known.
+        cause: (x, y, z, old state) of the neighbour that changed; None if unknown.
     """
     grid = world.grid
     state = int(grid.blocks[x, z, y])

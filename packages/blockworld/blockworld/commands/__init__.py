@@ -1,1 +1,1 @@
-"""The commands that build a scene, such as `/setblock` and `/summon`, as Minecraft 1.16 reads them."""
+"""Commands that build a scene, such as `/setblock` and `/summon`, in the syntax of Minecraft 1.16."""

@@ -1,4 +1,4 @@
-"""Reading the parts of commands: words, numbers, names, places, blocks and items. Errors name the column of the mistake."""
+"""Read the parts of commands: words, numbers, names, places, blocks and items. Errors name the column of the mistake."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ENCHANTMENTS = (
 
 
 class CommandError(WorldError):
-    """A command that cannot run; the world is unchanged.
+    """Error for a command that cannot run; the world is unchanged.
 
     Attributes:
         column: Position of the mistake, counted from 1.
@@ -55,7 +55,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Source:
-    """The entity and place for which a command runs; `execute` changes them.
+    """The entity for which a command runs, and its place; `execute` changes both.
 
     Attributes:
         entity: Id of the entity; `PLAYER` for the player.
@@ -74,7 +74,7 @@ class Source:
 
 
 class _Part(NamedTuple):
-    """One of three coordinates: `kind` is "", "~" or "^"; `column` from 1."""
+    """One of three coordinates: `kind` is "", "~" or "^"; `column` counts from 1."""
 
     kind: str
     value: float
@@ -84,7 +84,7 @@ class _Part(NamedTuple):
 
 @dataclass(frozen=True)
 class Place:
-    """Three coordinates as written: east, up, south; with `^` left, up, forward."""
+    """Three coordinates as written in a command: east, up, south; with `^` left, up, forward."""
 
     read: Reader
     parts: tuple[_Part, _Part, _Part]
@@ -99,11 +99,11 @@ class Place:
         return values[0], values[1], values[2]
 
     def point(self, source: Source) -> tuple[float, float, float]:
-        """The exact point. As in the game, absolute whole numbers for east and south mean the middle of a block."""
+        """Return the exact point. As in the game, absolute whole numbers for east and south mean the middle of a block."""
         return self._resolved(source, True)
 
     def standing(self, world: WorldState, source: Source) -> tuple[float, float, float]:
-        """The point, for an entity's feet; CommandError if it is outside the world."""
+        """Return the point for an entity's feet; CommandError if the point is outside the world."""
         x, y, z = self.point(source)
         sx, sy, sz = world.grid.size
         if not (0 <= x < sx and 0 <= y <= sy and 0 <= z < sz):
@@ -113,7 +113,7 @@ class Place:
         return x, y, z
 
     def anywhere(self, source: Source) -> Position:
-        """The cell, which may lie outside the world; CommandError if an absolute number is not whole."""
+        """Return the cell, which may be outside the world; CommandError if an absolute number is not whole."""
         for part in self.parts:
             if not part.kind and not part.whole:
                 raise self.read.error(f"the place of a block is whole numbers, got {part.value:g}", part.column)
@@ -133,7 +133,7 @@ class Place:
 
 
 def _local(source: Source, left: float, up: float, forward: float) -> tuple[float, float, float]:
-    """The point of `^left ^up ^forward`, counted from the feet of the source."""
+    """Return the point `^left ^up ^forward`, relative to the feet of the source."""
     yaw, pitch = math.radians(source.yaw), math.radians(source.pitch)
     ahead = (-math.sin(yaw) * math.cos(pitch), -math.sin(pitch), math.cos(yaw) * math.cos(pitch))
     above = (-math.sin(yaw) * math.sin(pitch), math.cos(pitch), math.cos(yaw) * math.sin(pitch))
@@ -146,11 +146,11 @@ def _local(source: Source, left: float, up: float, forward: float) -> tuple[floa
 
 
 class BlockGiven(NamedTuple):
-    """A block as written.
+    """A block as written in a command.
 
     Attributes:
-        state: The state with the written properties, and defaults for the others.
-        said: The written properties.
+        state: The state with the written properties; other properties have default values.
+        said: The properties that are written.
         data: The block's NBT as plain values; None if none is written.
         column, data_column: Positions of the block and of its NBT.
     """
@@ -163,7 +163,7 @@ class BlockGiven(NamedTuple):
 
 
 class ItemGiven(NamedTuple):
-    """An item as written; `damage` and `tag` as in `Stack`."""
+    """An item as written in a command; `damage` and `tag` as in `Stack`."""
 
     item: Item
     damage: int
@@ -232,7 +232,7 @@ class Reader:
         return found[0]
 
     def choice(self, kind: str, choices: Collection[str]) -> str:
-        """Read one of the words in `choices`; the error offers the nearest one."""
+        """Read one of the words in `choices`; the error for another word offers the nearest choice."""
         column = self.column
         word = self.word(f"{kind}: {', '.join(choices)}")
         if word not in choices:
@@ -243,7 +243,7 @@ class Reader:
         return self.error(str(unknown_name(kind, name[:100], known)), column)
 
     def name(self, kind: str) -> str:
-        """Read a name such as `minecraft:stone` or `#minecraft:logs`; return it without `minecraft:`."""
+        """Read a name such as `minecraft:stone` or `#minecraft:logs`; return the name without `minecraft:`."""
         found = _NAME.match(self.text, self.at)
         if not found or not found[0]:
             raise self.error(f"expected {kind}, got {self.rest}")
@@ -301,11 +301,11 @@ class Reader:
             self.space(what)
             parts.append(self._part(what))
         if len({part.kind == "^" for part in parts}) > 1:
-            raise self.error("^ stands before all three numbers of a place or none", parts[0].column)
+            raise self.error("^ must be before all three numbers of a place, or before none", parts[0].column)
         return Place(self, (parts[0], parts[1], parts[2]))
 
     def angle(self, what: str, most: float) -> _Part:
-        """Read an angle in degrees, absolute or with `~`."""
+        """Read an angle in degrees, absolute or relative (`~`), from -`most` to `most`."""
         column = self.column
         part = self._part(what)
         if part.kind == "^" or abs(part.value) > most:
@@ -340,7 +340,7 @@ class Reader:
             except WorldError as error:
                 raise self.error(str(error), column) from None
             if name in said:
-                raise self.error(f"{name} is said twice", column)
+                raise self.error(f"{name} is written twice", column)
             said[name] = value
             self.at = found.end()
             if self.peek() != ",":
@@ -361,7 +361,7 @@ class Reader:
         return BlockGiven(state, said, data, column, data_column)
 
     def block_filter(self) -> frozenset[int]:
-        """Read `name[property=value,...]` or `#tag`; return all matching states. Properties not written may have any value."""
+        """Read `name[property=value,...]` or `#tag`; return all matching states. Omitted properties match any value."""
         column = self.column
         if self.peek() == "#":
             members = self.tag() & BLOCKS.keys()
@@ -370,7 +370,7 @@ class Reader:
             return frozenset(state for name in members for state in _states(name))
         given = self.block()
         if given.data is not None:
-            raise self.error("blocks are told apart by name and properties, not by data", given.data_column)
+            raise self.error("blocks are selected by name and properties, not by data", given.data_column)
         wanted = given.said.items()
         return frozenset(state for state in _states(name_of(given.state)) if wanted <= properties_of(state).items())
 
@@ -407,14 +407,14 @@ def _states(name: str) -> range:
 
 
 def whole(value: Any, what: str, least: int, most: int) -> int:
-    """Return a whole number from NBT; WorldError if it is not whole or out of range."""
+    """Return `value`, read from NBT, as an int; WorldError if it is not whole or is out of range."""
     if isinstance(value, str) or not isinstance(value, (int, float)) or value != int(value) or not least <= value <= most:
         raise WorldError(f"{what} is a whole number from {least} to {most}, got {str(value)[:40]!r}")
     return int(value)
 
 
 def known_keys(data: Any, what: str, keys: Collection[str]) -> dict[str, Any]:
-    """Return `data` if it is an NBT compound, else WorldError; UnknownNameError if one of its names is not among `keys`."""
+    """Return `data`; WorldError if it is not an NBT compound, UnknownNameError if one of its names is not among `keys`."""
     if not isinstance(data, dict):
         raise WorldError(f"{what} is data in braces, got {str(data)[:40]!r}")
     for key in data:
@@ -441,7 +441,7 @@ def spoken(text: Any, what: str) -> str:
 def tag_of(item: Item, data: dict[str, Any]) -> tuple[int, dict[str, Any] | None]:
     """Return an item's damage, and the rest of its NBT in the form of `Stack.tag`.
 
-    A custom name becomes `name`; enchantments and potions lose their `minecraft:`.
+    A custom name becomes `name`; `minecraft:` is removed from the names of enchantments and potions.
 
     Raises:
         WorldError: If a value does not fit.
@@ -485,7 +485,7 @@ def stack_of(data: Any, what: str = "an item", *, also: tuple[str, ...] = ()) ->
     """Return the stack that NBT such as `{id:"minecraft:stone",Count:4b}` describes.
 
     Args:
-        also: Names of other entries that are allowed.
+        also: Names of entries that are allowed in addition.
 
     Raises:
         WorldError: If the NBT does not describe a stack.

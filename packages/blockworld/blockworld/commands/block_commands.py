@@ -30,7 +30,7 @@ from blockworld.world_state import WorldState
 
 Deed = Callable[[], str]
 Prepared = Callable[[WorldState, Source], Deed]
-"""A command that has been read: a function that checks everything and returns the function that does it."""
+"""A command that has been read: a function that checks the command and returns the function that performs it."""
 
 MAX_FILL = 2_000_000
 """Largest number of cells in a fill; Minecraft's own limit is 32,768."""
@@ -40,14 +40,14 @@ _FILL_MODES = ("destroy", "hollow", "keep", "outline", "replace")
 _SET_MODES = ("destroy", "keep", "replace")
 _FURNACE = {"BurnTime": "burn", "CookTime": "cook"}
 _QUIET = ("CustomName", "Lock", "CookTimeTotal", "x", "y", "z", "id")
-"""Data of containers that is accepted but has no effect in this world."""
+"""NBT entries of containers that are accepted but have no effect in this world."""
 _SIGN_TEXT = ("Text1", "Text2", "Text3", "Text4", "Color")
 
 Data = Callable[[WorldState, Position], None]
 
 
 def block_data(read: Reader, name: str, data: dict[str, Any], column: int) -> tuple[Data | None, str]:
-    """Return a function that puts a block's NBT into its cell (or None), and a remark; CommandError for data it cannot have."""
+    """Return a function that puts a block's NBT into a cell (or None), and a remark; CommandError if the NBT is invalid."""
     kind = kind_of_block(name)
     try:
         if kind is None:
@@ -79,7 +79,7 @@ def block_data(read: Reader, name: str, data: dict[str, Any], column: int) -> tu
 
 
 def _slots(kind: str, name: str, items: Any) -> list[Stack | None]:
-    """Return the slots that `Items:[{Slot:0b,id:...,Count:1b}]` describes."""
+    """Return a container's slots as `Items:[{Slot:0b,id:...,Count:1b}]` describes them."""
     slots: list[Stack | None] = [None] * NUM_SLOTS_OF[kind]
     if not isinstance(items, list):
         items = [items]
@@ -141,7 +141,7 @@ def _mode(read: Reader, modes: tuple[str, ...]) -> str:
         return "replace"
     read.space("a mode")
     if read.peek().isdigit():
-        raise read.error(f"expected a mode ({', '.join(modes)}), got {read.rest}; since 1.13 a block has no number behind it")
+        raise read.error(f"expected a mode ({', '.join(modes)}), got {read.rest}; since 1.13 no number follows a block")
     return read.choice("mode", modes)
 
 
@@ -235,7 +235,7 @@ def _fill(
 
 
 def _restless(low: Position, high: Position, state: int) -> Iterable[tuple[Position, Position]]:
-    """Yield the boxes of a filled box whose blocks may react: all of it, or only the six sides for sand and still fluids."""
+    """Yield the parts of a filled box whose blocks may react: the whole box, or for sand and still fluids its six sides."""
     calm = state in (WATER_SOURCE, LAVA_SOURCE) or FALLS[BLOCK_OF[state]]
     if not calm or min(b - a for a, b in zip(low, high, strict=True)) < 4:
         yield low, high
@@ -248,7 +248,7 @@ def _restless(low: Position, high: Position, state: int) -> Iterable[tuple[Posit
 
 
 def _empty(world: WorldState, low: Position, high: Position, cells: np.ndarray) -> None:
-    """Drop the contents of containers in a box."""
+    """Delete the contents of containers in a box, in the cells where `cells` is true."""
     for x, y, z in list(world.containers):
         dx, dy, dz = x - low[0], y - low[1], z - low[2]
         inside = 0 <= dx <= high[0] - low[0] and 0 <= dy <= high[1] - low[1] and 0 <= dz <= high[2] - low[2]
@@ -304,7 +304,7 @@ def replaceitem_block(read: Reader) -> Prepared:
         name = name_of(world.grid.get(x, y, z))
         kind = kind_of_block(name)
         if kind is None:
-            raise read.error(f"{name} at {x} {y} {z} holds nothing; only containers do", place.parts[0].column)
+            raise read.error(f"{name} at {x} {y} {z} cannot hold items; only containers can", place.parts[0].column)
         if int(number) >= NUM_SLOTS_OF[kind]:
             raise read.error(f"a {name} has container.0 to container.{NUM_SLOTS_OF[kind] - 1}, got {slot}", slot_column)
 

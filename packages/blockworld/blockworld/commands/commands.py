@@ -9,9 +9,9 @@ gamerule, give, kill, replaceitem, setblock, setworldspawn, spawnpoint, summon, 
 Differences from the game:
 
 * The world is finite: places outside it are refused, even if only a part of a fill lies outside.
-* A fill may have 2,000,000 blocks; with `destroy`, which drops items, the game's 32,768. Neighbours react afterwards.
+* A fill may have 2,000,000 blocks; with `destroy`, which drops items, 32,768. Neighbours react afterwards.
 * A command that finds or changes nothing is not an error; its result text says so.
-* There is one player, so that `spawnpoint` and `setworldspawn` are the same.
+* There is only one player, so that `spawnpoint` and `setworldspawn` have the same effect.
 
 >>> from blockworld.world import World
 >>> world = World(seed=1, kind="flat", inhabited=False)
@@ -89,7 +89,7 @@ ACTING_RULES = frozenset(
     {"doDaylightCycle", "doFireTick", "doMobLoot", "doMobSpawning", "doTileDrops", "keepInventory", "mobGriefing"}
     | {"naturalRegeneration", "randomTickSpeed"}
 )
-"""Game rules that have an effect in this world; setting another one says that it has none."""
+"""Game rules that have an effect in this world; the result text for other rules says that they have none."""
 
 _OTHERS = frozenset(
     (
@@ -101,7 +101,7 @@ _OTHERS = frozenset(
         *("tellraw", "title", "tm", "trigger", "w", "whitelist", "worldborder"),
     )
 )
-"""Commands of Minecraft 1.16 that this world does not have."""
+"""Commands of Minecraft 1.16 that do not exist in this world."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ class Result:
 
 
 def run(world: WorldState, text: str) -> str:
-    """Run one command as the player; return its effect as a line of text. CommandError, without changes, if it cannot."""
+    """Run one command as the player; return its effect as a line of text. CommandError, without changes, if it fails."""
     if not isinstance(text, str):
         raise CommandError(str(text)[:200], 1, f"a command is text, got {type(text).__name__}")
     if len(text) > MAX_LENGTH:
@@ -211,7 +211,7 @@ def _execute(read: Reader) -> Prepared:
 
 
 def _step(read: Reader, word: str) -> Callable[[WorldState, Source], list[Source]]:
-    """Read one part of `execute`; return a function from a source to the new sources."""
+    """Read one part of `execute`, after its `word`; return a function from a source to new sources."""
     read.space("whom" if word != "positioned" else "a place, or as")
     if word == "positioned" and read.peek() in "~^-+.0123456789":
         place = read.place()
@@ -425,4 +425,4 @@ COMMANDS: Mapping[str, Callable[[Reader], Prepared]] = {
     "weather": _weather,
     "xp": entity_commands.experience,
 }
-"""Name of a command -> function that reads the rest of it."""
+"""Name of a command -> function that reads the rest of the command."""

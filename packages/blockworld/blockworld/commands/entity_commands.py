@@ -65,10 +65,10 @@ def _selected(read: Reader, what: str = "who: @s, @p, @a or @e", **kind: bool) -
 
 
 def _the_player(read: Reader, who: Selector, world: WorldState, source: Source) -> bool:
-    """Whether a selector for players finds the player; CommandError if it means a mob."""
+    """Return whether a selector for players finds the player; CommandError if it finds a mob."""
     found = who.find(world, source)
     if any(one != PLAYER for one in found):
-        raise read.error(f"only the player can be meant here, and {who.text} is a {called(world, found)}", who.column)
+        raise read.error(f"only the player can be selected here, but {who.text} is a {called(world, found)}", who.column)
     return bool(found)
 
 
@@ -111,7 +111,7 @@ def give(read: Reader) -> Prepared:
 
 
 def clear(read: Reader) -> Prepared:
-    """Read `clear [player] [item] [most]`, which removes all items, or up to `most` of one item; 0 only counts them."""
+    """Read `clear [player] [item] [most]`, which removes all items, or up to `most` of one item (0: only counts them)."""
     who = None if read.done else _selected(read, players=True)
     wanted: frozenset[str] | None = None
     tag: dict[str, Any] | None = None
@@ -172,7 +172,7 @@ def replaceitem_entity(read: Reader) -> Prepared:
     if slot.startswith("armor.") and sample is not None:
         worn = item_named(sample.item).armour_slot
         if worn != _SLOTS[slot] and not (worn is None and slot == "armor.head"):
-            raise read.error(f"{sample.item} is not worn at {slot}", column)
+            raise read.error(f"{sample.item} cannot be worn at {slot}", column)
 
     def do(world: WorldState) -> str:
         me = world.player
@@ -191,9 +191,7 @@ def summon(read: Reader) -> Prepared:
     column = read.column
     name = read.known("entity type", ENTITY_TYPES)
     if name not in MOBS and name not in ("item", "experience_orb"):
-        raise read.error(
-            f"{name} is not simulated; this world has {', '.join(MOBS)}, and besides them item and experience_orb", column
-        )
+        raise read.error(f"{name} is not simulated; this world has {', '.join(MOBS)}, and also item and experience_orb", column)
     place = None
     if not read.done:
         read.space("a place: three numbers, such as ~ ~1 ~")
@@ -233,11 +231,11 @@ def summon(read: Reader) -> Prepared:
 
 
 def _make_room(read: Reader, world: WorldState, source: Source, column: int) -> None:
-    """Count one more mob to be summoned; CommandError if the world would have too many."""
+    """Count one more mob to be summoned; CommandError if the world would then have too many mobs."""
     source.plan.mobs += 1
     there = int(np.count_nonzero(world.entities["kind"] >= NUM_THINGS))
     if there + source.plan.mobs > MAX_MOBS:
-        raise read.error(f"there are {there} mobs, and at most {MAX_MOBS} can be; /kill some first", column)
+        raise read.error(f"there are {there} mobs, and at most {MAX_MOBS} can exist; /kill some first", column)
 
 
 def _of_mob(name: str, data: dict[str, Any]) -> dict[str, Any]:
@@ -392,7 +390,7 @@ def teleport(read: Reader) -> Prepared:
         first = selector(read)
         if read.done:
             if not first.at_most_one:
-                raise read.error(f"only one can be the goal, got {first.text}; add limit=1", first.column)
+                raise read.error(f"the goal must be one entity, got {first.text}; add limit=1", first.column)
             return _to_entity(None, first)
         who = first
         read.space("where to")
@@ -442,7 +440,7 @@ def teleport(read: Reader) -> Prepared:
 
 
 def _facing(read: Reader) -> Any:
-    """Read the part after `facing`, a place or `entity <whom> [eyes|feet]`; return a function that returns the point."""
+    """Read a place or `entity <whom> [eyes|feet]` after `facing`; return a function that returns the point to look at."""
     read.space("a place, or entity")
     if read.text.startswith("entity", read.at):
         read.at += len("entity")
@@ -497,7 +495,7 @@ def _wrapped(yaw: float) -> float:
 
 
 def _move(world: WorldState, one: int, point: tuple[float, float, float], angles: Any) -> None:
-    """Move an entity to a point, where the distance of its fall starts again from 0."""
+    """Move an entity to a point and set the distance of its fall to 0."""
     if one == PLAYER:
         me = world.player
         me.x, me.y, me.z = point
@@ -519,7 +517,7 @@ def _move(world: WorldState, one: int, point: tuple[float, float, float], angles
 
 
 def kill(read: Reader) -> Prepared:
-    """Read `kill [whom]`: mobs drop their loot, things vanish, the player dies."""
+    """Read `kill [whom]`, which kills mobs (they drop loot), removes things, or kills the player."""
     who = None if read.done else _selected(read)
     read.end()
 
@@ -576,7 +574,7 @@ def experience(read: Reader) -> Prepared:
         found = _the_player(read, who, world, source)
         most = items_and_projectiles.points_needed(world.player.level) - 1
         if what == "set" and unit == "points" and amount > most:
-            raise read.error(f"level {world.player.level} has points 0 to {most}, got {amount}", column)
+            raise read.error(f"level {world.player.level} has 0 to {most} points, got {amount}", column)
 
         def do() -> str:
             if not found:

@@ -1,4 +1,4 @@
-"""Reading the data of Minecraft's commands (SNBT), such as `{id:"minecraft:chest",Count:1b,tag:{Damage:3}}`.
+"""Read the data in Minecraft's commands (SNBT), such as `{id:"minecraft:chest",Count:1b,tag:{Damage:3}}`.
 
 A compound becomes a dict, a list a list, a string a str. Numbers keep their type as `Byte`, `Short`, `Long`, `Float` (`1b`,
 `2s`, `3L`, `1.5f`); a plain int is an Int, a plain float a Double. Arrays become `Array`. `plain` converts all to JSON values.
@@ -19,7 +19,7 @@ from typing import Any
 from blockworld.errors import WorldError
 
 MAX_LENGTH = 32_500
-"""Largest number of characters, as in a command of Minecraft."""
+"""Largest number of characters that are read, as in a command of Minecraft."""
 MAX_DEPTH = 64
 
 
@@ -87,7 +87,7 @@ _SPACE = re.compile(r"\s*")
 
 
 def parse_at(text: str, start: int) -> tuple[Any, int]:
-    """Read the value at an index of a text; return it and the index after it. NbtError has the column in the whole text."""
+    """Return the value at an index of a text and the index after the value. NbtError has the column in the whole text."""
     if len(text) > MAX_LENGTH:
         raise NbtError(text, MAX_LENGTH + 1, f"the text has {len(text)} characters; at most {MAX_LENGTH} are read")
     return _value(text, start, 0)
@@ -113,7 +113,7 @@ def _skip(text: str, at: int) -> int:
 def _value(text: str, at: int, depth: int) -> tuple[Any, int]:
     at = _skip(text, at)
     if depth > MAX_DEPTH:
-        raise NbtError(text, at + 1, f"lists and compounds lie more than {MAX_DEPTH} deep")
+        raise NbtError(text, at + 1, f"lists and compounds are nested more than {MAX_DEPTH} deep")
     first = text[at : at + 1]
     if not first:
         raise NbtError(text, at + 1, "expected a value, got the end")

@@ -18,7 +18,7 @@ GAME_MODES = ("survival", "creative", "adventure", "spectator")
 OPTIONS = ("type", "distance", "limit", "sort", "name", "gamemode", "tag", "x", "y", "z", "dx", "dy", "dz")
 SORTS = ("nearest", "furthest", "random", "arbitrary")
 ENTITY_TYPES = frozenset(row["name"] for row in table("entities")) - {"fishing_bobber"}
-"""All entity types of Minecraft; selectors never find types that this world does not have."""
+"""Minecraft's entity types that a selector may name; it finds nothing for a type that does not exist in this world."""
 
 _TYPE_OF = {name: "experience_orb" if name == "xp_orb" else name for name in KINDS}
 _RANGE = re.compile(r"(?:(?P<least>[0-9]*\.?[0-9]+))?(?P<dots>\.\.)?(?P<most>[0-9]*\.?[0-9]+)?")
@@ -26,15 +26,15 @@ _RANGE = re.compile(r"(?:(?P<least>[0-9]*\.?[0-9]+))?(?P<dots>\.\.)?(?P<most>[0-
 
 @dataclass
 class Selector:
-    """A selector as written.
+    """A selector as written in a command.
 
     Attributes:
         letter: `s`, `p`, `a`, `r` or `e`.
-        wanted, unwanted: Required and excluded values, by option.
+        wanted, unwanted: Option -> values that an entity must have, or must not have.
         least, most: Range of the distance.
         limit: Largest number of entities; None for all.
         sort: One of `SORTS`.
-        origin, size: x, y, z and dx, dy, dz where written.
+        origin, size: The options x, y, z and dx, dy, dz that are written.
     """
 
     letter: str
@@ -91,7 +91,7 @@ class Selector:
     def _in_box(
         self, world: WorldState, one: int, place: tuple[float, float, float], origin: tuple[float, float, float]
     ) -> bool:
-        """Whether an entity's body touches the box from the origin to one block beyond dx, dy, dz, as in the game."""
+        """Return whether an entity's body touches the box from the origin to one block beyond dx, dy, dz, as in the game."""
         kind = -1 if one == PLAYER else int(world.entities["kind"][world.row_of(one)])
         half, tall = (HALF_WIDTH, world.player.height) if one == PLAYER else (float(WIDTHS[kind]) / 2, float(HEIGHTS[kind]))
         for axis, low, high, start in zip(
@@ -138,7 +138,7 @@ def type_of(world: WorldState, one: int) -> str:
 
 
 def called(world: WorldState, ids: list[int]) -> str:
-    """Return words for some entities in a sentence: `cow`, `the player`, `3 entities`."""
+    """Return words that stand for entities in a sentence: `cow`, `the player`, `3 entities`."""
     if len(ids) != 1:
         return f"{len(ids)} entities"
     return "the player" if ids[0] == PLAYER else type_of(world, ids[0])
@@ -167,9 +167,9 @@ def selector(read: Reader, *, players: bool = False, single: bool = False) -> Se
         raise read.error(f"expected a space after the selector, got {read.rest}")
     made.text = read.text[start : read.at]
     if players and not made.only_players and letter != "s":
-        raise read.error(f"only the player can be meant here, got {made.text}; write @p or @a", column)
+        raise read.error(f"only the player can be selected here, got {made.text}; write @p or @a", column)
     if single and not made.at_most_one:
-        raise read.error(f"only one can be meant here, got {made.text}; add limit=1", column)
+        raise read.error(f"only one entity can be selected here, got {made.text}; add limit=1", column)
     return made
 
 
@@ -191,7 +191,7 @@ def _options(read: Reader, made: Selector) -> None:
         read.at += 1
         read.skip_spaces()
         if name in said and name not in ("type", "name", "tag", "gamemode"):
-            raise read.error(f"{name} is said twice", column)
+            raise read.error(f"{name} is written twice", column)
         said.add(name)
         _option(read, made, name)
         read.skip_spaces()
@@ -206,11 +206,11 @@ def _option(read: Reader, made: Selector, name: str) -> None:
     column = read.column
     if name == "limit":
         if made.letter == "s":
-            raise read.error("@s is only one; leave limit out", column)
+            raise read.error("@s is only one entity; leave limit out", column)
         made.limit = read.integer("limit", 1, 2**31 - 1)
     elif name == "sort":
         if made.letter == "s":
-            raise read.error("@s is only one; leave sort out", column)
+            raise read.error("@s is only one entity; leave sort out", column)
         made.sort = read.choice("sort", SORTS)
     elif name == "distance":
         made.least, made.most = _range(read)
@@ -232,7 +232,7 @@ def _value(read: Reader, made: Selector, name: str, column: int) -> str:
         if made.letter in "par":
             raise read.error(f"@{made.letter} is always a player; leave type out, or write @e", column)
         if read.peek() == "#":
-            raise read.error(f"tags of entities are not known here, got {read.rest}; name a type", column)
+            raise read.error(f"tags of entities do not exist here, got {read.rest}; name a type", column)
         return read.known("entity type", ENTITY_TYPES)
     if name == "gamemode":
         return read.choice("game mode", GAME_MODES)

@@ -1,7 +1,7 @@
 """Movement of things: items, arrows, snowballs, eggs, pearls and orbs, all in one kernel call.
 
 Numbers of Minecraft 1.16 (minecraft.wiki, "Entity: Motion"): in each tick a thing loses a share of its speed and is
-pulled down by gravity, both by kind. The kernel changes only the rows; it returns all other effects as events.
+pulled down by gravity; both depend on its kind. The kernel changes only the rows of entities and reports all else as events.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from blockworld.registry.entity_types import (
 )
 
 PICK_UP, HIT_MOB, HIT_PLAYER, HIT_BLOCK, GAINED, TAKE_ARROW, GONE = range(1, 8)
-"""Kinds of events. An event is (kind, row, row of the mob that was hit or seat of the player)."""
+"""Kinds of events. An event is (kind, row of the thing, row of the mob that was hit or seat of the player)."""
 X, Y, Z, CAN_PICK, SEAT = range(5)
 """Columns of `players`, the facts about each player that the kernel needs."""
 ITEM_TICKS, ARROW_TICKS = 6_000, 1_200
@@ -221,10 +221,10 @@ def move_things(entities, blocks, players, limits, events):  # type: ignore[no-u
 
     Args:
         entities: `ENTITY`, shape (N,); changed in place.
-        players: float64, shape (number of players, 5): feet, 1 if the player can pick things up and be hit, and the seat. A
-            thing can meet only the nearest player.
-        limits: int16, one per item: how many fit into a slot.
-        events: int32, shape (M, 3): filled from row 1; row 0 has their number.
+        players: float64, shape (number of players, 5): position of the feet, 1 if the player can take things and be hit, seat.
+            A thing can meet only the nearest player.
+        limits: int16, one per item: largest number of this item in one slot.
+        events: int32, shape (M, 3), output: row 0 gets the number of events, the next rows get the events.
     """
     events[0, 0] = 0
     for row in range(entities.shape[0]):
@@ -271,7 +271,7 @@ def move_things(entities, blocks, players, limits, events):  # type: ignore[no-u
 
 @njit(cache=True)
 def exposure(blocks, x, y, z, ox, oy, oz, half, height):  # type: ignore[no-untyped-def]
-    """Share of a body, 0 to 1, that no block shields from an explosion at (x, y, z), tested at 3 by 3 by 3 of its points."""
+    """Share of a body, 0 to 1, that no block shields from an explosion at (x, y, z); 27 points of the body are tested."""
     seen = 0
     for i in range(3):
         for j in range(3):

@@ -1,6 +1,6 @@
 """Creating projectiles and orbs of experience, and gaining experience.
 
-The motion of things is in `entity_kernel`, the events when they meet blocks and bodies in `thing_events`.
+`entity_kernel` moves things; `thing_events` decides what happens when they hit blocks and bodies.
 """
 
 from __future__ import annotations

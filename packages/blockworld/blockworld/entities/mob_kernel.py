@@ -1,7 +1,7 @@
 """One tick of all mobs: they decide, walk, swim, fall, are pushed and hurt.
 
-One kernel call moves all rows. It returns all other effects (blows to the player, arrows, eggs, deaths) as events. All its
-random numbers are in the argument `draws`. Speeds and accelerations are those of Minecraft 1.16: on the ground a mob gains
+One kernel call moves all mobs. It reports all other effects (blows to the player, arrows, eggs, deaths) as events. All its
+random numbers come from the argument `draws`. Speeds and accelerations are those of Minecraft 1.16: on the ground a mob gains
 `speed**2` blocks per tick in each tick and keeps 0.546 of its old speed.
 """
 
@@ -56,7 +56,7 @@ shot, the packed cell for a door, the player's seat for a blow."""
 X, Y, Z, EYE, IS_TARGET, PUSH_X, PUSH_Z, LURE, SEAT = range(9)
 """Columns of `players`. The kernel writes the pushes. `LURE` has the bits of the kinds that follow the player's held item."""
 TICK, IS_DAY, IS_NIGHT, DIFFICULTY, IS_WET = range(5)
-"""Entries of `about`, the facts about the world that the kernel needs."""
+"""Indices in `about`, the array of facts about the world that the kernel needs."""
 
 SHEEP, CHICKEN, WOLF, CAT, VILLAGER = (KIND[name] for name in ("sheep", "chicken", "wolf", "cat", "villager"))
 ZOMBIE, SKELETON, SPIDER, CREEPER, SLIME = (KIND[name] for name in ("zombie", "skeleton", "spider", "creeper", "slime"))
@@ -157,7 +157,7 @@ def _light(light, e, height):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def hurt(entities, row, amount, by, dx, dz, push):  # type: ignore[no-untyped-def]
-    """Take half hearts from a mob and push it along (dx, dz); return False within the safe ticks after a blow.
+    """Take `amount` half hearts from a mob and push it along (dx, dz); return False within the safe ticks after a blow.
 
     Args:
         by: Id of the attacker: 0 the player, -1 nobody.
@@ -218,7 +218,7 @@ def _head_for(e, x, y, z, ticks):  # type: ignore[no-untyped-def]
 
 @_inner
 def _approach(e, blocks, tx, ty, tz, half, height, budget):  # type: ignore[no-untyped-def]
-    """Set the next spot on a mob's way to a target: the target itself if the line is free, else a spot on a short way round."""
+    """Set a mob's next goal on the way to a target: the target itself if the straight line is free, else a spot on a detour."""
     if e.goal_ticks > 0:
         e.goal_ticks -= 1
     near = (e.goal_x - e.x) ** 2 + (e.goal_z - e.z) ** 2 < 0.3
@@ -242,7 +242,7 @@ def _approach(e, blocks, tx, ty, tz, half, height, budget):  # type: ignore[no-u
 
 @_inner
 def _stroll(e, blocks, half, height, turn, length):  # type: ignore[no-untyped-def]
-    """Choose a spot on a straight free way; return False if that way is blocked.
+    """Choose a spot that the mob can reach in a straight line; return False if the line is blocked.
 
     Args:
         turn: Direction as a share of a full circle, 0 to 1.
@@ -378,7 +378,7 @@ def _nearest_grown(entities, e):  # type: ignore[no-untyped-def]
 
 @_inner
 def _court(entities, row, e, blocks, half, height, budget, events):  # type: ignore[no-untyped-def]
-    """Let a mob walk to a partner in love; after a while together, a young mob is born. -1.0 if there is no partner."""
+    """Let a mob in love walk to a partner; then a young mob is born. Return the factor on its speed, -1.0 without a partner."""
     found, best = -1, COURT_RANGE**2
     for i in range(entities.shape[0]):
         o = entities[i]
@@ -419,7 +419,7 @@ def _follow(e, blocks, tx, ty, tz, half, height, budget, stop, factor):  # type:
 
 @_inner
 def _live_in_village(entities, e, blocks, about, draw, half, height, budget, events, row):  # type: ignore[no-untyped-def]
-    """Move a villager with a home: near the house by day, inside by night. -1.0 if it has no home, or only stands now."""
+    """Let a villager stay near home by day, inside by night. Return the factor on its speed, -1.0 to let `_calm` decide."""
     if (about[TICK] + e.id) % 10 == 0:
         for i in range(entities.shape[0]):
             o = entities[i]
@@ -514,7 +514,7 @@ def _choose_target(entities, e, blocks, light, player, about, height):  # type: 
 
 @_inner
 def _fight(entities, row, e, blocks, player, about, half, height, budget, events):  # type: ignore[no-untyped-def]
-    """Let a mob chase its target and strike, shoot or burst; -1.0 without a target."""
+    """Let a mob chase its target and strike, shoot or explode. Return the factor on its speed, -1.0 if it has no target."""
     kind = e.kind
     tx, ty, tz, teye, twidth = player[X], player[Y], player[Z], player[EYE], 0.6
     other = -1
@@ -595,7 +595,7 @@ def _fight(entities, row, e, blocks, player, about, half, height, budget, events
 
 @_inner
 def _pet(e, blocks, player, half, height, budget):  # type: ignore[no-untyped-def]
-    """Move a tame wolf or cat: it sits or stays near the player; -1.0 if neither is needed now."""
+    """Let a tame wolf or cat sit or follow the player. Return the factor on its speed, -1.0 if it does neither."""
     if e.flags & SITTING:
         e.goal, e.goal_ticks = IDLE, 20
         return 0.0
@@ -672,7 +672,7 @@ def _mind(entities, row, e, blocks, light, player, about, draw, half, height, bu
 
 @_inner
 def _face(e, player, factor):  # type: ignore[no-untyped-def]
-    """Turn a mob's body to where it walks, and its head to the player if it has a reason."""
+    """Turn a mob's body in the direction of its walk, and its head to the player if it has a reason."""
     dx, dz = e.goal_x - e.x, e.goal_z - e.z
     at_player = e.goal == LOOK or (e.goal == FOLLOW) or (e.goal == CHASE and e.target == 0)
     if factor > 0 and dx * dx + dz * dz > 0.01:
@@ -855,7 +855,7 @@ def move_mobs(entities, blocks, light, players, about, draws, events):  # type: 
             nearest player.
         about: int64, shape (5,): see `TICK` ... `IS_WET`.
         draws: float64, shape (N, 4): this tick's random numbers, 0 to 1.
-        events: int32, shape (M, 3): filled from row 1; row 0 has their number.
+        events: int32, shape (M, 3), output: row 0 gets the number of events, the next rows get the events.
     """
     events[0, 0] = 0
     live = np.empty(entities.shape[0], np.int64)

@@ -1,7 +1,7 @@
 """Mobs (animals, villagers and monsters): spawning them, hitting them, and their loot when they die.
 
 Rules of Minecraft 1.16. Movement and behaviour are in `mob_kernel`, the consequences of a tick in `mob_events`, the player's
-use of animals in `player.animals`, monsters that appear by themselves in `spawning`.
+use of animals in `player.animals`, the natural spawning of monsters in `spawning`.
 
 >>> KINDS[cow := KIND["cow"]], round(float(WIDTHS[cow]), 1), FLAGS["no_ai"]
 ('cow', 0.9, 1)
@@ -62,7 +62,7 @@ _NUMBERS = ("Age", "InLove", "Color", "Health", "Size", "Variant", "CatType", "R
 _OTHERS = ("VillagerData", "Offers", "CustomName", "Owner", "Rotation", "Motion", "Tags", "CustomNameVisible", "Home")
 _VARIANTS = {"Color": ("sheep", 16), "CatType": ("cat", 11), "RabbitType": ("rabbit", 6)}
 _NATURAL_WOOL = ((0.81836, 0), (0.86836, 15), (0.91836, 7), (0.96836, 8), (0.99836, 12), (1.0, 6))
-"""(cumulative share, colour) of sheep: white, black, gray, light gray, brown, pink (minecraft.wiki, "Sheep")."""
+"""Colours of new sheep as (cumulative share, colour): white, black, gray, light gray, brown, pink (minecraft.wiki, "Sheep")."""
 
 
 # Coming into the world
@@ -87,7 +87,7 @@ def spawn(world: WorldState, name: str, x: float, y: float, z: float, **nbt: Any
 
     Raises:
         UnknownNameError: If there is no such mob, property or profession; the nearest name is offered.
-        WorldError: If the mob is known but not simulated, or a value does not fit.
+        WorldError: If the mob is known but not simulated, or a value is invalid.
     """
     short = name.removeprefix("minecraft:")
     if short not in MOBS:
@@ -96,9 +96,9 @@ def spawn(world: WorldState, name: str, x: float, y: float, z: float, **nbt: Any
             raise WorldError(f"{short} is not simulated; the mobs of this world are {', '.join(MOBS)}")
         raise unknown_name("mob", short[:100], MOBS)
     if num_mobs(world) >= MAX_MOBS:
-        raise WorldError(f"there are {MAX_MOBS} mobs, and more cannot be; /kill some first")
+        raise WorldError(f"the world has {MAX_MOBS} mobs and cannot have more; remove some with /kill")
     if not all(map(math.isfinite, (x, y, z))):
-        raise WorldError(f"there is no place {x} {y} {z} for a {short}; give finite numbers")
+        raise WorldError(f"a {short} cannot be at {x} {y} {z}; give finite numbers")
     values = _values(short, nbt)
     extra = _extra(short, nbt)
     mob, kind = MOBS[short], KIND[short]
@@ -141,7 +141,7 @@ def spawn(world: WorldState, name: str, x: float, y: float, z: float, **nbt: Any
 
 
 def _values(name: str, nbt: dict[str, Any]) -> dict[str, Any]:
-    """Return the plain numbers in a mob's NBT, checked; `flags` has the bits of its switches."""
+    """Check a mob's NBT and return its numbers by key; all its true-or-false keys together are the bits of `flags`."""
     known = (*_BITS, *_NUMBERS, *_OTHERS)
     values: dict[str, Any] = {"flags": 0}
     for key, value in nbt.items():
@@ -163,14 +163,14 @@ def _values(name: str, nbt: dict[str, Any]) -> dict[str, Any]:
             raise WorldError(f"{key} of a {name} is a number from {least} to {most}, got {values[key]!r}")
     for key, (whose, number) in _VARIANTS.items():
         if key in values and not (name == whose and 0 <= values[key] < number):
-            raise WorldError(f"{key} is a number from 0 to {number - 1} of a {whose}, got {values[key]!r} for a {name}")
+            raise WorldError(f"{key} of a {whose} is a number from 0 to {number - 1}, got {values[key]!r} for a {name}")
     if "Health" in values and not values["Health"] > 0:
         raise WorldError(f"Health of a {name} is more than 0, got {values['Health']!r}")
     return values
 
 
 def _looks(name: str, nbt: dict[str, Any], values: dict[str, Any], draw: float) -> int:
-    """Return a mob's `variant`: from its NBT, else by chance."""
+    """Return a mob's `variant`: from its NBT, else at random."""
     for key in _VARIANTS:
         if key in values:
             return int(values[key])
@@ -188,7 +188,7 @@ def _looks(name: str, nbt: dict[str, Any], values: dict[str, Any], draw: float) 
 def _villager_data(nbt: dict[str, Any]) -> tuple[str, int]:
     data = nbt.get("VillagerData", {})
     if not isinstance(data, dict):
-        raise WorldError(f"VillagerData is {{profession, level, type}}, got {data!r}")
+        raise WorldError(f"VillagerData must be {{profession, level, type}}, got {data!r}")
     profession = str(data.get("profession", "none")).removeprefix("minecraft:")
     if profession not in PROFESSIONS:
         raise unknown_name("profession", profession[:100], PROFESSIONS)
@@ -225,7 +225,7 @@ def _extra(name: str, nbt: dict[str, Any]) -> dict[str, Any]:
 
 
 def hit(world: WorldState, row: int, amount: float, by: int, dx: float, dz: float, knock: float = 0.4) -> bool:
-    """Take half hearts from a mob, which may die, and push it along (dx, dz); False in the safe ticks after a blow.
+    """Take `amount` half hearts from a mob, which may die, and push it along (dx, dz); False in the safe ticks after a blow.
 
     Args:
         by: Id of the attacker: 0 the player, -1 nobody.
@@ -241,7 +241,7 @@ def hit(world: WorldState, row: int, amount: float, by: int, dx: float, dz: floa
 
 
 def hit_by_player(world: WorldState, row: int, damage: float, knock: float = 0.4) -> bool:
-    """Let the player hit a mob: hurt it, push it (more while sprinting), and rouse others; False if the blow did not count."""
+    """Let the player hit a mob: hurt it, push it (more in a sprint), and let others react; False if the blow did not count."""
     one, me = world.entities[row], world.player
     if one["kind"] < NUM_THINGS:
         return False
@@ -256,7 +256,7 @@ def hit_by_player(world: WorldState, row: int, damage: float, knock: float = 0.4
 
 
 def _rouse(world: WorldState, row: int) -> None:
-    """After a player's blow, let the mob's allies (golem, wolf pack) attack the player, and the player's wolves the mob."""
+    """After a player's blow, let the mob's allies (golem, wolves) attack the player, and the player's wolves attack the mob."""
     rows = world.entities
     one = rows[row]
     kind = int(one["kind"])
@@ -334,7 +334,7 @@ def loot(world: WorldState, row: int, by_player: bool) -> list[Stack]:
 
 
 def described(one: np.void) -> dict[str, Any]:
-    """Return a mob's id, name, position of the feet and health in half hearts, for rules that judge."""
+    """Return a mob's id, name, position of the feet and health in half hearts, for `world.box`."""
     x, y, z, health = (float(one[name]) for name in ("x", "y", "z", "health"))
     return {"id": int(one["id"]), "name": KINDS[one["kind"]], "x": x, "y": y, "z": z, "health": health}
 
@@ -347,7 +347,7 @@ def kill(world: WorldState, row: int, by: int = -1) -> None:
     """
     one = world.entities[row]
     if one["kind"] < NUM_THINGS:
-        raise WorldError(f"row {row} is not a mob to kill; things are removed by WorldState.remove")
+        raise WorldError(f"the entity in row {row} is not a mob; call WorldState.remove for other entities")
     kind = int(one["kind"])
     name = KINDS[kind]
     x, y, z = float(one["x"]), float(one["y"]), float(one["z"])

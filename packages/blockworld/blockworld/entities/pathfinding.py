@@ -22,7 +22,7 @@ LEVELS = 5
 DROP = 3
 """Largest step down of a walking mob, in cells."""
 MOST_PLACES = 500
-"""Largest number of places in a search; it then takes the reached place nearest to the target."""
+"""Largest number of places in a search; a search that ends there takes the reached place nearest to the target."""
 
 _SIDE = 2 * REACH + 1
 _TALL = 2 * LEVELS + 1
@@ -55,7 +55,7 @@ _DANGEROUS = (
     "wither_rose",
 )
 DANGER: np.ndarray = per_block(dict.fromkeys(_DANGEROUS, 1), 0, np.bool_)
-"""bool, shape (NUM_STATES,): whether mobs avoid walking into this state."""
+"""bool, shape (NUM_STATES,): whether this state is dangerous, so that mobs do not walk into it."""
 
 
 def _doors() -> np.ndarray:
@@ -98,7 +98,7 @@ def feet(blocks, cx, cy, cz):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def footing(blocks, cx, cy, cz, up, down):  # type: ignore[no-untyped-def]
-    """The highest cell of a column with footing, from `up` above to `down` below `cy`; -1 without one."""
+    """Height of the highest cell of a column with footing, from `cy + up` down to `cy - down`; -1 if no cell has footing."""
     for y in range(cy + up, cy - down - 1, -1):
         if feet(blocks, cx, y, cz) >= 0.0:
             return y
@@ -170,7 +170,7 @@ def way(blocks, x, y, z, tx, ty, tz, half, height, opens):  # type: ignore[no-un
     """Find the next spot on a short way to (tx, ty, tz) around obstacles.
 
     Returns:
-        (x, y, z, steps): a spot that can be reached straight, on the way to the reachable place nearest to the target;
+        (x, y, z, steps): a spot to which the line is free, on the way to the reachable place nearest to the target;
         `steps` is the number of places on that way, 0 if the nearest place is the start.
     """
     ox, oy, oz = math.floor(x), math.floor(y + 0.51), math.floor(z)
@@ -255,7 +255,7 @@ def first_block(blocks, x, y, z, dx, dy, dz):  # type: ignore[no-untyped-def]
     """Find where a thing that flies by (dx, dy, dz) first hits a block's collision shape.
 
     Returns:
-        (share, face, cx, cy, cz): the share of the way that it flies, 0 to 1, or above 1 if it hits nothing; face and cell.
+        (share, face, cx, cy, cz): share of the way before the hit, 0 to 1, above 1 without a hit; the hit face and cell.
     """
     sx, sz, sy = blocks.shape
     inf = 1e300

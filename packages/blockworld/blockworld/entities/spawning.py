@@ -1,4 +1,4 @@
-"""Monsters that spawn in the dark and vanish when far away: rules of Minecraft 1.16, around each player in turn.
+"""Monsters spawn in the dark near one player per tick, in turn, and vanish when far from all (rules of Minecraft 1.16).
 
 Differences from the game: monsters spawn 24 to 64 blocks away (the game: up to 128) and vanish at 96 blocks (the game: 128);
 none vanishes by chance beyond 32 blocks; at most 20 live at once (the game: 70).
@@ -71,7 +71,7 @@ def tick(world: WorldState) -> None:
 
 @njit(cache=True)
 def _leaving(rows, players, peaceful, alone, hostile):
-    """Number of monsters, and rows of the monsters to remove.
+    """Count the monsters and find those to remove: (number of monsters, rows of the monsters to remove).
 
     Args:
         players: float64, shape (N, 3): positions of the players.
@@ -97,7 +97,7 @@ def _leaving(rows, players, peaceful, alone, hostile):
 
 @njit(cache=True)
 def _dark_cells(blocks, light, full, columns, draws, dark):
-    """For each column a height at which a monster has ground and darkness, or -1; drawn from 1 to above the highest block."""
+    """For each column draw a height, up to just above its highest block; -1 if there is no ground or it is not dark there."""
     sx, sz, sy = blocks.shape
     heights = np.full(len(columns), -1)
     for i in range(len(columns)):

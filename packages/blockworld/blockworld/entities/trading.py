@@ -1,7 +1,7 @@
 """Default trades of villagers, and offers given by /summon.
 
 `data/trades.json` has the trades of the first levels of Minecraft 1.16 (minecraft.wiki, "Trading"), by profession and level:
-each exchanges a number of one item for another. Where the game draws the price at random, the table has the middle price.
+each trade exchanges a number of one item for a number of another. If the game draws a price, the table has the middle one.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def offers_from(nbt: Any) -> list[trades.Offer]:
     """
     recipes = nbt.get("Recipes") if isinstance(nbt, dict) else None
     if not isinstance(recipes, list):
-        raise WorldError(f"Offers are {{Recipes: [{{buy: {{id, Count}}, sell: {{id, Count}}}}]}}, got {str(nbt)[:200]}")
+        raise WorldError(f"Offers must be {{Recipes: [{{buy: {{id, Count}}, sell: {{id, Count}}}}]}}, got {str(nbt)[:200]}")
     offers = []
     for recipe in recipes:
         if not isinstance(recipe, dict) or "buy" not in recipe or "sell" not in recipe:
@@ -56,5 +56,5 @@ def offers_from(nbt: Any) -> list[trades.Offer]:
 
 def _item(nbt: Any) -> tuple[str, int]:
     if not isinstance(nbt, dict) or "id" not in nbt:
-        raise WorldError(f"an item of an offer is {{id, Count}}, got {str(nbt)[:200]}")
+        raise WorldError(f"an item of an offer must be {{id, Count}}, got {str(nbt)[:200]}")
     return item_named(str(nbt["id"])).name, int(nbt.get("Count", 1))

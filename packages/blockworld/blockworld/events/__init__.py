@@ -1,1 +1,1 @@
-"""Consequences of what mobs and things do: blows, shots, explosions, births and deaths."""
+"""Consequences of the actions of mobs and things: blows, shots, explosions, births and deaths."""

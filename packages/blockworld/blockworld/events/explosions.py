@@ -27,7 +27,7 @@ def explode(world: WorldState, x: float, y: float, z: float, power: float, break
 
     Args:
         power: Power of the explosion: 3 for a creeper, 4 for TNT.
-        breaks: Whether blocks break; one in `power` of the broken blocks leaves its drops.
+        breaks: Whether blocks break; each broken block drops items with probability 1 / `power`.
     """
     check_finite(x, y, z)
     if not 0 < power <= 10:
@@ -89,5 +89,5 @@ def explode(world: WorldState, x: float, y: float, z: float, power: float, break
 
 
 def _blast(share: float, power: float) -> float:
-    """Damage of an explosion, in half hearts (minecraft.wiki, "Explosion: Damage"); `share` of it reaches the body."""
+    """Damage of an explosion, in half hearts (minecraft.wiki, "Explosion: Damage"); the share `share` reaches the body."""
     return math.floor((share * share + share) / 2 * 7 * 2 * power + 1)

@@ -37,7 +37,7 @@ _SLIME, _VILLAGER, _SNOW_GOLEM = KIND["slime"], KIND["villager"], KIND["snow_gol
 
 
 def is_day(time: int) -> bool:
-    """Whether it is day, when undead monsters burn and villagers are outside."""
+    """Whether `time` is in the day, when undead monsters burn and villagers are outside."""
     return time < 12542 or time >= 23460
 
 
@@ -71,7 +71,7 @@ def tick(world: WorldState) -> None:
 
 
 def _seen(world: WorldState, seat: int) -> list[float]:
-    """Return a player's row in the `players` of the kernel."""
+    """Return a player's row of the array `players` for the kernel `move_mobs`."""
     me, lure = world.players[seat], 0
     hunted = not me.dead and me.game_mode in ("survival", "adventure") and world.difficulty != "peaceful"
     if not me.dead and me.game_mode != "spectator":
@@ -142,7 +142,7 @@ def _lay(world: WorldState, row: int, _: int) -> None:
 
 
 def _graze(world: WorldState, row: int, _: int) -> None:
-    """Let a sheep eat the grass it stands in or on: its wool grows back; a lamb becomes a minute older."""
+    """Let a sheep eat the grass where it stands: its wool grows back; a lamb becomes a minute older."""
     one = world.entities[row]
     x, y, z = math.floor(one["x"]), math.floor(one["y"] + 0.01), math.floor(one["z"])
     griefs = world.rules.get("mobGriefing", "true") == "true"

@@ -1,4 +1,4 @@
-"""One tick of all entities except mobs, and its consequences: items are picked up, arrows hit, eggs hatch, pearls carry.
+"""One tick of all entities except mobs: items are picked up, arrows hit, eggs hatch, pearls carry players.
 
 Rules of Minecraft 1.16. One kernel call per tick moves all these entities.
 """

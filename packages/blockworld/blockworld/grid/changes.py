@@ -1,4 +1,4 @@
-"""Changes of a grid since they were last asked for, for readers that hold a copy of its blocks.
+"""Find the changes of a grid since the last call, for readers that keep a copy of its blocks and light.
 
 >>> grid = Grid(np.zeros((32, 32, 32), np.uint16))
 >>> changes = Changes(grid)
@@ -24,8 +24,8 @@ class News(NamedTuple):
     """Changed cells, by number in ascending order. A cell's number is (x * SZ + z) * SY + y.
 
     Attributes:
-        cells, states: Cells with a new block, uint32, shape (N,), and their states, uint16.
-        lit, lights: Cells with new light, uint32, shape (M,), and their light as in `Grid.light`, uint8.
+        cells, states: Cells whose block has changed, uint32, shape (N,), and their new states, uint16.
+        lit, lights: Cells whose light has changed, uint32, shape (M,), and their new light as in `Grid.light`, uint8.
     """
 
     cells: np.ndarray
@@ -67,16 +67,16 @@ class Changes:
 
 
 def differences(first: Grid, now: Grid) -> list[tuple[np.ndarray, np.ndarray]]:
-    """For blocks, light and skip: the cells in which `now` differs from `first`, its first original, and their current values.
+    """Return the cells in which `now` differs from `first`, the grid that it was first copied from, and their values in `now`.
 
-    Cells are given by number, in ascending order.
+    The result has one pair each for blocks, light and skip: numbers of cells in ascending order, and values.
     """
     pairs = (now.blocks, first.blocks), (now.light, first.light), (now.skip, first.skip)
     return [_differing(*pair, touched) for pair, touched in zip(pairs, now.touched, strict=True)]
 
 
 def apply(found: Iterable[tuple[bytes, bytes]], grid: Grid) -> None:
-    """Apply the result of `differences`, given as the bytes of its arrays, to a grid that is equal to `first`."""
+    """Apply the result of `differences`, as bytes of its arrays, to a grid that is equal to its argument `first`."""
     for array, touched, (numbers, values) in zip((grid.blocks, grid.light, grid.skip), grid.touched, found, strict=True):
         cells = np.frombuffer(numbers, np.uint32)
         array.reshape(-1)[cells] = np.frombuffer(values, array.dtype)

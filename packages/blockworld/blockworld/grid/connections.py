@@ -29,7 +29,7 @@ Rule = Callable[[Grid, int, int, int, int], int]
 
 @cache
 def sturdy(state: int, side: int) -> bool:
-    """Whether a side of a state is a full face to which other blocks can be fixed; leaves are not sturdy."""
+    """Whether other blocks can be fixed to a side of a state, because the side is a full face; leaves are not sturdy."""
     name = name_of(state)
     if name.endswith("_leaves"):
         return False
@@ -50,7 +50,7 @@ def covers(state: int, side: int, x0: int, z0: int, x1: int, z1: int) -> bool:
 
 @cache
 def _kind(state: int) -> str:
-    """How a state joins others: `fence`, `nether_brick_fence`, `gate`, `pane` or `wall`; all others are `plain` or `never`."""
+    """How a state joins its neighbours: as `fence`, `nether_brick_fence`, `gate`, `pane`, `wall`, `plain` block, or `never`."""
     name = name_of(state)
     if name == "nether_brick_fence":
         return name
@@ -128,7 +128,7 @@ def _stairs(grid: Grid, x: int, y: int, z: int, state: int) -> int:
     facing, half = properties["facing"], properties["half"]
 
     def stairs_at(way: str) -> str | None:
-        """Facing of the stairs on that side; None without stairs of the same half."""
+        """Facing of the stairs on the side `way`; None if there are no stairs of the same half."""
         dx, _, dz = SIDES[SIDE_OF[way]]
         other = grid.get(x + dx, y, z + dz)
         if not name_of(other).endswith("_stairs") or properties_of(other)["half"] != half:

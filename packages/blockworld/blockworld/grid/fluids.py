@@ -1,9 +1,9 @@
 """Flowing water and lava: one call moves the fluids of all cells whose turn it is.
 
-A fluid's state has a level: 0 is a source, 1 to 7 are ever thinner, 8 is falling. A cell's turn comes 5 ticks (water) or 30
-(lava) after something near it changed. First its neighbours decide its new level: one level thinner than the thickest fluid
-beside it (lava two); falling under the same fluid; a source of water between two sources on firm ground; empty if nothing feeds
-it. Then it flows down if it can, else to the sides, towards the nearest drops within 5 cells (lava 3) if there are any.
+A fluid's state has a level: 0 is a source, 1 (thick) to 7 (thin) is flowing, 8 is falling. A cell's turn comes 5 ticks (water)
+or 30 (lava) after a change near it. First its neighbours decide its new level: a source if two sources of water are beside it
+and firm ground or a source below; falling under the same fluid; else one level thinner than the thickest fluid beside it (lava
+two); empty if none is left. Then it flows down if it can, else to the sides: towards drops within 5 cells (lava 3) if any.
 
 Differences from the game: lava thickens without a random delay, and flowing water does not waterlog blocks.
 """
@@ -57,7 +57,7 @@ _WASHED_ENDS = (
 )
 _PLANTS = SMALL_FLOWERS | TALL_FLOWERS | {"tall_grass", "large_fern", "brown_mushroom", "red_mushroom"}
 _KIND, _AMOUNT, _SOURCE, _HOLDS, _FIRM, _COVERS = 0, 2, 6, 7, 8, 9
-"""Positions of the lowest bits of the fields of `FLUID`; the compiled code uses the numbers themselves."""
+"""Lowest bit of each field in an entry of `FLUID`; compiled code uses the same numbers as literals."""
 
 
 def _table() -> np.ndarray:
@@ -89,8 +89,8 @@ def _table() -> np.ndarray:
 
 
 FLUID = _table()
-"""int32, shape (NUM_STATES,): all facts about a state that flowing needs. From the lowest bit: 2 bits the kind of its fluid, 4
-its amount of 8, 1 whether it is a source, 1 whether a flow may replace it, 1 whether it is firm ground, 6 the covered sides."""
+"""int32, shape (NUM_STATES,): all facts about a state that flowing needs. From the lowest bit: kind of fluid (2 bits), amount
+of fluid, 0 to 8 (4 bits), is a source (1), a flow may replace the block (1), is firm ground (1), covered sides (6)."""
 
 
 class Flow(NamedTuple):
@@ -98,10 +98,10 @@ class Flow(NamedTuple):
 
     Attributes:
         changed: Cells whose state has changed.
-        water, lava: Cells that now need a turn; a cell may appear more than once.
+        water, lava: Cells whose fluid now needs a turn; a cell may appear more than once.
         washed: Cells of blocks that the flow washes away: the caller must break them, then fill them.
         fillings: int32: the new states of `washed`.
-        minding: Neighbours of changed cells whose blocks react to such changes.
+        minding: Cells next to changed cells whose blocks must react to the change.
     """
 
     changed: np.ndarray
@@ -114,7 +114,7 @@ class Flow(NamedTuple):
 
 @njit(cache=True)
 def _look(blocks, table, x, y, z):
-    """The entry of `table` for a cell; outside the world counts as rock, above it as air."""
+    """The entry of `table` for a cell. Cells beside and below the world count as rock, cells above it as air."""
     sx, sz, sy = blocks.shape
     if x < 0 or x >= sx or z < 0 or z >= sz or y < 0:
         return 63 << 9 | 1 << 8
@@ -130,7 +130,7 @@ def _passes(here, there, side):
 
 @njit(cache=True)
 def _made(blocks, table, x, y, z, kind):
-    """Level of the fluid in a cell as its neighbours feed it: -1 for no fluid, 0 a source, 8 falling."""
+    """Level of the fluid that flows into a cell from its neighbours: -1 for no fluid, 0 a source, 8 falling."""
     own = _look(blocks, table, x, y, z)
     most = sources = 0
     for side in range(2, 6):
@@ -211,7 +211,7 @@ def _ways(blocks, table, x, y, z, kind):
 
 @njit(cache=True)
 def _note(blocks, table, minds, changed, due, num_due, minding, num_minding):
-    """Note the fluids in and around changed cells as due, and the blocks that react; return the number of those blocks."""
+    """List the fluids in and around changed cells that need a turn, and the blocks that react; return the number of blocks."""
     sx, sz, sy = blocks.shape
     for cell in changed:
         x, z, y = cell >> 20, cell >> 10 & 1023, cell & 1023
@@ -340,7 +340,7 @@ def flow(blocks: np.ndarray, cells: np.ndarray, minds: np.ndarray) -> Flow:
 
 
 def hardened(blocks: np.ndarray, x: int, y: int, z: int) -> int | None:
-    """Block that lava in a cell becomes next to or under water: obsidian or cobblestone; None without water."""
+    """State that lava in a cell becomes if water is beside or above it: obsidian or cobblestone; None without water."""
     sx, sz, sy = blocks.shape
     for nx, ny, nz in ((x, y + 1, z), (x, y, z - 1), (x, y, z + 1), (x - 1, y, z), (x + 1, y, z)):
         if 0 <= nx < sx and 0 <= nz < sz and ny < sy and FLUID[blocks[nx, nz, ny]] & 3 == WATER:

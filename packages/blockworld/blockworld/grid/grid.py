@@ -17,7 +17,7 @@ SIZE = (256, 128, 256)
 BEDROCK = state_of("bedrock")
 MAX_SKIP = 16
 SQUARE = 16
-"""Columns along each side of a square of columns, the unit in which touched parts of a grid are noted."""
+"""Columns along each side of a square of columns. A grid notes changes per square: a square with a change is "touched"."""
 _LIGHT_REACH = 15
 
 
@@ -33,10 +33,10 @@ class Grid:
         light: uint8, shape (SX, SZ, SY): sky light times 16, plus block light; each 0 to 15.
         skip: uint8, shape (SX, SZ, SY): how many cells a ray may jump: 0 in a block; in air at most `MAX_SKIP`, and at most
             the Chebyshev distance to the nearest block.
-        touched: Squares of columns whose blocks [0], light [1] and skip [2] may differ from those of the grid that this one
-            was first copied from: bool, shape (3, SX / SQUARE + 2, SZ / SQUARE + 2), with a margin of one all around.
-        watched: For each watcher, such as a `changes.Changes`, the squares touched since its last call.
-        num_touches: Number of times that something was touched.
+        touched: bool, shape (3, SX / SQUARE + 2, SZ / SQUARE + 2): squares whose blocks [0], light [1] and skip [2] may differ
+            from the grid that this one was first copied from; there is a margin of one square all around.
+        watched: For each watcher, such as a `changes.Changes`, an array like `touched` of squares changed since its last call.
+        num_touches: Number of changes so far.
     """
 
     def __init__(self, blocks: np.ndarray) -> None:
@@ -66,7 +66,7 @@ class Grid:
         return np.zeros((3, -(-sx // SQUARE) + 2, -(-sz // SQUARE) + 2), np.bool_)
 
     def frozen(self) -> Grid:
-        """Return a read-only grid like this one; copies of the new grid take memory only where they become different."""
+        """Return a read-only copy of this grid; copies of that copy take memory only where they become different."""
         original = Original(self.blocks, self.light, self.skip)
         return Grid.of(original.arrays, original)
 
@@ -107,7 +107,7 @@ class Grid:
         return before
 
     def fill(self, x0: int, y0: int, z0: int, x1: int, y1: int, z1: int, state: int) -> int:
-        """Put a state into every cell of a box and return the number of changed cells; the corners are included, in any order.
+        """Put a state into every cell of a box, given by two opposite corners (included); return the number of changed cells.
 
         Light and skip are updated once for the whole box; neighbours do not react (see `blocks.updates.set_block`).
 
@@ -122,7 +122,7 @@ class Grid:
                 f"{sx - 1} {sy - 1} {sz - 1}"
             )
         if not 0 <= state < NUM_STATES:
-            raise WorldError(f"there is no block state {state}: they are numbered from 0 to {NUM_STATES - 1}")
+            raise WorldError(f"there is no block state {state}: states are numbered from 0 to {NUM_STATES - 1}")
         box = self.blocks[x0 : x1 + 1, z0 : z1 + 1, y0 : y1 + 1]
         num_changed = int(np.count_nonzero(box != state))
         if num_changed:
@@ -144,7 +144,7 @@ class Grid:
             self._touch(column >> 10, column & 1023, column >> 10, column & 1023)
 
     def _touch(self, x0: int, z0: int, x1: int, z1: int, lit: bool = True) -> None:
-        """Note the blocks of these columns as touched, and light and skip as far as these blocks affect them."""
+        """Mark the squares of these columns as touched; for light and skip also the squares that these blocks can affect."""
         self.num_touches += 1
         for kind, reach in enumerate((0, _LIGHT_REACH, MAX_SKIP)):
             if kind == 1 and not lit:

@@ -1,9 +1,9 @@
 """Light of the cells, and the distance from each cell to the nearest block.
 
-Two kinds of light, 0 to 15, share a byte. *Sky light* comes straight down at 15 through cells that take nothing away; *block
-light* starts at a block's own brightness. Both lose at least one per cell in every other direction. `lit` computes the light
-of all cells. `relight` and `relight_box` update it after a change: they remove all light that the changed cells may have given,
-then fill it again from the rim. The result is exactly that of `lit`.
+Two kinds of light, 0 to 15, share a byte. *Sky light* comes straight down at 15 through cells that take no light; *block
+light* starts at a block's own brightness. Otherwise both lose at least one level per cell. `lit` computes the light of all
+cells. `relight` and `relight_box` update it after a change: they remove all light that may have come through the changed
+cells, then fill it again from around. The result is exactly that of `lit`.
 
 The passage of light follows Minecraft 1.16: full opaque cubes take all light, leaves, ice and everything wet take one level,
 glass and the rest nothing; slabs, stairs, snow, farmland and paths let none through a face that they cover.
@@ -97,14 +97,14 @@ TAKES, GIVES, HIDES, COVERED = _tables()
 """Four arrays, uint8, shape (NUM_STATES,): levels by which a state reduces light that enters it; block light it gives; bits of
 the sides that let no light through; bits of the sides that its collision boxes cover completely (for `fluids`, `updates`)."""
 OPAQUE: np.ndarray = TAKES == 15
-"""bool, shape (NUM_STATES,): full cubes that block light and sight. (The flag in the table is wrong for many plants.)"""
+"""bool, shape (NUM_STATES,): whether a state is a full cube that blocks light and sight."""
 LIGHTING: np.ndarray = TAKES | GIVES.astype(np.uint16) << 4 | HIDES.astype(np.uint16) << 8
 """uint16, shape (NUM_STATES,): all facts about a state that light needs: 4 bits taken, 4 bits given, 6 bits of hidden sides."""
 
 
 @njit(cache=True)
 def _grown(queue, head, num):
-    """Make room at the end of a queue by moving its unread part to the front; return (queue, number of entries)."""
+    """Make room at the end of a queue: move its unread part to the front; return (queue, number of unread entries)."""
     left = num - head
     bigger = queue if left * 2 < queue.size else np.empty(queue.size * 2, queue.dtype)
     for i in range(left):
@@ -174,7 +174,7 @@ def _spread(blocks, light, lighting, queue, num, shift):
 
 @njit(cache=True)
 def _from_above(lighting_of_state):
-    """Sky light of a cell in the top layer."""
+    """Sky light of a cell in the top layer, from its entry in `LIGHTING`."""
     if lighting_of_state >> 8 + 1 & 1:
         return 0
     taken = lighting_of_state & 15
@@ -351,7 +351,7 @@ def relight_box(blocks: np.ndarray, light: np.ndarray, x0: int, y0: int, z0: int
 
 @njit(cache=True)
 def _nearer(skip, row, line, most):
-    """Write into `row` the minimum of a column and those of its eight neighbours that are finished, plus one."""
+    """Lower each distance `skip[y]` of a column to at most 1 + the least of `line[y - 1 : y + 2]`; `row` is workspace."""
     sy = row.size
     top = np.uint8(most - 1)
     one = np.uint8(1)
@@ -367,7 +367,7 @@ def _nearer(skip, row, line, most):
 
 @njit(cache=True, nogil=True)
 def _sweep(skip, x0, z0, x1, z1, most):
-    """Compute exact distances in two sweeps over columns, forward and back; columns outside the box keep their distances."""
+    """Compute exact distances inside a box of columns in two sweeps, forward and back; other columns keep their distances."""
     sx, sz, sy = skip.shape
     row = np.empty(sy, np.uint8)
     line = np.empty(sy, np.uint8)
@@ -406,7 +406,7 @@ def _start(blocks, skip, x0, z0, x1, z1, most):
 def _added(skip: np.ndarray, x: int, z: int, y: int) -> None:
     """Lower the distances around a new block, shell by shell.
 
-    In each shell only cells beside those lowered in the last shell can be too far, as distances of neighbours differ by <= 1.
+    Distances of neighbours differ by at most 1, so each shell need only visit the neighbours of cells lowered in the last one.
     """
     sx, sz, sy = skip.shape
     skip[x, z, y] = 0
@@ -435,7 +435,7 @@ def _added(skip: np.ndarray, x: int, z: int, y: int) -> None:
 
 @njit(cache=True)
 def update_distances_of(blocks, skip, cells):
-    """Do `update_distances` for many cells: int32, shape (N,), each x << 20 | z << 10 | y."""
+    """Update distances as `update_distances` does, for many cells: int32, shape (N,), each x << 20 | z << 10 | y."""
     for cell in cells:
         x, z, y = cell >> 20, cell >> 10 & 1023, cell & 1023
         if blocks[x, z, y]:
@@ -464,8 +464,8 @@ def distances(blocks: np.ndarray, most: int) -> np.ndarray:
 def update_distances(skip: np.ndarray, x: int, y: int, z: int, before: int, after: int) -> None:
     """Update distances, in place, after one cell has changed from state `before` to `after`.
 
-    The result is exact for a new block. For a removed block its cell becomes 1 and other distances stay, so that none is too
-    large; `distances_box` makes all exact again.
+    The result is exact for a new block. For a removed block, the distance of its cell becomes 1 and the others stay: they may
+    be too small but never too large. `distances_box` makes them exact again.
     """
     if before == 0:
         _added(skip, x, z, y)
@@ -476,7 +476,7 @@ def update_distances(skip: np.ndarray, x: int, y: int, z: int, before: int, afte
 def distances_box(blocks: np.ndarray, skip: np.ndarray, x0: int, z0: int, x1: int, z1: int, most: int) -> None:
     """Make the distances exact again, in place, after any cells of the columns x0..x1, z0..z1 have changed.
 
-    This requires that distances in columns farther than `most` from these are exact.
+    The distances in columns more than `most` away from these columns must be exact before.
     """
     sx, sz, _ = blocks.shape
     box = max(0, x0 - most), max(0, z0 - most), min(sx - 1, x1 + most), min(sz - 1, z1 + most)

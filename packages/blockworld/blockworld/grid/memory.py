@@ -38,7 +38,7 @@ class Original:
             array.flags.writeable = False
 
     def copies(self, now: tuple[np.ndarray, ...] | None = None) -> tuple[np.ndarray, ...]:
-        """Return writable arrays with the values of `arrays`, or of `now`, earlier copies that have been written to."""
+        """Return writable copies of `arrays`; or copies of `now`, which are earlier copies that have changed since."""
         if self._file is None:
             return tuple(array.copy() for array in now or self.arrays)
         copies = self._mapped(self._file, mmap.MAP_PRIVATE)
@@ -59,7 +59,7 @@ class Original:
 
 @njit(cache=True, nogil=True)
 def _bring(copy, now, before):
-    """Make `copy`, a copy of `before`, equal to `now`, writing only to pages that differ; all are flat arrays of words."""
+    """Make `copy`, a copy of `before`, equal to `now`: write only to pages that differ. All are flat arrays of uint64."""
     words = _PAGE // 8
     for begin in range(0, now.size, words):
         end = begin + words

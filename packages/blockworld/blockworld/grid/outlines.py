@@ -1,7 +1,7 @@
 """Outlines of blocks: the boxes that a look or a click can hit. Bodies collide with other boxes, the collision boxes.
 
-A torch stops no body but can be aimed at; a fence is 1.5 high for a body and 1 high for a look. Sizes are those of the game's
-black frame.
+A torch stops no body but can be aimed at; a fence is 1.5 high for a body and 1 high for a look. Sizes are those of the
+black outline in the game.
 """
 
 from __future__ import annotations

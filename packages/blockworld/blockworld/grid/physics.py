@@ -41,7 +41,7 @@ def _fluids() -> tuple[np.ndarray, np.ndarray]:
 
 
 FLUID_KIND, FLUID_AMOUNT = _fluids()
-"""Two arrays, uint8, shape (NUM_STATES,): liquid in the cell, also if waterlogged (0, `WATER`, `LAVA`); its ninths, 1 to 8."""
+"""Two arrays, uint8, shape (NUM_STATES,): liquid in a state, also if waterlogged (0, `WATER`, `LAVA`); its height in ninths."""
 _SCAFFOLDING = block_named("scaffolding").first
 _SOURCE: np.ndarray = np.zeros(NUM_STATES, np.bool_)
 _FALLING: np.ndarray = np.zeros(NUM_STATES, np.bool_)
@@ -53,7 +53,7 @@ for _block in BLOCKS:
 
 @njit(cache=True)
 def _slide(blocks, axis, x0, y0, z0, x1, y1, z1, d, sinks):  # type: ignore[no-untyped-def]
-    """The part of `d` that a box can move along an axis (0 x, 1 y, 2 z)."""
+    """The part of `d` that a box can move along an axis (0 x, 1 y, 2 z); a box that `sinks` falls through scaffolding."""
     if d == 0.0:
         return 0.0
     sx, sz, sy = blocks.shape
@@ -240,7 +240,7 @@ def first_cell(x, y, z, dx, dy, dz):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def next_cell(cx, cy, cz, next_x, next_y, next_z, dx, dy, dz):  # type: ignore[no-untyped-def]
-    """Step to the cell behind the nearest face and return the same numbers; if faces are equally near, x before y before z."""
+    """Step to the cell behind the nearest face; return six numbers as `first_cell`. If equally near: x before y before z."""
     if next_x <= next_y and next_x <= next_z:
         step = 1 if dx > 0 else -1
         return cx + step, cy, cz, next_x + step / dx, next_y, next_z
@@ -303,7 +303,7 @@ def ray(blocks, x, y, z, dx, dy, dz, reach, sources=False):  # type: ignore[no-u
 
 @njit(cache=True)
 def fluid_at(blocks, cx, cy, cz):  # type: ignore[no-untyped-def]
-    """Liquid in a cell: (0, `WATER` or `LAVA`; its height in the cell, 0 to 1). Below more of the same liquid it is 1."""
+    """Liquid in a cell: (0, `WATER` or `LAVA`; height in the cell, 0 to 1). The height is 1 if the same liquid is above."""
     sx, sz, sy = blocks.shape
     if cx < 0 or cz < 0 or cy < 0 or cx >= sx or cz >= sz or cy >= sy:
         return 0, 0.0
@@ -356,10 +356,10 @@ def _flow(blocks, cx, cy, cz, kind):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def immersion(blocks, x, y, z, half_width, height, kind):  # type: ignore[no-untyped-def]
-    """Depth of a body in a liquid of a `kind`, and the flow of that liquid.
+    """Depth of a body in water or lava (`kind`), and the flow of this liquid.
 
     Returns:
-        (depth above the feet in blocks, flow x, y, z summed over the cells, number of cells).
+        (height of the liquid above the feet in blocks, sum of the flow of its cells along x, y and z, number of cells).
     """
     sx, sz, sy = blocks.shape
     depth, fx, fy, fz, cells = 0.0, 0.0, 0.0, 0.0, 0
@@ -382,7 +382,7 @@ def immersion(blocks, x, y, z, half_width, height, kind):  # type: ignore[no-unt
 
 @njit(cache=True)
 def touched(blocks, x, y, z, half_width, height, marks):  # type: ignore[no-untyped-def]
-    """All `marks` (uint8, shape (NUM_STATES,)) of the cells that a body touches, combined with "or"."""
+    """Bits of `marks` (uint8, shape (NUM_STATES,)) that any cell touched by a body has."""
     sx, sz, sy = blocks.shape
     joined = 0
     for cx in range(max(0, math.floor(x - half_width + 0.001)), min(sx - 1, math.floor(x + half_width - 0.001)) + 1):

@@ -1,4 +1,4 @@
-"""Using animals and villagers: feed, tame, shear, milk, dye, trade."""
+"""Use items on animals and villagers: feed, tame, shear, milk, dye, trade."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from blockworld.world_state import WorldState
 
 _TAMING = {"wolf": ("bone",), "cat": ("cod", "salmon")}
 _MAX_HEALTH = {"wolf": 20.0}
-"""Health of tame animals, where it differs from that of wild ones."""
+"""Largest health of tame animals, if it differs from the health of wild animals."""
 
 
 def interact(world: WorldState, row: int, slot: int) -> bool:
@@ -123,7 +123,7 @@ def _tame(world: WorldState, row: int, slot: int) -> bool:
 
 
 def _feed(world: WorldState, row: int, slot: int, stack: Stack) -> bool:
-    """Feed an animal: heal a tame one, let a grown one look for a partner, shorten a young one's remaining growth by 10 %."""
+    """Feed an animal: heal a tame animal, let an adult look for a partner, or shorten the growth of a young animal by 10 %."""
     one = world.entities[row]
     name = KINDS[one["kind"]]
     if name in _TAMING:

@@ -1,4 +1,4 @@
-"""Clicks and keys on the slots of an open screen; `screens` decides which click happened.
+"""Clicks and keys on the slots of an open screen; `screens` decides which of these functions to call.
 
 No function creates or loses items, except by crafting, stonecutting and trading.
 """
@@ -20,7 +20,7 @@ from blockworld.world_state import WorldState
 
 
 def offers(world: WorldState, screen: Screen) -> list[trades.Offer]:
-    """Trades of the screen's villager: `world.extras[id]["offers"]`."""
+    """Trades that the screen's villager offers: `world.extras[id]["offers"]`."""
     return world.extras.get(screen.entity, {}).get("offers", [])
 
 
@@ -201,7 +201,7 @@ def cuttings(screen: Screen) -> tuple[Stack, ...]:
 
 
 def _choose(world: WorldState, screen: Screen, option: int) -> None:
-    """Choose an option of a stonecutter, or an offer, whose cost is then also laid out."""
+    """Choose an option of a stonecutter, or an offer of a villager; put the cost of the offer into the places of the trade."""
     if screen.kind == "stonecutter":
         source = screen.craft[0]
         if source is not None and option < len(cuttings(screen)):
@@ -222,7 +222,7 @@ def _choose(world: WorldState, screen: Screen, option: int) -> None:
 
 
 def _fetch(world: WorldState, screen: Screen, target: int, item: str) -> None:
-    """Move all carried pieces of an item, up to a stack, into a place of the trade."""
+    """Move the items of one kind that the player carries, up to a full stack, into a place of the trade."""
     carried = world.player.slots
     for index in inventory.CARRIED:
         stack, there = carried[index], screen.craft[target]
@@ -238,7 +238,7 @@ def _fetch(world: WorldState, screen: Screen, target: int, item: str) -> None:
 
 _MAIN, _HOTBAR = tuple(range(9, 36)), tuple(range(9))
 _BACK = (*reversed(_HOTBAR), *reversed(_MAIN))
-"""Order of the player's slots for results and contents of chests: the hotbar first, from its right end."""
+"""Order in which the player's slots receive results and contents of chests: the hotbar first, from its right end."""
 
 
 def _quick_move(world: WorldState, screen: Screen, place: Place) -> None:
@@ -261,7 +261,7 @@ def _quick_move(world: WorldState, screen: Screen, place: Place) -> None:
 
 
 def _merge(target: Slots, stack: Stack, order: tuple[int, ...]) -> Stack | None:
-    """Do `inventory.add`, but put only a single piece into an armour slot."""
+    """Add a stack as `inventory.add` does, but put only one item into an armour slot."""
     if len(target) == inventory.NUM_SLOTS and len(order) == 1 and ARMOUR <= order[0] < OFFHAND:
         if target[order[0]] is None:
             target[order[0]] = copied(stack, 1)
@@ -271,7 +271,7 @@ def _merge(target: Slots, stack: Stack, order: tuple[int, ...]) -> Stack | None:
 
 
 def _ways(world: WorldState, screen: Screen, place: Place, stack: Stack) -> list[tuple[Slots, tuple[int, ...]]]:
-    """Targets of a quick-move: lists of slots, each with the indices to try in order."""
+    """Targets of a quick-move: lists of slots, each with the indices to try, in order."""
     carried = world.player.slots
     if place.owner == "container":
         put_in = screen.kind in smelting.COOK_TICKS and place.index != smelting.OUTPUT
@@ -305,7 +305,7 @@ def _ways(world: WorldState, screen: Screen, place: Place, stack: Stack) -> list
 
 
 def _take_all_results(world: WorldState, screen: Screen) -> None:
-    """Take the same result into the player's slots as often as possible."""
+    """Take the same result as often as possible, until the player's slots are full or the cost is used up."""
     first = made = result(world, screen)
     while made is not None and first is not None and made.same_kind(first):
         if inventory.room_for(world.player.slots, made) < made.count:
@@ -348,7 +348,7 @@ def exchange(world: WorldState, screen: Screen, other: int) -> None:
 
 
 def throw_hovered(world: WorldState, screen: Screen, *, whole: bool) -> None:
-    """Throw one item (or all) of the slot under the cursor; from a result slot, the output of one crafting."""
+    """Throw one item, or with `whole` all, of the slot under the cursor; from a result slot, the output of one crafting."""
     if screen.hovered is None:
         return
     place = screen.panel.places[screen.hovered]

@@ -1,4 +1,4 @@
-"""Changes to items in a player's hands: using up, exchanging, wearing. Creative players' items do not change."""
+"""Use up, exchange and wear items in a player's hands. In creative mode these items do not change."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def exchange(world: WorldState, slot: int, item: str) -> None:
 
 
 def wear(world: WorldState, slot: int, uses: int = 1) -> None:
-    """Wear the item in a slot, and count it if it breaks; the enchantment unbreaking sometimes prevents the wear."""
+    """Wear the item in a slot, and count it as broken if it breaks; the enchantment unbreaking sometimes prevents the wear."""
     player = world.player
     stack = player.slots[slot]
     if stack is None or player.game_mode == "creative":
@@ -45,7 +45,7 @@ def wear(world: WorldState, slot: int, uses: int = 1) -> None:
 
 
 def notice(player: Player) -> None:
-    """End an action that was begun with another item in the hand: mining, gathering strength for a blow, eating, drawing a bow.
+    """End an action if the item in the hand has changed since: mining, gathering strength for a blow, eating, drawing a bow.
 
     Called once per tick, after the keys that change the hand. As in the game, the item matters and not its slot: selecting the
     same slot again, or another slot with an equal item, ends no action.

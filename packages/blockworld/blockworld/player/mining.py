@@ -1,4 +1,4 @@
-"""Attacking: hitting bodies and mining blocks, by the rules of Minecraft 1.16."""
+"""The attack key: hit mobs and players, and mine blocks, by the rules of Minecraft 1.16."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _EXPERIENCE: dict[str, tuple[int, int]] = {
     "nether_gold_ore": (0, 1),
     "spawner": (15, 43),
 }
-"""Block -> least and most points of experience for mining it."""
+"""Block -> smallest and largest number of experience points for mining it."""
 _WEAR: dict[str, tuple[int, int]] = {
     **{"sword": (2, 1), "trident": (2, 1), "shears": (1, 0)},
     **dict.fromkeys(("pickaxe", "axe", "shovel", "hoe"), (1, 2)),
@@ -42,11 +42,11 @@ _WEAR: dict[str, tuple[int, int]] = {
 """Kind of tool -> its wear by mining a block, and by a blow (minecraft.wiki, "Durability"); other items have no wear."""
 
 Target = tuple[int, int, int, int, float, float, float]
-"""A block in reach: x, y, z, face, and the point on it."""
+"""A block in reach: x, y, z, the face, and the point on this face."""
 
 
 def target(world: WorldState, *, sources: bool = False) -> Target | None:
-    """The block in reach that the player looks at; None if there is no block, or if it has changed since the player saw it."""
+    """Return the block in reach that the player looks at; None without such a block, or if it has changed since it was seen."""
     player = world.player
     reach = CREATIVE_REACH if player.game_mode == "creative" else REACH
     dx, dy, dz = direction(player)
@@ -62,7 +62,7 @@ def target(world: WorldState, *, sources: bool = False) -> Target | None:
 
 
 def _show(blocks: np.ndarray, states: Mapping[Position, int]) -> None:
-    """Put states into cells only for testing a look; light and all else stay unchanged."""
+    """Put states into cells temporarily, to test what the player looks at; light and everything else stay unchanged."""
     for (x, y, z), state in states.items():
         blocks[x, z, y] = state
 
@@ -76,7 +76,7 @@ def body(entity: np.void) -> tuple[float, float]:
 
 @njit(cache=True)
 def _near(those, x, z):
-    """Rows of mobs that may be in reach."""
+    """Return the rows of mobs that may be in reach: less than 6 blocks away in x and in z."""
     near, found = np.empty(those.size, np.int64), 0
     for i in range(those.size):
         if those[i].kind >= NUM_THINGS and abs(those[i].x - x) < 6 and abs(those[i].z - z) < 6:
@@ -98,7 +98,7 @@ def mob_in_front(world: WorldState, reach: float = ATTACK_REACH) -> int | None:
 def _looked_at(
     world: WorldState, bodies: list[tuple[int, float, float, float, float, float]], reach: float
 ) -> tuple[int | None, float]:
-    """The first of some bodies (number, feet, half width, height) that the look hits before any block, and its distance."""
+    """Find the first body (number, feet, half width, height) that the look hits before a block: its number and distance."""
     if not bodies:
         return None, reach
     me, block = world.player, target(world)
@@ -113,7 +113,7 @@ def _looked_at(
 
 
 def player_in_front(world: WorldState) -> int | None:
-    """Seat of the nearest other player that the player looks at; None without one, or if a block or mob is in front."""
+    """Seat of the nearest other player that the player looks at; None if no player is seen or a block or mob is in front."""
     others = [
         (seat, other.x, other.y, other.z, HALF_WIDTH, other.height)
         for seat, other in enumerate(world.players)
@@ -124,7 +124,7 @@ def player_in_front(world: WorldState) -> int | None:
 
 
 def attack(world: WorldState, action: Action) -> None:
-    """Apply the attack key for one tick; called every tick, with the key down or not.
+    """Apply the attack key for one tick; called every tick, also while the key is up.
 
     A mob in front is hit when the key goes down, not while it stays down. A block is mined tick by tick; it is whole again when
     the key is released, the look moves away or another item comes into the hand (`hands.notice`).
@@ -187,7 +187,7 @@ def _wear(tool: Stack | None) -> tuple[int, int]:
 
 
 def progress(world: WorldState, state: int) -> float:
-    """Share of a block that the player mines in one tick, with the current tool and surroundings; 1 means at once."""
+    """Share of a block that the player mines in one tick, with the current tool and surroundings; 1: the whole block."""
     player, block = world.player, block_of(state)
     if block.hardness is None:
         return 0.0

@@ -1,9 +1,10 @@
 """A player's movement: one tick of walking, jumping, swimming and climbing, by the formulas of Minecraft 1.16.
 
-In each tick the keys push the body, it moves and collides with blocks, then gravity and drag change its speed. The results:
-walking 4.317 blocks/s, sprinting 5.612, sneaking 1.295, jumps 1.25 blocks high.
+In each tick the keys push the body, it moves and collides with blocks, then gravity and drag change its speed. As a result,
+players walk 4.317 blocks/s, sprint 5.612, sneak 1.295, and jump 1.25 blocks high.
 
-Differences from the game: no gliding, no crawling under 1.5 high gaps, no flying in creative mode; swimmers keep their height.
+Differences from the game: no gliding, no crawling (gaps below 1.5 blocks), no flying in creative mode; swimmers keep their
+height.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from blockworld.state import HALF_WIDTH, HEIGHT, Action, Player
 from blockworld.world_state import WorldState
 
 _immersion = cast("Callable[..., tuple[float, float, float, float, int]]", physics.immersion)
-"""The kernel `physics.immersion`, with the types that type checkers need: they take its floats for arrays."""
+"""The kernel `physics.immersion` with a cast, because type checkers think that its floats are arrays."""
 GRAVITY, DRAG = 0.08, 0.98
 _FRICTION = per_block(
     {"ice": 0.98, "packed_ice": 0.98, "frosted_ice": 0.98, "blue_ice": 0.989, "slime_block": 0.8}, 0.6, np.float64
@@ -92,7 +93,7 @@ def move(world: WorldState, action: Action) -> None:
 
 
 def _sneak(world: WorldState, action: Action) -> None:
-    """Sneak while the key is held, and stay down under blocks too low to stand up."""
+    """Sneak while the key is held, and stay down where blocks are too low to stand up."""
     player = world.player
     if action.sneak:
         player.sneaking = True
@@ -101,7 +102,7 @@ def _sneak(world: WorldState, action: Action) -> None:
 
 
 def _sprint(world: WorldState, action: Action, forward: float) -> None:
-    """Start or stop sprinting, which needs the key, a step forward, and food; a wall ends it."""
+    """Start or stop sprinting, which needs the key, a step forward, and food; a collision with a wall stops it."""
     player = world.player
     able = forward >= 0.8 and player.food > 6 and "blindness" not in player.effects
     diving = player.in_water and vitals.eyes_in(world) == physics.WATER
@@ -213,7 +214,7 @@ def _gravity(player: Player, falling: bool) -> float:
 
 
 def _sink(player: Player, gravity: float, falling: bool) -> None:
-    """Sink slowly, as in water; sprinting swimmers do not."""
+    """Sink slowly, as in water; a sprinting swimmer does not sink."""
     if player.sprinting:
         return
     if falling and abs(player.vy - 0.005) >= 0.003 and abs(player.vy - gravity / 16) < 0.003:
@@ -341,7 +342,7 @@ def _slide(world: WorldState, action: Action) -> None:
 
 
 def _land(world: WorldState, moved_y: float, below: int) -> None:
-    """Count the fall's distance; at its end take half a heart per block beyond 3 (minecraft.wiki, "Damage: Fall damage")."""
+    """Count the distance of a fall; at its end take half a heart per block beyond 3 (minecraft.wiki, "Damage: Fall damage")."""
     player = world.player
     if moved_y < 0 and not player.on_ground:
         player.fall_distance -= moved_y

@@ -1,7 +1,7 @@
 """The use key: use a mob or block in front, use the held item, or place a block.
 
 The order is the game's: the mob in front, then the block in front (unless the player sneaks with an item in the hand), then the
-held item; the main hand before the other hand. While held down, the key acts every 4 ticks.
+held item; the main hand comes before the other hand. While the key is held down, it acts every 4 ticks.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ REPEAT_TICKS = 4
 
 
 def use(world: WorldState, action: Action) -> None:
-    """Apply the use key for one tick; called every tick, with the key down or not."""
+    """Apply the use key for one tick; called every tick, also while the key is up."""
     player = world.player
     player.use_delay = max(0, player.use_delay - 1)
     fresh, player.use_held = action.use and not player.use_held, bool(action.use)
@@ -95,7 +95,7 @@ def _use_hand(world: WorldState, slot: int, fresh: bool) -> bool:
 
 
 def place(world: WorldState, slot: int, found: mining.Target) -> bool:
-    """Place the block in a slot against a face of another block; if it cannot be there, do nothing and return False."""
+    """Place the block in a slot against a face of another block; if the block cannot be there, do nothing and return False."""
     player, stack = world.player, world.player.slots[slot]
     if stack is None:
         return False
@@ -195,7 +195,7 @@ def _new_partner(world: WorldState, x: int, y: int, z: int, state: int) -> tuple
 
 
 def pick_item(world: WorldState) -> None:
-    """Take the looked-at block into the hand, from the hotbar or else the other slots; creative players get a new one."""
+    """Take the block that the player looks at into the hand, from any slot, hotbar first; create the item in creative mode."""
     player, found = world.player, mining.target(world)
     if found is None:
         return

@@ -1,20 +1,20 @@
-"""Screens: the player's own, and those of blocks and villagers. The camera moves a cursor, which clicks on slots.
+"""Screens of the player, of blocks and of villagers. Camera actions move a cursor; attack and use click on slots.
 
 Coordinates are GUI pixels from the upper left of the screen's panel, which lies in the middle of a frame of 640 x 360 GUI
-pixels (`panels.FRAME`; frames of other sizes scale it). Panels and slots lie as in the game: 176 x 166, a chest 176 x 168.
+pixels (`panels.FRAME`; frames of other sizes scale it). Panels and slots are as in the game: 176 x 166, a chest 176 x 168.
 
 While a screen is open the camera moves the cursor: MineRL turns a camera action into `2400 / 360` mouse pixels per degree, so 1
 degree is 6.67 GUI pixels here, yaw to the right and pitch down. A key acts in the tick in which it goes down, not while held:
 
 * attack: left click: pick up, put down, swap or add; outside the panel it throws the held stack. With sneak: quick-move.
 * use: right click: pick up the larger half, or put down one.
-* hotbar 1 to 9, swap_hands: exchange the slot under the cursor with that slot. drop: throw one item of it; with sprint all.
+* hotbar 1 to 9, swap_hands: exchange the slot under the cursor with that slot. drop: throw one of its items; with sprint all.
 * inventory or esc: close. Stacks in the grid or on the cursor go back to the player, or to the ground if there is no room.
 
-`step` returns True if a screen took the action: then nothing else moves, and an esc that closes a screen ends no episode.
+`step` returns True if a screen took the action; then nothing else happens, and an esc that closes a screen ends no episode.
 
 Differences from the game: there is no dragging over several slots and no collecting by a double click. Anvils, enchanting
-tables, brewing stands and other blocks that need more than slots have no screen: `open_block` returns False.
+tables, brewing stands and other blocks whose screens need more than slots have no screen: `open_block` returns False.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from blockworld.world_state import WorldState
 PIXELS_PER_DEGREE = 2400 / 360
 """Mouse pixels per degree of a camera action, as in MineRL 1.0."""
 REACH = 8.0
-"""Distance in blocks from its block or villager at which a screen closes."""
+"""Distance in blocks between the player and the screen's block or villager at which the screen closes."""
 _NUM_INPUTS = {"inventory": 4, "crafting_table": 9, "stonecutter": 1, "villager": 2}
 
 
@@ -57,7 +57,7 @@ def slots(screen: Screen) -> tuple[Place, ...]:
 
 
 def find(screen: Screen, owner: str, index: int = 0) -> int:
-    """Return the number of a place; `find(screen, "player", 0)` is the first slot of the hotbar. WorldError without one."""
+    """Return the number of a place; `find(screen, "player", 0)` is the first slot of the hotbar. WorldError if missing."""
     for number, place in enumerate(screen.panel.places):
         if (place.owner, place.index) == (owner, index):
             return number
@@ -67,14 +67,14 @@ def find(screen: Screen, owner: str, index: int = 0) -> int:
 def pointer(screen: Screen, x: float, y: float) -> None:
     """Put the cursor at a point in GUI pixels from the panel's upper left, kept within the frame."""
     if not (math.isfinite(x) and math.isfinite(y)):
-        raise WorldError(f"the cursor cannot be at {x}, {y}; give GUI pixels")
+        raise WorldError(f"the cursor cannot be at {x}, {y}; give finite GUI pixels")
     left, top = screen.corner
     screen.x = min(max(float(x), -left), FRAME[0] - 1 - left)
     screen.y = min(max(float(y), -top), FRAME[1] - 1 - top)
 
 
 def turn_within(screen: Screen, turn: Turn, shown: tuple[float, float]) -> Turn:
-    """Scale a turn for a magnified picture, so that the cursor moves the same share of it as of a whole frame, and stays in it.
+    """Scale a turn for a magnified picture, so that the cursor moves the same share of the picture and stays inside.
 
     Args:
         turn: The turn as the mouse gives it.
@@ -107,7 +107,7 @@ def path_to(screen: Screen, slot: int) -> Turn:
 
 
 def stack_in(world: WorldState, screen: Screen, slot: int) -> Stack | None:
-    """The stack that a place shows: that of the slot, the output, or the option; None if it is empty."""
+    """The stack that a place shows: the slot's content, the output, or an option; None if it is empty."""
     place = screen.panel.places[slot]
     if place.owner == "result":
         return clicks.result(world, screen)
@@ -129,7 +129,7 @@ def stack_in(world: WorldState, screen: Screen, slot: int) -> Stack | None:
 
 
 def screen_of_block(name: str) -> str | None:
-    """The kind of screen that using a block opens; None if it opens none."""
+    """The kind of screen that opens when a player uses a block; None if no screen opens."""
     return name if name in ("crafting_table", "stonecutter") else kind_of_block(name)
 
 
@@ -144,7 +144,7 @@ def open_block(world: WorldState, position: Position) -> bool:
 def open(world: WorldState, kind: str, position: Position | None = None, *, entity: int = -1) -> Screen:
     """Open a screen; if another one is open, close that first.
 
-    The keys of the action that opened it count as held, so that they do not click too.
+    The keys of the action that opened the screen count as held, so that they do not also click.
 
     Args:
         kind: One of `KINDS`; for a large chest, `chest` becomes `large_chest`.
@@ -203,7 +203,7 @@ def keys_down(action: Action) -> list[str]:
 def step(world: WorldState, action: Action) -> bool:
     """Apply an action to the open screen; return whether a screen was open.
 
-    If so, the action has no other effect, also in the tick that closes the screen.
+    If a screen was open, the action has no other effect, also in the tick that closes the screen.
     """
     screen = world.screen
     if screen is None:
@@ -236,7 +236,7 @@ def step(world: WorldState, action: Action) -> bool:
 
 
 def _still_there(world: WorldState, screen: Screen) -> bool:
-    """Whether the player is alive and the screen's block or villager is still there and in reach."""
+    """Whether the player is alive and the screen's block or villager still exists in reach."""
     player = world.player
     if player.dead:
         return False

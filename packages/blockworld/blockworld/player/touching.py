@@ -1,4 +1,4 @@
-"""Using blocks: opening doors, sleeping in beds, opening the screens of chests.
+"""Use blocks: open doors, sleep in beds, open the screens of chests.
 
 Rules of Minecraft 1.16. Redstone is not simulated: levers and buttons only change their own state.
 """
@@ -17,7 +17,7 @@ from blockworld.state import Container, Stack
 from blockworld.world_state import WorldState
 
 NIGHT = range(12542, 23460)
-"""Times of day at which players can sleep."""
+"""Times of day, in ticks, at which players can sleep."""
 _WITHOUT_SCREEN = frozenset(
     [
         "anvil", "chipped_anvil", "damaged_anvil", "enchanting_table", "loom", "grindstone", "cartography_table",
@@ -47,7 +47,7 @@ def compost_chance(item: str) -> float:
 
 
 def touch(world: WorldState, x: int, y: int, z: int, slot: int) -> bool:
-    """Use a block with the hand in `slot`; return False if the block does nothing: the held item may then be used on it."""
+    """Use a block with the item in `slot`; return False if nothing happens, so that the item may be used on the block."""
     state = world.grid.get(x, y, z)
     name, values = name_of(state), properties_of(state)
     stack = world.player.slots[slot]
@@ -112,7 +112,7 @@ def _open(world: WorldState, x: int, y: int, z: int, state: int) -> bool:
 
 
 def _sleep(world: WorldState, x: int, y: int, z: int, state: int) -> bool:
-    """Remember the bed as the player's, and let the player sleep in it at night."""
+    """Store a bed as the player's own, and let the player sleep in it at night or in a thunderstorm."""
     player = world.player
     player.bed = (x, y, z)
     if world.time % 24000 in NIGHT or world.weather == "thunder":

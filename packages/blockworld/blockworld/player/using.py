@@ -1,6 +1,6 @@
-"""Using held items: buckets, hoes, lighters, bone meal, food, bows, eggs.
+"""Use held items: buckets, hoes, lighters, bone meal, food, bows, eggs.
 
-Rules of Minecraft 1.16. Functions that use an item return whether it did anything.
+Rules of Minecraft 1.16. Functions that use an item return whether something happened.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _FOOD_EFFECTS: dict[str, tuple[float, tuple[tuple[str, int, int], ...]]] = {
 
 
 def on_block(world: WorldState, slot: int, found: mining.Target) -> bool:
-    """Use a held item on a block, except for placing it."""
+    """Use a held item on a block in all ways except placing a block."""
     stack = world.player.slots[slot]
     if stack is None:
         return False
@@ -95,7 +95,7 @@ def on_block(world: WorldState, slot: int, found: mining.Target) -> bool:
 
 
 def in_air(world: WorldState, slot: int, fresh: bool) -> bool:
-    """Use a held item independently of the look; `fresh` is true in the tick in which the key went down."""
+    """Use a held item that needs no block in front; `fresh` is true in the tick in which the key went down."""
     player, stack = world.player, world.player.slots[slot]
     if stack is None:
         return False
@@ -132,7 +132,7 @@ def eatable(world: WorldState, stack: Stack) -> bool:
 
 
 def eat(world: WorldState, slot: int) -> bool:
-    """Eat a held item for one more tick; False if it is not food."""
+    """Eat a held item for one more tick; return False if the item is not food."""
     player, stack = world.player, world.player.slots[slot]
     if stack is None or not eatable(world, stack):
         player.eating = 0

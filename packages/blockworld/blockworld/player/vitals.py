@@ -38,7 +38,7 @@ _SMOTHERS: np.ndarray = (
     OPAQUE & (NUM_BOXES == 1) & (BOXES[BOX_START.clip(max=len(BOXES) - 1)] == (0, 0, 0, 1, 1, 1)).all(axis=1)
 )
 _PAST_ARMOUR = frozenset({"fall", "drown", "starve", "void", "suffocation", "fire", "magic", "wither"})
-"""Causes of damage against which armour does not help; they do not make the player hungry either."""
+"""Causes of damage against which armour does not protect; this damage does not make the player hungry either."""
 _AT_ONCE = frozenset({"instant_health", "instant_damage", "saturation"})
 
 
@@ -59,7 +59,7 @@ def heal(player: Player, amount: float) -> None:
 
 
 def eyes_in(world: WorldState) -> int:
-    """`WATER` or `LAVA` if the eyes are in it, else 0."""
+    """Return `WATER` or `LAVA` if the player's eyes are in that liquid, else 0."""
     player = world.player
     y = player.eye_y - 1 / 9
     cell = math.floor(y)
@@ -87,7 +87,7 @@ def tick(world: WorldState) -> None:
 def hurt(world: WorldState, amount: float, cause: str, *, knock_x: float = 0.0, knock_z: float = 0.0) -> None:
     """Take half hearts from the player, reduced by armour and resistance.
 
-    Within `SAFE_TICKS` after a blow only a stronger blow hurts, by the difference.
+    Within `SAFE_TICKS` after a blow only a stronger blow hurts, and takes only the difference.
 
     Args:
         cause: `fall`, `drown`, `starve`, `fire`, `lava`, `cactus`, `magma`, `berries`, `void`, `suffocation`, `magic`, `mob`,
@@ -229,7 +229,7 @@ def _breathe(world: WorldState) -> None:
 
 
 def _hunger(world: WorldState) -> None:
-    """Let exhaustion use up saturation, then food; well-fed players heal, those without food starve."""
+    """Let exhaustion use up saturation, then food; well-fed players heal, players without food starve."""
     player, difficulty = world.player, world.difficulty
     if player.exhaustion > 4:
         player.exhaustion -= 4

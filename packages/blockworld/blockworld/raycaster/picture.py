@@ -1,4 +1,4 @@
-"""The picture of the world: a ray for each pixel."""
+"""Draw the picture of the world: one ray for each pixel."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from blockworld.raycaster.water import cross_water, sink, through_water
 
 @inner
 def _behind(scenery, view, ray, seen, water, colour, t, is_hit):
-    """Colour of a pixel at the end of its ray, where `colour` is at a distance, or the sky."""
+    """Colour of a pixel whose ray ends at distance `t`: at a block of this `colour` if `is_hit`, else at the sky."""
     if is_hit:
         part = fog(t / ray.far)
         if water.fog_t >= f32(0):
@@ -58,7 +58,7 @@ def _behind(scenery, view, ray, seen, water, colour, t, is_hit):
 
 @inner
 def trace(cells, looks, scenery, bright, view, marked, ray, start):
-    """Colour of a pixel, of 255, and the distance of the block it shows; its ray may go as far as `start` at once."""
+    """Colour of a pixel, 0 to 255, and the distance of the block that it shows; nothing is nearer than `start` on its ray."""
     spot, before = first_spot(ray, start), int32(-1)
     seen = Seen(f32(0), f32(0), f32(0), f32(1), f32(1), f32(1))
     water = Water(False, f32(0), f32(30), view.eye_light_r, view.eye_light_g, view.eye_light_b, f32(-1))
@@ -109,7 +109,7 @@ def trace(cells, looks, scenery, bright, view, marked, ray, start):
 
 @inner
 def _set_rays(view, columns, height, tj, ti, rays):
-    """The `Rays` of a tile. The last loop does several at once."""
+    """Compute the `Rays` of a tile. The compiler turns the last loop into SIMD code."""
     across, along = columns[0, ti * TILE : ti * TILE + TILE], columns[1, ti * TILE : ti * TILE + TILE]
     dxs, dys, dzs, ixs, iys, izs = rays.dx, rays.dy, rays.dz, rays.ix, rays.iy, rays.iz
     for row in range(TILE):
@@ -154,9 +154,9 @@ def _byte(value):
 
 @outer
 def first_steps(cells, view, width, height, first_row, every, starts):
-    """Distances that each tile's rays may go before they can meet anything: a cone is marched through the skip distances.
+    """Find the distance in blocks up to which the rays of each tile meet nothing; a cone around the rays advances by `skip`.
 
-    Each `every`-th row of `starts` (float32, shape (rows of tiles, tiles in a row)) from `first_row` on gets blocks.
+    The distances are written to every `every`-th row of `starts`, from `first_row` on: float32, shape (rows, tiles in a row).
     """
     for tj in range(first_row, starts.shape[0], every):
         for ti in range(starts.shape[1]):
@@ -183,11 +183,11 @@ def first_steps(cells, view, width, height, first_row, every, starts):
 
 @outer
 def paint(cells, looks, scenery, bright, view, marks, canvas, first_row, every):
-    """A picture, tile by tile: each `every`-th row of tiles from `first_row` on.
+    """Draw a picture tile by tile: every `every`-th row of tiles, from `first_row` on.
 
     Args:
         cells, looks, scenery, canvas: `Cells`, `Looks`, `Scenery` and `Canvas`.
-        bright: float32, shape (256, 3): colour that each light value gives to white.
+        bright: float32, shape (256, 3): colour of a white surface for each light value.
         view, marks: One `View` and one `Marks`.
     """
     height, width = canvas.out.shape[0], canvas.out.shape[1]

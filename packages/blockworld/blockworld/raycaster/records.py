@@ -1,4 +1,4 @@
-"""Records and tuples with named numbers, which the ray-caster's kernels pass to each other."""
+"""Records and named tuples of numbers that the ray-caster's kernels pass to each other."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ uint32: Any = numba.uint32
 TILE = 8
 CLOUD_HEIGHT = 152.0
 LEVELS = 5
-"""Of the textures: 16, 8, 4, 2 and 1 pixels wide."""
+"""Number of mip levels of each texture: they are 16, 8, 4, 2 and 1 pixels wide."""
 AIR, CUBE, CUTOUT, WATER, CROSS, BOXES, LAVA = range(7)
-"""Kinds: nothing to see; an opaque cube; a cube with holes or panes of colour; only water; two crossed pictures; boxes;
+"""Kinds of states: invisible; an opaque cube; a cube with holes or coloured glass; water alone; two crossed pictures; boxes;
 lava."""
 TINTED, NATURAL, CULLED, PLANT, SMOOTH = 1, 2, 4, 8, 16
-"""Flags: takes the colour of the land; its texture may be mirrored from cell to cell; no face against its like (glass);
-stands in the grass; a box that fills its cell but for a little (a path), lit as a cube."""
+"""Flags of states: its colour varies over the land; its texture is mirrored in some cells; faces between two equal states are
+not drawn (glass); it is two crossed pictures; it is a box that nearly fills its cell (a path) and is lit as a cube."""
 NOT_KNOWN = 7
-"""Kind of a state that stands for a cell of which nothing is known: a ray ends there, and the sky is seen. Browsers have such
-cells."""
+"""Kind of the state of cells that a browser has not received yet: a ray ends in the first of these cells, and its pixel shows
+the sky."""
 KIND_BITS, WET, STILL, FLAGS_SHIFT = 15, 16, 32, 8
-"""Of `Looks.info`: a state's kind, whether it stands in water, whether it is full, still water, and where its flags begin."""
+"""Parts of `Looks.info`: mask of the kind, bit for a block in water, bit for full still water, lowest bit of the flags."""
 NO_SIDE, PLANE = -1, 6
-"""Sides of a cell beside its six faces (`models`): none, and the crossed pictures of a plant."""
+"""Two more values of a side, beside the six faces (numbered as in `models`): no side; the crossed pictures of a plant."""
 FULL_LIGHT = 240
-"""A light value: all of the sky's light, and none of a block."""
+"""Light value of a cell with full sky light and no block light."""
 
 FIELDS = {
     **{vector: "xyz" for vector in ("eye", "right", "up", "ahead", "sun")},
@@ -41,13 +41,12 @@ FIELDS = {
     **{number: "" for number in ("far", "pixel", "drift", "stars", "cover", "ripple", "disc", "shade")},
     "eye_light": "rgb",
 }
-"""What differs from picture to picture, in its order in a `View`, and the parts that it has.
+"""Numbers of one picture: name of each number -> letters of its parts, in the order of `View`.
 
-The eye's place in blocks and its three axes, the direction to the sun, colours of the sky (of 255); tangents of half the
-fields of view, the distance one can see in blocks, a pixel's width at a distance of 1, how far clouds and ripples have moved,
-how bright stars are, how much is clouded, how bright the sun's disc is, the light of each of the six faces, the light at the
-eye.
-"""
+`eye`: position in blocks; `right`, `up`, `ahead`: axes of the camera; `sun`: direction to the sun; `horizon`, `zenith`, `glow`,
+`cloud`: colours, 0 to 255; `tan`: tangents of half the angles of view; `far`: viewing distance in blocks; `pixel`: a pixel's
+width at distance 1; `drift`, `ripple`: how far clouds and ripples have moved; `stars`, `disc`: brightness of the stars and of
+the sun's disc; `cover`: amount of clouds; `shade`: brightness of each face; `eye_light`: light at the eye."""
 View = np.dtype(
     [
         (f"{name}_{part}" if parts else name, f32, 6 if name == "shade" else ())
@@ -56,28 +55,28 @@ View = np.dtype(
     ],
     align=True,
 )
-"""`FIELDS` as one record: `eye_x`, `horizon_r`, `far`, `shade` (six values)."""
+"""Record of the numbers of one picture (`FIELDS`), such as `eye_x`, `horizon_r`, `far` and `shade` (six values)."""
 NUM_NUMBERS = View.itemsize // 4
 Marks = np.dtype([(f"{what}_{axis}", np.int32) for what in ("outlined", "cracked") for axis in "xyz"] + [("crack", np.int32)])
-"""Cells of the block to outline and of the one that breaks, and the crack's texture; -1 for none."""
+"""The cell to outline; the cell whose block is being mined, and the texture of its cracks. -1 stands for no cell or texture."""
 Rays = np.dtype([(name, f32, TILE * TILE) for name in ("dx", "dy", "dz", "ix", "iy", "iz")], align=True)
-"""Directions of a tile's pixels, row by row, and one divided by them."""
+"""Directions of the rays of a tile's pixels, row by row, and the reciprocals of these directions."""
 Box = np.dtype([(name, f32) for name in ("x0", "y0", "z0", "x1", "y1", "z1")], align=True)
-"""Two corners in blocks, within the cell."""
+"""The low and the high corner of a box within its cell, in blocks."""
 Range = np.dtype([("start", np.int32), ("number", np.int32)], align=True)
-"""Rows of `Looks.boxes` that make a state."""
+"""The rows of `Looks.boxes` that form a state: the first row and the number of rows."""
 
 
 class Cells(NamedTuple):
-    """The land: arrays with an entry per cell, all y of a column side by side, then z, then x.
+    """The land: flat arrays with an entry per cell. The index grows by 1 with y, by `sy` with z and by `sy * sz` with x.
 
     Attributes:
         blocks: uint16: states.
-        light: uint8: sky's light times 16, and the blocks' light.
-        skip: uint8: 0 for a block; else the number of cells between the cell and the nearest block, and 1 more.
+        light: uint8: sky light times 16, plus block light.
+        skip: uint8: 0 for a block; in air the distance in cells to the nearest block, as in `Grid.skip`.
         sx, sy, sz: int32: number of cells.
-        tops: int16, shape (sx / 8, sz / 8), workspace: the highest cell that is not free in each 8 x 8 columns; -1 where
-            that is not known yet.
+        tops: int16, shape (sx / 8, sz / 8), workspace: height of the highest block in each tile of 8 x 8 columns; -1 until
+            it is searched.
     """
 
     blocks: np.ndarray
@@ -90,18 +89,18 @@ class Cells(NamedTuple):
 
 
 class Looks(NamedTuple):
-    """Looks of the N states (`models.Models`), and the textures.
+    """The look of each of the N states (from `models.Models`), and the textures.
 
     Attributes:
-        info: uint32, shape (N,): kind and flags, see `WET`.
-        faces: int32, shape (N, 6): textures.
-        box_range: `Range`, shape (N,).
-        boxes: `Box`, shape (M,).
+        info: uint32, shape (N,): kind and flags, see `KIND_BITS`.
+        faces: int32, shape (N, 6): textures of the six faces.
+        box_range: `Range`, shape (N,): the boxes of each state.
+        boxes: `Box`, shape (M,): the boxes of all states.
         box_faces: int32, shape (M, 6): textures; -1 where a box has no face.
-        height: float32, shape (N,): how high its water or lava stands with air above.
-        glow: float32, shape (N,): brightness of its own, 0 to 1.
-        pages: uint32: pixels of all textures, level by level (`renderer.pyramid`).
-        page_starts: int32, shape (LEVELS,): where each level begins.
+        height: float32, shape (N,): height of its water or lava under air.
+        glow: float32, shape (N,): least brightness of the block, even in the dark, 0 to 1.
+        pages: uint32: pixels of all textures, one mip level after the other (`renderer.pyramid`).
+        page_starts: int32, shape (LEVELS,): index in `pages` at which each level begins.
     """
 
     info: np.ndarray
@@ -116,12 +115,12 @@ class Looks(NamedTuple):
 
 
 class Scenery(NamedTuple):
-    """Pictures that tile: float32.
+    """Pictures that repeat over the whole world: float32.
 
     Attributes:
-        land: shape (256, 256, 3): the land's colour.
-        clouds: shape (256, 256): how thick they are.
-        ripples: shape (128, 128, 2): slopes of the water along x and z.
+        land: shape (256, 256, 3): factors on red, green and blue for blocks whose colour varies over the land.
+        clouds: shape (256, 256): thickness of the clouds.
+        ripples: shape (128, 128, 2): slopes of the water's surface along x and z.
     """
 
     land: np.ndarray
@@ -130,14 +129,14 @@ class Scenery(NamedTuple):
 
 
 class Canvas(NamedTuple):
-    """Outputs of `paint`, and its workspace.
+    """The arrays into which `paint` writes, and the safe distances that it reads.
 
     Attributes:
-        starts: float32, shape (rows of tiles, tiles in a row): how far rays may go at once (`first_steps`); only read.
-        columns: float32, shape (2, 8 * tiles in a row), workspace: x and z of a pixel's direction, by its column.
+        starts: float32, shape (rows of tiles, tiles in a row): safe first distance of the rays (`first_steps`).
+        columns: float32, shape (2, 8 * tiles in a row), workspace: x and z of the directions of each column of pixels.
         rays: `Rays`, shape (1,), workspace.
         out: uint8, shape (H, W, 3): the picture.
-        depth: float32, shape (H, W): blocks to the picture's surfaces, `View.far` for the sky.
+        depth: float32, shape (H, W): distance in blocks to the surface in each pixel; `View.far` for the sky.
     """
 
     starts: np.ndarray
@@ -152,29 +151,29 @@ Ray = namedtuple(
     "Ray",
     "eye_x eye_y eye_z dx dy dz ix iy iz px py pz sx sy sz bx by bz move_x move_y move_z fx fy fz far texel",
 )
-"""The ray of a pixel: what stays as it is on its way.
+"""The ray of a pixel: numbers that do not change along the ray. Most names end with the axis x, y or z.
 
-It begins at the eye; d is its direction, of length 1, i is one divided by that. p: whether it goes up an axis; s: 1 if so, else
--1; b: 1 if so, else 0. move: how far the next cell along an axis lies in the arrays of `Cells`; f: the face through which the
-ray enters that cell. far: how long the ray is; texel: width of a pixel at a distance of 1, in sixteenths of a block.
+eye: where the ray begins; d: its direction, of length 1; i: the reciprocal of d. p: whether d is positive; s: the sign of d, 1
+or -1; b: 1 if d is positive, else 0. move: what one step along the axis adds to the index in `Cells`; f: the face through which
+the ray enters the next cell. far: the ray's length; texel: a pixel's width at distance 1, in sixteenths of a block.
 """
 Spot = namedtuple("Spot", "x y z t face")
-"""Where a ray is: the cell, how far it is from the eye, and the face through which the ray came in (-1: it began here)."""
+"""Position on a ray: the cell, the distance from the eye, and the face through which the ray entered (-1 if it began here)."""
 Seen = namedtuple("Seen", "red green blue pass_r pass_g pass_b")
-"""Colour seen so far, of 255, and the share of light of each colour that still passes."""
+"""Colour added up along a ray so far, 0 to 255, and the share of red, green and blue light from behind that still passes."""
 Water = namedtuple("Water", "inside t far red green blue fog_t")
-"""Whether a ray is in water, the distance at which it came in, that from which on nothing is seen any more, the light on the
-water, and the distance of the first surface (-1 before that): what is behind has that surface's fog."""
+"""A ray and the water: whether the ray is in water; where it entered; the distance beyond which water hides everything; the
+light on the water; the distance of the first water surface (-1 before it), whose fog also covers everything behind it."""
 Touch = namedtuple("Touch", "texel t side x y z x0 y0 z0 x1 y1 z1")
-"""What a ray meets in a cell: its colour (uint32; nothing is met where the highest byte, the opacity, is 0), the distance, the
-side (a face, `PLANE` or `NO_SIDE`), the place within the cell, and the box that it is part of."""
+"""The surface that a ray meets in a cell: its colour (uint32; the highest byte is the opacity, 0 if the ray meets nothing), the
+distance, the side (a face, `PLANE` or `NO_SIDE`), the point within the cell, and the box to which the surface belongs."""
 Marked = namedtuple("Marked", "outlined cracked crack")
-"""`Marks` with the cells' places in the arrays; -1 outside."""
+"""`Marks` with each cell as its index in the arrays of `Cells`; -1 for a cell outside the land."""
 
 _Kernel = Callable[..., Any]
 _same: Any = {"cache": True, "error_model": "numpy", "_nrt": False}  # they make no arrays, so that no references are counted
 _built_in: Any = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # Numba's stubs do not list them
 outer: Callable[[_Kernel], _Kernel] = njit(nogil=True, **_same)
-"""For what Python calls."""
+"""Decorator of kernels that Python calls."""
 inner: Callable[[_Kernel], _Kernel] = njit(**_built_in, **_same)
-"""For what becomes a part of the kernel that calls it."""
+"""Decorator of kernels that are inlined into the kernel that calls them."""

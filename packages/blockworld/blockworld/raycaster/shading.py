@@ -1,4 +1,4 @@
-"""Colours of a block that a ray met: the light there, the land's colours, the block that is outlined or breaks."""
+"""Colour of the surface that a ray meets: its texture, the light, the land's colours, the outline and the cracks."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _colour(texel):
 
 @inner
 def _cell_before(x, y, z, side):
-    """The cell before a face, whose light falls on it."""
+    """The cell in front of a face; the light of this cell falls on the face."""
     if side == 0:
         return x - int32(1), y, z
     if side == 1:
@@ -52,8 +52,8 @@ def _cell_before(x, y, z, side):
 
 @inner
 def _corner(touch):
-    """Direction from a face's middle to its nearest corner, in cells along two axes, and distance of the place from the middle
-    along each, 0 to 0.5.
+    """Find the corner of a face that is nearest to a point: two steps of one cell from the middle towards the corner, and the
+    distance of the point from the middle along each step, 0 to 0.5.
     """
     ux = uy = uz = vx = vy = vz = int32(0)
     if touch.side < 2:
@@ -78,7 +78,7 @@ def _corner(touch):
 
 @inner
 def _smooth_light(cells, bright, touch, x, y, z, lit):
-    """Light of the four nearest cells before a face; solid ones count as shade. The cell before the face is x, y, z."""
+    """Blend the light of the four nearest cells in front of a face; (x, y, z) is one of them. Solid cells count as shade."""
     red, green, blue = bright[lit, 0], bright[lit, 1], bright[lit, 2]
     u, v, a, c = _corner(touch)
     if not is_inside(cells, x + u[0] + v[0], y + u[1] + v[1], z + u[2] + v[2]):
@@ -108,7 +108,7 @@ def _smooth_light(cells, bright, touch, x, y, z, lit):
 
 @inner
 def _light_on(cells, bright, touch, x, y, z, what):
-    """Light that falls on a place in the cell x, y, z."""
+    """Red, green and blue light on the surface `touch` in the cell (x, y, z)."""
     kind, at = what & KIND_BITS, index(cells, x, y, z)
     ax, ay, az = _cell_before(x, y, z, touch.side)
     has_light = is_inside(cells, ax, ay, az)
@@ -126,7 +126,7 @@ def _light_on(cells, bright, touch, x, y, z, what):
 
 @inner
 def _outline(touch, light, pixel):
-    """The light, darker at the edges of a block that is outlined; plants get brighter."""
+    """Change the light to show an outline: darker at the edges of a block, brighter on a whole plant."""
     red, green, blue = light
     if touch.side != PLANE:
         width = max(f32(0.011), touch.t * pixel * f32(0.9))
@@ -143,7 +143,7 @@ def _outline(touch, light, pixel):
 
 @inner
 def _tint(land, what, x, y, z, light):
-    """The light in the colours of the land, or in those that differ from cell to cell."""
+    """Multiply the light by the land's colour here, or by a brightness that varies from cell to cell, as the flags say."""
     red, green, blue = light
     gx, gz = x & 255, z & 255
     if (what >> FLAGS_SHIFT) & TINTED:
@@ -156,7 +156,7 @@ def _tint(land, what, x, y, z, light):
 
 @inner
 def shade(cells, looks, scenery, bright, view, marked, touch, spot, what, state):
-    """Red, green and blue of the place a ray met, in the light there."""
+    """Red, green and blue of the surface that a ray meets: its texture in the light that falls on it."""
     x, y, z = spot.x, spot.y, spot.z
     red, green, blue = _light_on(cells, bright, touch, x, y, z, what)
     if touch.side != PLANE:
@@ -181,7 +181,7 @@ def shade(cells, looks, scenery, bright, view, marked, touch, spot, what, state)
 
 @inner
 def through_pane(seen, texel, colour):
-    """The seen colour after a pane of stained glass, which gives its colour to the light behind it."""
+    """Add a pane of stained glass to the colour seen so far; the glass colours the light from behind."""
     share = f32(texel >> uint32(24)) / f32(255)
     peak = f32(0.75) + f32(0.25) * (f32(1) - share)
     r, g, b = _colour(texel)

@@ -1,4 +1,4 @@
-"""Colours of the sky, and the haze before distant blocks."""
+"""Colours of the sky, and the haze in front of distant blocks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from blockworld.raycaster.records import CLOUD_HEIGHT, f32, inner, int32, uint32
 
 @inner
 def haze(view, dx, dy, dz):
-    """Colour of the sky in a direction without sun, moon, stars and clouds: the colour of fog and water."""
+    """Colour of the sky in a direction, without sun, moon, stars and clouds; fog and mirror images in water have it too."""
     high = max(dy, f32(0))
     part = f32(1) - (f32(1) - min(high, f32(1)))
     part = part * (f32(2.4) - part * f32(1.4))
@@ -30,7 +30,7 @@ def haze(view, dx, dy, dz):
 
 @inner
 def _star(view, dx, dy, dz):
-    """Brightness of the star in a direction, or 0."""
+    """Brightness of the star in a direction; 0 if there is no star."""
     star = f32(0)
     if view.stars > f32(0) and dy > f32(0.03):
         scale = f32(46) / (f32(0.35) + dy)
@@ -49,7 +49,7 @@ def _star(view, dx, dy, dz):
 
 @inner
 def _sun_and_moon(view, toward, red, green, blue):
-    """The sky with sun and moon before it; `toward` is the cosine of the angle to the sun."""
+    """Add the sun and the moon to the colour of the sky; `toward` is the cosine of the angle between the ray and the sun."""
     disc = (toward - f32(0.9984)) * f32(2200)
     if disc > f32(0):
         disc = min(disc, f32(1)) * view.disc
@@ -72,7 +72,7 @@ def _sun_and_moon(view, toward, red, green, blue):
 
 @inner
 def sky(view, ray, clouds):
-    """Colour of the sky where a ray goes."""
+    """Colour of the sky in the direction of a ray, with sun, moon, stars and clouds."""
     dx, dy, dz = ray.dx, ray.dy, ray.dz
     red, green, blue = haze(view, dx, dy, dz)
     toward = dx * view.sun_x + dy * view.sun_y + dz * view.sun_z
@@ -101,7 +101,7 @@ def sky(view, ray, clouds):
 
 @inner
 def fog(part):
-    """Share of the haze before a block at a part of the viewing distance."""
+    """Share of haze in the colour of a block, 0 to 1; `part` is the block's distance divided by the viewing distance."""
     part *= part
     return part * (f32(0.12) + f32(0.88) * part * part)
 

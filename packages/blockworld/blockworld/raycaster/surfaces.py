@@ -25,7 +25,7 @@ from blockworld.raycaster.walk import index
 
 @inner
 def on_face(face, hx, hy, hz):
-    """Place in a face's picture: across and down, 0 to 1."""
+    """Point of a face's picture for a point in the cell: (across, down), 0 to 1 from the upper left."""
     if face == 0:
         return hz, f32(1) - hy
     if face == 1:
@@ -49,7 +49,7 @@ def sample(looks, picture, level, u, v):
 
 @inner
 def _level(spread):
-    """The level of a texture of which `spread` pixels lie in one of the picture."""
+    """Mip level for a texture of which `spread` pixels side by side fall into one pixel of the picture."""
     if spread < f32(1.5):
         return int32(0)
     if spread < f32(3):
@@ -61,7 +61,7 @@ def _level(spread):
 
 @inner
 def _cube_side(cells, looks, ray, spot, what, state, before, tx, tz):
-    """Where a ray meets a cube or lava: distance, face (`NO_SIDE` if it does not), and how high lava stands."""
+    """Where a ray meets a cube or lava: distance, face (`NO_SIDE` if it misses), and height of the lava (1 for a cube)."""
     high = f32(1)
     if what & KIND_BITS == LAVA and looks.height[state] < f32(1):
         above = index(cells, spot.x, spot.y, spot.z) + uint32(1)
@@ -81,7 +81,7 @@ def _cube_side(cells, looks, ray, spot, what, state, before, tx, tz):
 
 @inner
 def _mirrored(x, y, z, side, u, v):
-    """The place in a face's picture, mirrored in some cells, so that no pattern shows."""
+    """Mirror a point of a face's picture in some of the cells, so that equal blocks show no regular pattern."""
     mixed = uint32(x) * uint32(73856093) ^ uint32(z) * uint32(19349663) ^ uint32(y) * uint32(83492791)
     mixed ^= mixed >> uint32(13)
     if mixed & uint32(1):
@@ -93,7 +93,7 @@ def _mirrored(x, y, z, side, u, v):
 
 @inner
 def _meet_cube(cells, looks, ray, spot, what, state, before, tx, tz):
-    """A cube, opaque or with holes, or lava."""
+    """The surface (`Touch`) where a ray meets a cube, opaque or with holes, or lava."""
     best, side, high = _cube_side(cells, looks, ray, spot, what, state, before, tx, tz)
     texel, hx, hy, hz = uint32(0), f32(0), f32(0), f32(0)
     if side >= 0:
@@ -113,7 +113,7 @@ def _meet_cube(cells, looks, ray, spot, what, state, before, tx, tz):
 
 @inner
 def _meet_cross(looks, ray, spot, state):
-    """The crossed pictures of a plant, which stands a little beside the middle of its cell."""
+    """The surface (`Touch`) where a ray meets a plant's crossed pictures, which stand a little off the middle of the cell."""
     mixed = uint32(spot.x) * uint32(73856093) ^ uint32(spot.z) * uint32(19349663)
     mixed ^= mixed >> uint32(11)
     shift_x = f32(0.5) + (f32(mixed & uint32(15)) - f32(7.5)) * f32(0.016)
@@ -137,7 +137,7 @@ def _meet_cross(looks, ray, spot, state):
 
 @inner
 def _between(a, b, near, far, enter, first, leave, last):
-    """The part of a ray between two opposite faces of a box, which it meets at a and b."""
+    """Cut a ray's part from `enter` to `leave` to the part between two opposite faces, which the ray meets at `a` and `b`."""
     if a > b:
         a, b, near, far = b, a, far, near
     if a > enter:
@@ -149,7 +149,7 @@ def _between(a, b, near, far, enter, first, leave, last):
 
 @inner
 def _box_hit(ox, oy, oz, ix, iy, iz, box):
-    """Where a ray enters and leaves a box: distances and faces; the first face is -1 if it misses or starts inside."""
+    """Where a ray enters and leaves a box: (distance, face) twice. The first face is -1 if it misses or starts inside."""
     enter, leave, first, last = f32(0), f32(1e9), -1, 0
     enter, first, leave, last = _between((box.x0 - ox) * ix, (box.x1 - ox) * ix, 0, 1, enter, first, leave, last)
     enter, first, leave, last = _between((box.y0 - oy) * iy, (box.y1 - oy) * iy, 5, 4, enter, first, leave, last)
@@ -161,7 +161,7 @@ def _box_hit(ox, oy, oz, ix, iy, iz, box):
 
 @inner
 def _meet_boxes(looks, ray, spot, state):
-    """The nearest of a state's boxes, from outside, or from inside where one sees through the side before it."""
+    """The nearest surface (`Touch`) of a state's boxes; behind a box's transparent front, the inside of its back counts."""
     lx, ly, lz = ray.eye_x - f32(spot.x), ray.eye_y - f32(spot.y), ray.eye_z - f32(spot.z)
     level = _level(spot.t * ray.texel)
     least, texel, side, nearest = f32(1e9), uint32(0), NO_SIDE, 0
@@ -190,7 +190,7 @@ def _meet_boxes(looks, ray, spot, state):
 
 @inner
 def meet(cells, looks, ray, spot, what, state, before, tx, tz):
-    """The surface of a state that a ray meets in its cell."""
+    """The surface (`Touch`) where a ray meets the block of this state in its cell."""
     kind = what & KIND_BITS
     if kind <= CUTOUT or kind == LAVA:
         return _meet_cube(cells, looks, ray, spot, what, state, before, tx, tz)

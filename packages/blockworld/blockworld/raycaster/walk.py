@@ -1,4 +1,4 @@
-"""A ray's way from cell to cell, and through air by jumps."""
+"""The way of a ray: from cell to cell, and in jumps through air."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def floor(value):
 
 @inner
 def _onward(cell, place, step):
-    """The cell of a place, but never one before the cell the ray is in."""
+    """The cell of a coordinate along one axis; never a cell behind `cell`, in which the ray already is."""
     new = int32(place)
     return new if (new - cell) * step > 0 else cell
 
@@ -40,21 +40,21 @@ def borders(ray, x, y, z):
 
 @inner
 def first_spot(ray, t):
-    """Where a ray begins its walk, at a distance from the eye."""
+    """The `Spot` at which a ray's walk begins, `t` blocks from the eye."""
     x, y, z = floor(ray.eye_x + ray.dx * t), floor(ray.eye_y + ray.dy * t), floor(ray.eye_z + ray.dz * t)
     return Spot(x, y, z, t, -1 if t == f32(0) else ray.fy)
 
 
 @inner
 def down_to_land(cells, ray):
-    """Where a ray from above comes to the highest cells."""
+    """The `Spot` at which a ray that comes from above the land enters the top layer of cells."""
     t = (f32(cells.sy) - f32(1e-3) - ray.eye_y) * ray.iy
     return Spot(floor(ray.eye_x + ray.dx * t), cells.sy - int32(1), floor(ray.eye_z + ray.dz * t), t, 4)
 
 
 @inner
 def next_cell(ray, spot, tx, ty, tz):
-    """One cell on; the borders are those of the cell it is in."""
+    """The `Spot` in the next cell of a ray; tx, ty, tz are the `borders` of its present cell."""
     if tx < ty and tx < tz:
         return Spot(spot.x + ray.sx, spot.y, spot.z, tx, ray.fx)
     if ty < tz:
@@ -64,7 +64,7 @@ def next_cell(ray, spot, tx, ty, tz):
 
 @outer
 def _search_top(skip, SX, SY, SZ, tile_x, tile_z):
-    """Height of the highest cell that is not free in a tile of 8 x 8 columns."""
+    """Height of the highest block in a tile of 8 x 8 columns, at least 0."""
     best = int32(0)
     for x in range(tile_x * 8, min(tile_x * 8 + 8, SX)):
         for z in range(tile_z * 8, min(tile_z * 8 + 8, SZ)):
@@ -80,7 +80,7 @@ def _search_top(skip, SX, SY, SZ, tile_x, tile_z):
 
 @inner
 def _top(cells, x, z):
-    """Height of the highest cell that is not free in a column's tile; searched when it is first needed."""
+    """Height of the highest block in the tile of a column; it is searched at the first call and stored in `Cells.tops`."""
     top = int32(cells.tops[uint32(x) >> uint32(3), uint32(z) >> uint32(3)])
     if top < 0:
         top = _search_top(cells.skip, cells.sx, cells.sy, cells.sz, x >> 3, z >> 3)
@@ -90,7 +90,7 @@ def _top(cells, x, z):
 
 @inner
 def _free(cells, ray, spot):
-    """Value of `skip` at a ray's place; -1 where it has left the land, or ends."""
+    """Value of `skip` in the cell of a ray; -1 if the ray has ended or has left the land."""
     if spot.t >= ray.far or not is_inside(cells, spot.x, spot.y, spot.z):
         return int32(-1)
     return int32(cells.skip[index(cells, spot.x, spot.y, spot.z)])
@@ -98,7 +98,7 @@ def _free(cells, ray, spot):
 
 @inner
 def _over_columns(cells, ray, spot, top):
-    """Across a tile of columns at once, where there is nothing but air above `top`."""
+    """Move a ray out of a tile of columns, or down to its highest block, in one jump: all cells above `top` are air."""
     qx, qz = ((spot.x >> 3) + ray.bx) << 3, ((spot.z >> 3) + ray.bz) << 3
     tx, tz = (f32(qx) - ray.eye_x) * ray.ix, (f32(qz) - ray.eye_z) * ray.iz
     ty = (f32(cells.sy if ray.py else top + int32(1)) - ray.eye_y) * ray.iy
@@ -114,7 +114,7 @@ def _over_columns(cells, ray, spot, top):
 
 @inner
 def _leap(ray, spot, free):
-    """As far as `skip` allows: all cells less than `free` away are air."""
+    """Move a ray by one jump through air: all cells less than `free` cells away are air."""
     far = free - int32(1)
     qx, qy, qz = far if ray.px else -far, far if ray.py else -far, far if ray.pz else -far
     tx, ty, tz = borders(ray, spot.x + qx, spot.y + qy, spot.z + qz)
@@ -130,9 +130,9 @@ def _leap(ray, spot, free):
 
 @inner
 def _cell_by_cell(cells, ray, spot):
-    """Along cells with blocks next to them: the ray's new place, and `_free` there.
+    """Move a ray through cells that have a block next to them; return its new `Spot` and the value of `_free` there.
 
-    Only one of the three borders changes after each step.
+    Each step changes only one of the three borders.
     """
     x, y, z, t, face = spot.x, spot.y, spot.z, spot.t, spot.face
     at = index(cells, x, y, z)
@@ -173,9 +173,9 @@ def _cell_by_cell(cells, ray, spot):
 
 @inner
 def march_air(cells, ray, spot, free):
-    """Through air to the next cell with a block in it, or out of the land; `free` is the value of `skip` here.
+    """Move a ray through air to the next block, or out of the land; `free` is the value of `skip` at the start.
 
-    Inside, coordinates are not negative, so that cutting is rounding down; cells never go back, so that it ends.
+    In the land coordinates are never negative, so `int32` rounds them down. The ray never goes back, so the loop ends.
     """
     while free > 0:
         if free < 6:

@@ -1,4 +1,4 @@
-"""A ray in water: its entry, the mirror of the surface, the light lost with depth."""
+"""Rays in water: entering it, the mirror image in its surface, and the light that it absorbs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from blockworld.raycaster.walk import index
 
 @inner
 def _passes(length):
-    """exp(-0.105 * length), the share of light that `length` blocks of water let through: a series for each halving."""
+    """Share of blue light that passes `length` blocks of water: exp(-0.105 * length), as powers of 1/2 and a Taylor series."""
     halvings = min(length, f32(150)) * f32(0.151482979)
     whole = int32(halvings)
     x = (f32(whole) - halvings) * f32(0.693147181)
@@ -27,7 +27,7 @@ def _passes(length):
 
 @inner
 def through_water(seen, water, length):
-    """The seen colour after `length` more blocks of water, with the light that falls on it."""
+    """Add `length` blocks of water, in the light that falls on it, to the colour seen so far."""
     e = _passes(length)
     e_g = e * math.sqrt(math.sqrt(e))
     e_r = e * e * e
@@ -43,7 +43,7 @@ def through_water(seen, water, length):
 
 @inner
 def _under_surface(cells, looks, ray, spot, what, state, leave):
-    """Between which distances a ray is under the surface of the water in its cell; `leave` is where it leaves the cell."""
+    """Distances between which a ray is in the water of its cell; `leave` is the distance at which it leaves the cell."""
     if not what & WET:
         return leave, spot.t
     begin, end = spot.t, leave
@@ -62,7 +62,7 @@ def _under_surface(cells, looks, ray, spot, what, state, leave):
 
 @inner
 def _light_on_water(cells, spot, on_top, is_below):
-    """Light value of a surface; `on_top` for one seen from above, `is_below` if it is lower than the cell's upper face."""
+    """Light value of a water surface. `on_top`: it is seen from above; `is_below`: it is lower than the cell's upper face."""
     at = above = index(cells, spot.x, spot.y, spot.z)
     if on_top:
         if spot.y + 1 < cells.sy:
@@ -77,7 +77,7 @@ def _light_on_water(cells, spot, on_top, is_below):
 
 @inner
 def _mirror(view, ripples, ray, seen, t, lit):
-    """The seen colour after a surface from above, with the sky and the sun in it."""
+    """Add a water surface seen from above, with its mirror image of sky and sun, to the colour seen so far."""
     dx, dy, dz = ray.dx, ray.dy, ray.dz
     wx, wz = ray.eye_x + dx * t, ray.eye_z + dz * t
     rx = int32((wx + view.ripple) * f32(8)) & 127
@@ -111,7 +111,7 @@ def _mirror(view, ripples, ray, seen, t, lit):
 
 @inner
 def _fall(view, ripples, ray, seen, t, light):
-    """The seen colour after the side of a waterfall, which is paler and has streaks."""
+    """Add the side of flowing water, which is paler and has streaks, to the colour seen so far."""
     along = (ray.eye_x + ray.dx * t + ray.eye_z + ray.dz * t) * f32(8)
     down = (ray.eye_y + ray.dy * t) * f32(2) + view.ripple * f32(3)
     streak = ripples[int32(along) & 127, int32(down + f32(1000)) & 127, 0]
@@ -129,7 +129,7 @@ def _fall(view, ripples, ray, seen, t, light):
 
 @inner
 def _enter_water(cells, scenery, bright, view, ray, spot, seen, water, begin):
-    """The seen colour, and the water, where a ray enters water at the distance `begin`."""
+    """Let a ray enter water at the distance `begin`; return the new `Seen` and `Water`."""
     light, fog_t = (water.red, water.green, water.blue), water.fog_t
     if begin > f32(1e-3) and spot.face >= 0:
         is_below = begin > spot.t + f32(1e-5)
@@ -150,13 +150,13 @@ def _enter_water(cells, scenery, bright, view, ray, spot, seen, water, begin):
 
 @inner
 def _left(water):
-    """The same water with the ray out of it."""
+    """The same `Water` after the ray has left the water."""
     return Water(False, water.t, water.far, water.red, water.green, water.blue, water.fog_t)
 
 
 @inner
 def cross_water(cells, looks, scenery, bright, view, ray, spot, seen, water, what, state, leave):
-    """Cross water in one cell, into it, out of it or through: the seen colour, the water, and whether it is too dark now."""
+    """Let a ray pass the water of one cell; return the new `Seen` and `Water`, and whether the water hides the rest."""
     t = spot.t
     begin, end = _under_surface(cells, looks, ray, spot, what, state, leave)
     if water.inside:
@@ -174,7 +174,7 @@ def cross_water(cells, looks, scenery, bright, view, ray, spot, seen, water, wha
 
 @inner
 def sink(cells, looks, ray, spot, water_far, tx, ty, tz):
-    """Down through still water, where nothing changes from cell to cell: to the last such cell's neighbour."""
+    """Move a ray down through full still water to the first other cell, or to where the water hides everything."""
     x, y, z, t, face = spot.x, spot.y, spot.z, spot.t, spot.face
     step_x, step_y, step_z = abs(ray.ix), abs(ray.iy), abs(ray.iz)
     at = index(cells, x, y, z)

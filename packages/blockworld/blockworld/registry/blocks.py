@@ -32,10 +32,10 @@ class Block:
         name: The name without `minecraft:`.
         first: Number of its first state; it has `num_states` consecutive states.
         properties: Name -> values, in the order that numbers the states: the last one changes fastest.
-        hardness: The time of mining it, in units of 1.5 s; None if it cannot be mined.
+        hardness: At a hand's speed, mining takes 1.5 s times this (5 s if nothing drops); None if it cannot be mined.
         resistance: Resistance against explosions.
-        material: Class such as `rock`, which says what tools are fast on it (`tools` corrects mistakes); None for the hand.
-        tools: Items of which one is needed to make it drop anything; empty if none is needed.
+        material: Class such as `rock`, which says which tools are fast on it (`tools` corrects mistakes); None for no class.
+        tools: Names of items with which it drops items when mined; empty if it drops them without a tool.
     """
 
     name: str
@@ -96,7 +96,7 @@ def _collision() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 BOX_START, NUM_BOXES, BOXES = _collision()
-"""Collision boxes of a state: `BOXES[BOX_START[s] : BOX_START[s] + NUM_BOXES[s]]`; float64, shape (N, 6):
+"""Collision boxes of a state `s`: `BOXES[BOX_START[s] : BOX_START[s] + NUM_BOXES[s]]`; float64, shape (N, 6):
 x0, y0, z0, x1, y1, z1 within the cell (a fence reaches up to 1.5)."""
 
 AIR = 0
@@ -190,6 +190,6 @@ def parse(text: str) -> int:
 
 
 def text_of(state: int) -> str:
-    """Return the text of a state as in commands, with all properties; the inverse of `parse`."""
+    """Return the text of a state as commands write it, with all properties; the inverse of `parse`."""
     properties = ",".join(f"{name}={value}" for name, value in properties_of(state).items())
     return name_of(state) + (f"[{properties}]" if properties else "")

@@ -21,7 +21,7 @@ NUM_SLOTS_OF: Mapping[str, int] = {
 
 
 def kind_of_block(name: str) -> str | None:
-    """The kind of container of a block; None if such blocks hold no items."""
+    """The kind of container that a block is; None if such a block holds no items."""
     if name.endswith("shulker_box"):
         return "shulker_box"
     alike = {"trapped_chest": "chest", "dropper": "dispenser"}

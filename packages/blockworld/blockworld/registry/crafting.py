@@ -1,6 +1,6 @@
-"""Crafting: the 1,198 recipes of Minecraft 1.16.2's table, and the most used special recipes.
+"""Crafting: the 1,198 recipes of Minecraft 1.16.2's table, and the special recipes that are used most.
 
-The table lists a recipe once for each possible wood or stone. Recipes of the same shape and result are joined here, so that a
+The table lists a recipe once for each kind of wood or stone. This module joins recipes of the same shape and result, so that a
 chest may be made of mixed planks, as in the game. Shaped recipes match anywhere in the grid, also mirrored.
 
 >>> match(["oak_planks", "birch_planks", "oak_planks", "oak_planks"], 2).stack
@@ -26,7 +26,7 @@ from blockworld.state import Stack
 
 Names = tuple[str | None, ...]
 Choice = frozenset[str]
-"""Items of which any fits in one place of a recipe."""
+"""Names of all items that fit in one place of a recipe."""
 
 
 @dataclass(frozen=True)
@@ -70,8 +70,8 @@ class Craft:
 
     Attributes:
         stack: The output.
-        remainders: An entry per slot of the grid: the item that stays behind when one piece is used up, such as a bucket.
-        recipe: The recipe of the table; None for special recipes.
+        remainders: An entry per slot of the grid: the item that stays in this slot when one piece is used up, such as a bucket.
+        recipe: The recipe of the table; None for a special recipe.
     """
 
     stack: Stack
@@ -80,7 +80,7 @@ class Craft:
 
 
 def _read() -> tuple[Recipe, ...]:
-    """Read the table, joining recipes that differ only in one of several possible items."""
+    """Read the table, and join recipes of the same shape and result into one with several possible items per place."""
     shaped: dict[tuple[str, int, int, int, tuple[bool, ...]], list[Names]] = {}
     shapeless: list[Recipe] = []
     for row in table("recipes"):
@@ -107,7 +107,7 @@ Cells = tuple[Choice | None, ...]
 
 @cache
 def _shaped() -> dict[tuple[int, int, str], tuple[tuple[Cells, Recipe], ...]]:
-    """Map (height, width, first item) to shaped recipes with their cells; each is also listed as its mirror image."""
+    """Map (height, width, first item) to shaped recipes with their cells; the mirror image of each recipe is also listed."""
     index: dict[tuple[int, int, str], list[tuple[Cells, Recipe]]] = {}
     for recipe in filter(lambda recipe: recipe.shaped, RECIPES):
         rows = [recipe.cells[at : at + recipe.width] for at in range(0, len(recipe.cells), recipe.width)]
@@ -131,7 +131,7 @@ def _shapeless() -> dict[tuple[str, ...], Recipe]:
 
 @lru_cache(maxsize=4096)
 def find(names: Names, width: int) -> Recipe | None:
-    """Find the table's recipe that a grid matches. `names` has an item or None per slot, row by row, `width` in a row."""
+    """Find the table's recipe that a grid matches; None without one. `names`: an item or None per slot, `width` in a row."""
     rows = [names[at : at + width] for at in range(0, len(names), width)]
     filled_rows = [at for at, row in enumerate(rows) if any(row)]
     if not filled_rows:
@@ -150,14 +150,14 @@ def match(grid: Sequence[Stack | str | None], width: int) -> Craft | None:
     """Find the result of the items in a grid; None if they match no recipe.
 
     Args:
-        grid: An entry per slot, row by row: a stack, a name, or None. Mending tools needs stacks, for their damage.
+        grid: An entry per slot, row by row: a stack, a name, or None. To mend tools, give stacks: they know the damage.
         width: Slots in a row: 2 for the player's own grid, 3 for a crafting table.
 
     Raises:
         WorldError: If the grid is not square.
     """
     if len(grid) != width * width:
-        raise WorldError(f"a grid {width} wide has {width * width} slots, got {len(grid)}")
+        raise WorldError(f"a crafting grid of width {width} has {width * width} slots, got {len(grid)}")
     names: Names = tuple(entry.item if isinstance(entry, Stack) else entry for entry in grid)
     remainders = tuple(BY_NAME[name].remains if name is not None and name in BY_NAME else None for name in names)
     recipe = find(names, width)
@@ -168,7 +168,7 @@ def match(grid: Sequence[Stack | str | None], width: int) -> Craft | None:
 
 
 def _special(inside: list[Stack]) -> Stack | None:
-    """Find the result of recipes that depend on more than names: mending, shulker boxes, rockets, stew with a flower."""
+    """Find the result of special recipes, which are not in the table: mending, shulker boxes, rockets, stew with a flower."""
     names = sorted(stack.item for stack in inside)
     if len(inside) == 2 and names[0] == names[1]:
         return _mended(*inside)
@@ -187,7 +187,7 @@ def _special(inside: list[Stack]) -> Stack | None:
 
 
 def _mended(one: Stack, other: Stack) -> Stack | None:
-    """Mend two worn tools of a kind into one: remaining uses add up, plus 5 % of a new tool's; enchantments are lost."""
+    """Mend two worn tools of a kind into one with the sum of their remaining uses, plus 5 % of the uses of a new tool."""
     durability = BY_NAME[one.item].durability if one.item in BY_NAME else 0
     if not durability or one.count != 1 or other.count != 1:
         return None
@@ -211,8 +211,8 @@ def recipes_for(name: str) -> tuple[Recipe, ...]:
 def plan(recipe: Recipe, slots: Sequence[Stack | None], width: int = 3) -> list[str | None] | None:
     """Plan which carried item to lay into each slot of a grid; None if an ingredient is missing.
 
-    Places with the fewest possible items get theirs first. This finds a plan whenever one exists, if any two places accept
-    either the same items or no common item, which is true for all recipes of the table.
+    A place that accepts fewer items is planned before a place that accepts more. This finds a plan whenever one exists, if any
+    two places accept either the same items or no common item; all recipes of the table are like this.
     """
     try:
         laid = recipe.grid(width)
@@ -234,7 +234,7 @@ def plan(recipe: Recipe, slots: Sequence[Stack | None], width: int = 3) -> list[
 
 
 def can_make(name: str, slots: Sequence[Stack | None], width: int = 3) -> Recipe | None:
-    """Return the first recipe for an item for which the carried items suffice; None if there is no such recipe.
+    """Return the first recipe for the item `name` that the stacks in `slots` suffice for; None if there is no such recipe.
 
     Args:
         width: 2 for the player's own grid, 3 for a crafting table.
@@ -248,4 +248,4 @@ def can_make(name: str, slots: Sequence[Stack | None], width: int = 3) -> Recipe
 STONECUTTING: dict[str, tuple[Stack, ...]] = {
     source: tuple(Stack(name, count) for name, count in made) for source, made in table("stonecutting").items()
 }
-"""Stone -> results of cutting one in a stonecutter (minecraft.wiki, "Stonecutter", Java Edition 1.16), in table order."""
+"""Stone -> what a stonecutter can make of one such block (minecraft.wiki, "Stonecutter", Java Edition 1.16), in table order."""

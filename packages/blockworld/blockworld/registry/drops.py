@@ -120,7 +120,7 @@ def _number(name: str, values: Mapping[str, str]) -> int:
 def _plants(
     name: str, values: Mapping[str, str], shears: bool, silk: bool, fortune: int, rng: np.random.Generator
 ) -> list[Stack] | None:
-    """Drops of plants; None for blocks without a rule of their own."""
+    """Drops of a plant; None if the block has no rule here."""
     if name.endswith("_leaves"):
         return _leaves(name, shears or silk, rng)
     if name in ("grass", "fern", "tall_grass", "large_fern"):

@@ -5,12 +5,12 @@ that depend on the kind:
 
 | field | of a mob | of a thing |
 | --- | --- | --- |
-| `variant` | sheep: colour 0 white to 15 black; villager: index into `PROFESSIONS`; slime: size 1, 2, 4; else its looks | shot by a player: its seat |
-| `love` | ticks left of looking for a partner; negative: until it can again | |
-| `goal`, `goal_ticks` | what it does (`mob_kernel`); a creeper about to burst counts its `goal_ticks` down from 0 to -30 | item: ticks until it can be picked up; arrow: 1 once it sticks |
+| `variant` | sheep: colour 0 white to 15 black; villager: index into `PROFESSIONS`; slime: size 1, 2, 4; else the number of its look | shot by a player: the player's seat |
+| `love` | ticks for which it still looks for a partner; if negative, ticks until it can look again | |
+| `goal`, `goal_ticks` | what it does (`mob_kernel`); a creeper about to explode counts its `goal_ticks` down from 0 to -30 | item: ticks until it can be picked up; arrow: 1 once it sticks |
 | `goal_x`, `goal_y`, `goal_z` | where it walks to next | arrow: the cell it sticks in |
-| `item`, `count` | villager: cell x, z of its home, -1 none; chicken: `count` ticks to the next egg; fighter: `count` ticks to the next blow | item: index into `ITEMS`, how many; arrow: `count` 1 if it can be picked up; orb: `count` points |
-| `target` | id of the entity it fights, follows or flees; 0 the player, -1 nobody | who threw it |
+| `item`, `count` | villager: x and z of its home's cell, -1 for no home; chicken: `count` ticks to the next egg; fighter: `count` ticks to the next blow | item: index into `ITEMS`, how many; arrow: `count` 1 if it can be picked up; orb: `count` points |
+| `target` | id of the entity it fights, follows or flees; 0 the player, -1 nobody | id of the mob or player who threw it |
 | `health` | half hearts | arrow: damage per block per tick of speed |
 """  # noqa: E501
 
@@ -40,7 +40,7 @@ class Mob:
         health: In half hearts.
         speed: The game's speed attribute: the mob walks `speed**2 / 0.454` blocks per tick.
         wander, flee, lured: Factors on `speed` while the mob strolls, flees or follows a lure.
-        attack: Half hearts of a blow; for a slime, per size.
+        attack: Half hearts of a blow; a slime's blow is this number times its size.
         steadiness: Share of a push that has no effect on the mob.
         sight: Distance in blocks within which it chooses targets.
         step: Height of an edge that it climbs without jumping.
@@ -104,7 +104,7 @@ PROFESSIONS = (
     *("none", "armorer", "butcher", "cartographer", "cleric", "farmer", "fisherman", "fletcher", "leatherworker", "librarian"),
     *("mason", "nitwit", "shepherd", "toolsmith", "weaponsmith"),
 )
-"""Professions of villagers, in the order of their `variant`."""
+"""Professions of villagers: a villager's `variant` is an index into these."""
 
 FLAGS: Mapping[str, int] = {
     name: 1 << bit
@@ -137,7 +137,7 @@ def _sizes() -> tuple[np.ndarray, np.ndarray]:
 
 
 WIDTHS, HEIGHTS = _sizes()
-"""Two arrays, float64, one entry per kind: width and height of a grown mob, in blocks; for slimes, those of size 4."""
+"""Two arrays, float64, one entry per kind: width and height of a grown mob, in blocks; for slimes, of a slime of size 4."""
 
 
 def _of_mobs(field: str) -> np.ndarray:
@@ -159,4 +159,4 @@ def _lure_masks() -> dict[str, int]:
 
 
 LURES: Mapping[str, int] = _lure_masks()
-"""Item -> bits of the kinds that follow a player who holds it."""
+"""Item -> bits of the kinds of mobs that follow a player who holds the item."""

@@ -1,4 +1,4 @@
-"""Reading the tables of the world, those of Minecraft 1.16.2 and our own (`data/README.md` has the source of each)."""
+"""Read the tables of the world: tables of Minecraft 1.16.2 and our own (`data/README.md` names the source of each)."""
 
 from __future__ import annotations
 
@@ -18,5 +18,5 @@ def table(name: str) -> Any:
         return json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise WorldError(
-            f"the table {file} cannot be read: {error}\nMend what it says, or install the package again."
+            f"the table {file} cannot be read: {error}\nCorrect the file, or install the package again."
         ) from error

@@ -170,7 +170,7 @@ def _tags() -> dict[str, frozenset[str]]:
 
 
 TAGS: Mapping[str, frozenset[str]] = _tags()
-"""Sets of items that rules treat alike, by the game's tag names."""
+"""The game's name of a tag -> the items with this tag, which rules treat alike."""
 
 
 def _fuels() -> dict[str, int]:
@@ -213,11 +213,11 @@ class Item:
 
     Attributes:
         name: The name without `minecraft:`.
-        index: Its index in `ITEMS`, which entities on the ground store.
-        stack: Largest number of such items in a slot.
+        index: Its index in `ITEMS`; an item on the ground stores this number.
+        stack: Largest number of these items in a slot.
         durability: Uses until it breaks; 0 if it does not wear out.
         kind: `sword`, `shovel`, `pickaxe`, `axe`, `hoe`, `shears`, `helmet`, `chestplate`, `leggings`, `boots`, or None.
-        tier: `wooden`, `golden`, `stone`, `iron`, `diamond`, `netherite` of a tool; the material of armour; None for others.
+        tier: Material of a tool (`wooden`, `golden`, `stone`, `iron`, `diamond`, `netherite`) or of armour; None for others.
         attack_damage: Half hearts of a full blow with it in the hand.
         attack_speed: Full blows per second.
         armour, toughness: Points that it gives when worn.

@@ -1,7 +1,7 @@
 """Smelting: outputs and fuel of furnaces.
 
 A furnace takes 200 ticks for an item; a blast furnace (ores, metal) and a smoker (food) take 100. The items table has the ticks
-that a piece of fuel burns; in the two fast furnaces it burns half as long. So one coal always smelts eight items.
+that a piece of fuel burns in a furnace; in the two fast ones it burns half as long. So one coal always smelts eight items.
 
 >>> smelted("furnace", "iron_ore"), smelted("smoker", "iron_ore")
 ('iron_ingot', None)

@@ -1,7 +1,7 @@
 """The fast tools for each block, and the time of mining, by the formula and tables of Minecraft 1.16.
 
 One tick of mining removes `speed / hardness / 30` of a block that the tool can harvest, and `speed / hardness / 100` of other
-blocks (minecraft.wiki, "Breaking", section "Calculation"). The speed is the tool's if it is effective on the block, else 1.
+blocks (minecraft.wiki, "Breaking", section "Calculation"). The speed is the tool's if it is fast on the block, else 1.
 """
 
 from __future__ import annotations
@@ -73,9 +73,9 @@ _WITH_DIAMOND = frozenset(["obsidian", "crying_obsidian", "netherite_block", "an
 
 @cache
 def best_tool(name: str) -> str | None:
-    """The kind of tool that is fast on a block: `pickaxe`, `axe`, `shovel`, `hoe`, `shears`, or None.
+    """The kind of tool that is fast on a block: `pickaxe`, `axe`, `shovel`, `hoe` or `shears`; None if there is no such tool.
 
-    This corrects the `material` of the table, which says that wooden slabs are stone, coarse dirt is a plant, and so on.
+    This corrects mistakes in the table's `material`, for example that wooden slabs are stone and coarse dirt is a plant.
     """
     block = BY_NAME[name]
     if name in _SHOVEL:

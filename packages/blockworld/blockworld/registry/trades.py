@@ -1,7 +1,7 @@
 """Trades of villagers.
 
-An offer is a dict of JSON values: `buy` and perhaps `buy2` are the price, `sell` the goods, each [item, count]; `uses` counts
-to `max_uses` (16 by default); then the offer is closed. If the sold item has a tag, it is in `tag`.
+An offer is a dict of JSON values: `buy` and, for some offers, `buy2` are the price, `sell` the goods, each [item, count]. It
+is closed when `uses`, the number of trades, reaches `max_uses` (16 by default). `tag` is the tag of the sold item, if any.
 
 >>> bread = offer(("emerald", 1), ("bread", 6))
 >>> sold(met([bread], -1, [Stack("emerald", 3), None])).count
@@ -20,7 +20,7 @@ from blockworld.state import Stack
 
 Offer = dict[str, Any]
 Laid = Sequence[Stack | None]
-"""Contents of the two places into which the player lays the price."""
+"""Contents of the two slots of the screen into which the player puts the price."""
 _NOTHING = (None, 0)
 
 
@@ -41,7 +41,7 @@ def is_open(offer: Offer) -> bool:
 
 
 def met(offers: Sequence[Offer], choice: int, laid: Laid) -> Offer | None:
-    """The open offer whose price is laid out: the chosen one if possible, else the first such offer; None without one."""
+    """The open offer whose price is in the two slots: the chosen offer if possible, else the first; None without one."""
     chosen = offers[choice : choice + 1] if choice >= 0 else []
     for one in (*chosen, *offers):
         first, second = one["buy"], one.get("buy2") or _NOTHING
@@ -51,7 +51,7 @@ def met(offers: Sequence[Offer], choice: int, laid: Laid) -> Offer | None:
 
 
 def costs(offer: Offer, laid: Laid) -> tuple[tuple[str, int], tuple[str, int]]:
-    """(item, count) to take from each of the two places, count 0 for nothing; the price may lie in either order."""
+    """(item, count) to take from each of the two slots, count 0 for nothing; the price may be in either order."""
     first, second = offer["buy"], offer.get("buy2") or _NOTHING
     if not _covers(laid, first, second):
         first, second = second, first
@@ -59,7 +59,7 @@ def costs(offer: Offer, laid: Laid) -> tuple[tuple[str, int], tuple[str, int]]:
 
 
 def _covers(laid: Laid, first: Sequence[Any], second: Sequence[Any]) -> bool:
-    """Whether the two places hold at least these two costs, and a place without a cost is empty."""
+    """Whether the two slots hold at least these two costs, and a slot without a cost is empty."""
     return all(
         (stack is not None and stack.item == item and stack.count >= number) if number else stack is None
         for stack, (item, number) in zip(laid, (first, second), strict=True)

@@ -1,4 +1,4 @@
-"""Bodies of mobs: boxes from `data/bodies.json` and the pixels on their faces from `data/bodies.png`.
+"""Bodies of mobs: `data/bodies.json` has their boxes and `data/bodies.png` has the pixels of the boxes' faces.
 
 A body is a list of `Part`s, measured in pixels of 1/16 block. In its own coordinates a mob looks along +z, its left is +x and
 its feet stand at y = 0. A face has one texel per pixel.
@@ -17,10 +17,10 @@ from blockworld.registry.facts import table
 from blockworld.render import sheets
 
 RIGHT, LEFT, BACK, FRONT, TOP, BOTTOM = range(6)
-"""Faces of a part: -x, +x, -z, +z, +y, -y. The picture of a face shows it as seen from outside. The last row of the top face
-and the first row of the bottom face touch the front."""
+"""Faces of a part: -x, +x, -z, +z, +y, -y. A picture shows its face as seen from outside. The last row of the top's picture
+and the first row of the bottom's picture touch the front."""
 PLAIN, MARKED, CROSS = "plain", "marked", "cross"
-"""Marks of a body. `MARKED`: a shorn sheep, a tame wolf or cat. `CROSS`: an angry wolf."""
+"""Marks that change how a body looks. `MARKED`: a shorn sheep, a tame wolf or cat. `CROSS`: an angry wolf."""
 
 
 @dataclass
@@ -30,12 +30,12 @@ class Part:
     Attributes:
         box: x0, y0, z0, x1, y1, z1, measured from the pivot.
         pivot: The point about which the part turns.
-        turn: Degrees about x (positive tips the front down), y (positive turns to the right, as yaw), z.
-        swing: Degrees by which walking swings it about x, and the phase of a step (0 to 1) at which the swing begins.
-        lift: The same about z, for legs that stand out to the side.
-        head: Whether it turns with the head.
-        glow: Whether it shines in the dark.
-        flutter: Degrees by which it beats about z when the mob is off the ground.
+        turn: Fixed rotation in degrees about x (positive tips the front down), y (positive turns right, as yaw) and z.
+        swing: Degrees by which walking swings the part about x, and the phase of a step (0 to 1) at which the swing begins.
+        lift: Degrees and phase as in `swing`, but about z, for legs that stand out to the side.
+        head: Whether the part turns with the head.
+        glow: Whether the part shines in the dark.
+        flutter: Degrees by which the part beats about z, like a wing, when the mob is off the ground.
         faces: The six pictures, uint8, shape (rows, columns, 4).
     """
 
@@ -52,7 +52,7 @@ class Part:
 
 @dataclass
 class Body:
-    """All parts of a mob, and the `scale` of the whole body."""
+    """All parts of a body, and the `scale` by which the whole body is enlarged."""
 
     parts: list[Part]
     scale: float = 1.0
@@ -90,7 +90,7 @@ def body(name: str, variant: int = 0, mark: str = PLAIN) -> Body:
 
 
 def _part(row: dict[str, Any], x: int, y: int) -> Part:
-    """Make a part whose pictures begin at x, y: its faces lie around the front face as if the box was unfolded."""
+    """Make a part from a row of `data/bodies.json`; (x, y) is the corner in the PNG of the unfolded faces of the whole body."""
     values: dict[str, Any] = {
         key: tuple(value) if isinstance(value, list) else value for key, value in row.items() if key != "picture"
     }

@@ -12,7 +12,7 @@ from blockworld.render import exact
 
 @dataclass(frozen=True)
 class Camera:
-    """Place, direction and size of a picture, for the renderer and code that draws over its pictures.
+    """The camera of a picture: its position and direction, its angle of view, and the size of the picture.
 
     Attributes:
         x, y, z: Position of the eye.

@@ -10,7 +10,7 @@ import numpy as np
 from blockworld.render import exact
 
 _STEEP = np.array([float((Decimal(level) / 15) ** Decimal("1.7")) for level in range(16)])
-"""Each light level as a share of the highest, to the power 1.7; `Decimal`, because math libraries round powers differently."""
+"""(level / 15) to the power 1.7 for each light level, computed by `Decimal` because math libraries round powers differently."""
 
 
 def smooth(value: float, low: float, high: float) -> float:
@@ -34,8 +34,8 @@ def brightness(day: float, gamma: float = 0.0) -> np.ndarray:
 
     Args:
         day: Brightness of the sky, from `of_sky`.
-        gamma: How far dark colours are raised towards 1 - (1 - colour)^4, as in Minecraft 1.16: 0 not at all; the game's
-            own setting ends at 1, and MineRL uses 2.
+        gamma: How much dark colours are raised towards 1 - (1 - colour)^4, as by the brightness setting of Minecraft 1.16:
+            0 not at all, 1 completely (the game's largest value); MineRL uses 2.
     """
     level = np.arange(16) / 15
     curve, root = 0.04 + 0.96 * _STEEP, np.sqrt(level)

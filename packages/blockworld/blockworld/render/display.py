@@ -1,22 +1,22 @@
 """Display over the picture of the world, as a list of operations: bars, colours over the view, screens with slots, the cursor.
 
-The list is plain values that can become JSON. `hud.paint` draws it on pictures, `web/display.js` on a canvas in the browser.
-Numbers are GUI pixels as in the game (a hotbar of 182 x 22, panels 176 x 166), x to the right and y down from a point that an
-earlier operation has set. Sprites are those of `pieces`.
+The list has plain values that can become JSON. `hud.paint` draws it on pictures, `web/display.js` on a canvas in the browser.
+Numbers are GUI pixels as in the game (a hotbar has 182 x 22, a panel 176 x 166), x to the right and y down from an origin that
+an earlier operation has set. Sprites are the keys of `pieces`.
 
 | operation | does |
 | --- | --- |
 | `veil, red, green, blue, share` | mixes a colour into the whole picture: `share` of 256 |
 | `flames, ticks` | draws fire that rises from the lower edge |
-| `title, sprite` | draws a line of text, twice as large, a third from the top |
-| `crosshair` | inverts a cross in the middle |
-| `bars` | later operations count from the middle of the lower edge |
-| `panel, sprite` | draws a panel in the middle, at a scale that fits; later operations count from its upper left in its scale |
-| `cursor, x, y` | later operations count from this point of the panel; comes last |
+| `title, sprite` | draws a line of text, twice as large, at a third of the height |
+| `crosshair` | draws a cross in the middle with inverted colours |
+| `bars` | sets the origin to the middle of the lower edge |
+| `panel, sprite` | draws a panel in the middle, at a scale that fits; its upper left becomes the origin, its scale the scale |
+| `cursor, x, y` | sets the origin to this point of the panel; only operations at the cursor follow |
 | `sprite, sprite, x, y` | draws a sprite |
 | `fill, x, y, width, height, red, green, blue` | draws a rectangle |
 | `lighten, x, y, width, height` | makes a rectangle lighter, by a third of the way to white |
-| `portrait, x, y, pose` | draws the player, a row of `figures` seen from `PORTRAIT_EYE`, in a window of size `PORTRAIT` |
+| `portrait, x, y, pose` | draws the player (`pose`) as seen from `PORTRAIT_EYE`, in a window of size `PORTRAIT` |
 | `tooltip, sprite, x, y` | draws a line of text in a dark frame, kept within the picture |
 | `pointer` | draws the cursor's arrow |
 """
@@ -54,7 +54,7 @@ CHOSEN: Colour = (250, 240, 214)
 
 # ---------------------------------------------------------------- models
 def hand(world: WorldState, gamma: float = 0.0) -> np.ndarray | None:
-    """Return the pose of the held item, or of the bare arm; it is drawn over the world and under the display.
+    """Return the pose of the held item, or of the bare arm, which is drawn over the world and under the display.
 
     Args:
         gamma: Gamma of the light on it, as in `daylight.brightness`.
@@ -161,7 +161,7 @@ def _stack(stack: Stack | None, x: int, y: int) -> Iterator[Operation]:
 
 # ---------------------------------------------------------------- the parts of the display
 def _moods(world: WorldState) -> Iterator[Operation]:
-    """Yield operations for water over the eyes, a blow, fire, sleep and death: mostly colours over the whole picture."""
+    """Yield operations that show water over the eyes, a blow, fire, sleep and death: mostly colours over the whole picture."""
     player = world.player
     x, z = math.floor(player.x), math.floor(player.z)
     y = math.floor(player.eye_y)
@@ -214,7 +214,7 @@ def _bars(player: Player) -> Iterator[Operation]:
 
 @lru_cache(256)
 def _row(name: str, halves: int, x: int, y: int, step: int) -> tuple[Operation, ...]:
-    """Return operations for ten marks, filled up to `halves` half marks; a negative `step` fills from the right."""
+    """Return operations for ten marks, such as hearts, of which `halves` halves are full; a negative `step` fills leftwards."""
     marks: list[Operation] = []
     for index in range(10):
         filled = halves - 2 * index
@@ -238,7 +238,7 @@ def _cooking(world: WorldState, screen: Screen) -> Iterator[Operation]:
 
 
 def _offers(world: WorldState, screen: Screen) -> Iterator[Operation]:
-    """Yield operations for a villager's list of offers: price, arrow, goods."""
+    """Yield operations for a villager's list of offers; each shows price, arrow and goods."""
     shown = clicks.offers(world, screen)[screen.scroll :]
     for place in screen.panel.places:
         if place.owner != "option" or place.index >= len(shown):

@@ -1,9 +1,9 @@
 """Sine, exponential and similar functions for pictures, with the same bits on every machine.
 
 Python, NumPy and Numba take these functions from the C library or from SIMD code chosen when the program starts, which round
-differently from processor to processor. Here they consist of sums, products and roots, which IEEE 754 fixes to the last bit:
-Taylor series on a small range, with errors of about 1e-15. Kernels and Python call the same compiled functions. The rules of
-the world (`player.movement`, `entities.mob_kernel`) use the C library, because episodes recorded with it must replay equally.
+differently from processor to processor. Here they consist of sums, products and roots, whose results IEEE 754 fixes to the
+last bit: Taylor series on a small range, with errors of about 1e-15. Kernels and Python call the same compiled functions. The
+rules of the world (`player.movement`, `entities.mob_kernel`) use the C library: episodes recorded with it must replay equally.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _ARC = tuple((-1) ** k / (2 * k + 1) for k in range(1, 13))
 
 @njit(cache=True)
 def _series(terms, x):
-    """Compute terms[0] * x + terms[1] * x**2 + ..., beginning with the last term."""
+    """Compute terms[0] * x + terms[1] * x**2 + ... by Horner's rule, from the last term to the first."""
     total = 0.0
     for k in range(len(terms) - 1, -1, -1):
         total = (total + terms[k]) * x

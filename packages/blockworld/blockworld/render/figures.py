@@ -52,9 +52,9 @@ POSE = 19
 LIGHT, LIT_RED, MANNER, BORN = range(19, 23)
 ROW = 23
 PLAIN, SPINS, FACES, PULSES = range(4)
-"""How a figure moves by itself: not at all; spin and bob (items); face the camera (pictures); face it and pulsate (orbs)."""
+"""How a figure moves by itself: not at all; it spins and bobs (items); it faces the camera (pictures), and pulsates (orbs)."""
 FIRST_PLAYER = 1 << 31
-"""The id of the player in seat 0 among the ids of `standing`; the next seats follow."""
+"""Id that `standing` gives to the player in seat 0; the player in seat n has `FIRST_PLAYER + n`."""
 # Columns of an array of parts.
 PIVOT, BOX, TURN, SWING, LIFT, BEAT, HEAD, GLOW, SPRITE = 0, 3, 9, 12, 14, 16, 17, 18, 19
 PART = 20
@@ -63,7 +63,7 @@ NEAR = 0.02
 
 @njit(cache=True, error_model="numpy")
 def _turned(ax, ay, az, out):
-    """Write the rotation about z, then x, then y (signs as of yaw and pitch) into `out` (3, 3): local to outer coordinates."""
+    """Write the matrix of a rotation about z, then x, then y into `out` (3, 3); signs are those of yaw and pitch."""
     cx, sx, cy, sy, cz, sz = exact.cos(ax), exact.sin(ax), exact.cos(ay), exact.sin(ay), exact.cos(az), exact.sin(az)
     m10, m11, m12 = cx * sz, cx * cz, -sx
     m20, m21, m22 = sx * sz, sx * cz, cx
@@ -81,9 +81,9 @@ def _times(a, b, out):
 
 @njit(cache=True, error_model="numpy")
 def _bounds(turn, at, box, view, corners):
-    """Bounds of a box on the screen (left, right, top, bottom; the screen is -1 to 1), and how far its nearest corner is.
+    """Bounds of a box on the screen (left, right, top, bottom; the screen is -1 to 1), and the depth of its nearest corner.
 
-    Edges are cut at the near plane. `corners`, (8, 3), is filled.
+    Edges are cut at the near plane. `corners`, (8, 3), is workspace.
     """
     tall, wide = view[12], view[13]
     left, right, top, bottom = 1e9, -1e9, 1e9, -1e9
@@ -124,7 +124,7 @@ def _between(low, high, start, step):
 
 @njit(cache=True, error_model="numpy")
 def _entered(box, ox, oy, oz, dx, dy, dz):
-    """Distances at which a ray enters and leaves a box, and the entered face. A miss: face -1, or leaving before entering."""
+    """Distances at which a ray enters and leaves a box, and the entered face. On a miss the face is -1 or leave < enter."""
     ix, iy, iz = 1.0 / dx, 1.0 / dy, 1.0 / dz
     near, far, face = 0.0, 1e9, -1
     t0, t1 = _between(box[0], box[3], ox, ix)
@@ -143,7 +143,7 @@ def _entered(box, ox, oy, oz, dx, dy, dz):
 
 @njit(cache=True, error_model="numpy")
 def _texel_inside(faces, skin, hx, hy, gx, gy):
-    """First solid texel on a ray's way through a picture with thickness, and the number of steps to it; -1 without one."""
+    """First solid texel on a ray's way through a thick picture, and the number of steps to it; -1 if there is no such texel."""
     columns, rows, start = faces[3, 1], faces[3, 2], faces[3, 0]
     num = int(2.0 * max(abs(gx) * columns, abs(gy) * rows)) + 1
     for step in range(num + 1):
@@ -157,7 +157,7 @@ def _texel_inside(faces, skin, hx, hy, gx, gy):
 
 @njit(cache=True, error_model="numpy")
 def _texel_on(faces, face, hx, hy, hz):
-    """Texel of a face at a point of the box, given as 0 to 1 along each side."""
+    """Texel of a face at the point (hx, hy, hz) of the box; the coordinates are 0 to 1 along its sides."""
     if face == 0:
         tu, tv = hz, 1.0 - hy
     elif face == 1:
@@ -177,7 +177,7 @@ def _texel_on(faces, face, hx, hy, hz):
 
 @njit(cache=True, error_model="numpy")
 def _box(turn, at, box, view, faces, sprite, shades, tint, skin, frame, depth, corners):
-    """Draw one box: `turn` (3, 3) and `at` (3,) map its own coordinates to the world; `box` has its corners in its own."""
+    """Draw one box. `box` has its corners in its own coordinates; `turn` (3, 3) and `at` (3,) map these to the world."""
     height, width = depth.shape
     tall, wide = view[12], view[13]
     left, right, top, bottom, nearest = _bounds(turn, at, box, view, corners)
@@ -257,7 +257,7 @@ def _box(turn, at, box, view, faces, sprite, shades, tint, skin, frame, depth, c
 
 @njit(cache=True, error_model="numpy")
 def _figures(poses, models, parts, faces, skin, view, frame, depth):
-    """Draw figures in the order of `poses`, float64 (N, POSE), seen from `view`, which `basis` returns."""
+    """Draw figures in the order of `poses`, float64 (N, POSE), seen from a camera: `view` comes from `basis`."""
     whole, head, own, turn, both = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
     at, box, shades, tint, corners = np.empty(3), np.empty(6), np.empty(6), np.empty(5), np.empty((8, 3))
     for n in range(poses.shape[0]):
@@ -299,12 +299,12 @@ def _figures(poses, models, parts, faces, skin, view, frame, depth):
 
 # ---------------------------------------------------------------- what there is to draw
 class Wardrobe:
-    """All bodies drawn so far, in arrays for the kernel; a body is added when it is first seen.
+    """The models (bodies) of all figures drawn so far, in arrays for the kernel; a new model is added when first needed.
 
     Attributes:
-        models: int32, shape (M, 2): first part and number of parts.
-        parts: float64, shape (P, PART).
-        faces: int32, shape (P, 6, 3): first texel, columns, rows.
+        models: int32, shape (M, 2): first part of each model and number of its parts.
+        parts: float64, shape (P, PART): the numbers of each part, in the columns `PIVOT` to `SPRITE`.
+        faces: int32, shape (P, 6, 3): first texel, columns and rows of each face.
         skin: uint8, shape (T, 4): texels, RGBA.
     """
 
@@ -317,7 +317,7 @@ class Wardrobe:
         self._lock = threading.RLock()
 
     def _model(self, key: Any, make: Callable[[], Body], *, sprite: bool = False) -> int:
-        """Return the number of a body, which `make` makes if it is new; safe in any thread."""
+        """Return the number of the model with this key; `make` makes its body if the key is new. Safe in any thread."""
         if key not in self._known:
             with self._lock:
                 if key not in self._known:
@@ -351,18 +351,18 @@ class Wardrobe:
         return len(self.models) - 1
 
     def mob(self, name: str, variant: int = 0, flags: int = 0) -> int:
-        """Return the model of a mob with these bits of `ENTITY.flags`."""
+        """Return the number of the model of a mob with these bits of `ENTITY.flags`."""
         variant %= bodies.num_variants(name)
         mark = bodies.MARKED if flags & (SHEARED | TAMED) else bodies.CROSS if flags & ANGRY else bodies.PLAIN
         return self._model((name, variant, mark), lambda: bodies.body(name, variant, mark))
 
     def definitions(self, models: Sequence[int]) -> tuple[list[dict[str, int]], dict[str, np.ndarray]]:
-        """Return the definitions of some models for a browser; IndexError for an unknown number.
+        """Return what a browser needs to draw some models; IndexError for an unknown number.
 
         Returns:
-            For each model its number, and its numbers of `parts` and `texels`; and the arrays `model_parts`, float32, shape
-            (P, PART), `model_faces`, int32, shape (P, 6, 3), with the first texel counted from the model's first one, and
-            `model_skin`, uint8, shape (T, 4).
+            For each model a dict: its number (`model`), number of `parts` and number of `texels`. And the arrays
+            `model_parts`, float32, shape (P, PART), `model_faces`, int32, shape (P, 6, 3), whose first texels count from 0 in
+            each model, and `model_skin`, uint8, shape (T, 4).
         """
         document, parts, faces, skins_ = (
             [],
@@ -373,7 +373,7 @@ class Wardrobe:
         for model in models:
             if not 0 <= model < len(self.models):
                 raise IndexError(
-                    f"models are 0 to {len(self.models) - 1}, got {model}; rows of poses name them in column MODEL"
+                    f"models are numbered 0 to {len(self.models) - 1}, got {model}; column MODEL of a pose has this number"
                 )
             first, number = self.models[model].tolist()
             own = self.faces[first : first + number].copy()
@@ -390,7 +390,7 @@ class Wardrobe:
         }
 
     def sprite(self, key: str, picture: np.ndarray, size: float) -> int:
-        """Return the model of a flat picture (16, 16, 4), `size` pixels high and wide, with a thickness of 1/16 of that."""
+        """Return the number of the model of a flat picture (16, 16, 4): `size` pixels high and wide, `size / 16` thick."""
 
         def make() -> Body:
             half = size / 2
@@ -401,7 +401,7 @@ class Wardrobe:
         return self._model(("sprite", key, size), make, sprite=True)
 
     def block(self, name: str, size: float) -> int:
-        """Return the model of a block, made of the block's boxes, `size` pixels wide."""
+        """Return the number of the model of a block, made of the block's boxes, `size` pixels wide."""
 
         def make() -> Body:
             parts = []
@@ -424,7 +424,7 @@ class Wardrobe:
 
 
 def _cut(picture: np.ndarray | None, low: np.ndarray, high: np.ndarray, face: int) -> np.ndarray:
-    """Cut out the part of a picture of a cell's side that a box from `low` to `high`, in sixteenths, shows."""
+    """Cut the picture of a cell's side to the part that a box from `low` to `high`, in sixteenths, shows."""
     if picture is None:
         return np.zeros((1, 1, 4), np.uint8)
 
@@ -442,7 +442,7 @@ WARDROBE = Wardrobe()
 
 
 def basis(view: Camera) -> np.ndarray:
-    """Numbers of a camera for the kernel: position, forward, right, up, half height and width of its screen: float64 (14,)."""
+    """Numbers of a camera for the kernel, float64 (14,): position, forward, right, up, half height and width at depth 1."""
     right, up, forward = view.axes
     tall = exact.tan(math.radians(view.fov) / 2)
     return np.array([view.x, view.y, view.z, *forward, *right, *up, tall, tall * view.size[0] / view.size[1]])
@@ -461,7 +461,7 @@ def _brightness(day: float, gamma: float) -> np.ndarray:
 
 
 _PLAYER = len(KINDS)
-"""Number used as the kind of players, who are no entities."""
+"""Number that stands for players in place of an entity's kind."""
 _CREEPER, _SLIME = KIND["creeper"], KIND["slime"]
 _MARKS = SHEARED | TAMED | ANGRY
 _F32_DEGREE = np.float32(np.pi) / np.float32(180)
@@ -471,7 +471,7 @@ _F32_DEGREE = np.float32(np.pi) / np.float32(180)
 def _stand(entities, x, y, z, reach, rows, ids, looks, found):
     """Write entities within reach of a point into `rows`, `ids` and `looks` from row `found` on; return the new number of rows.
 
-    `_standing` adds light, models, and the scales of items.
+    `_dress` adds models, light and the scales of items.
     """
     for i in range(entities.shape[0]):
         e = entities[i]
@@ -527,7 +527,7 @@ def _stand(entities, x, y, z, reach, rows, ids, looks, found):
 
 @njit(cache=True, error_model="numpy")
 def _dress(rows, worn, blocks, light, wet):
-    """Add models, scales and light to rows that `_stand` has written."""
+    """Add models, light and the scales of items to rows that `_stand` has written."""
     sx, sz, sy = blocks.shape
     for i in range(rows.shape[0]):
         row = rows[i]
@@ -546,7 +546,7 @@ def _dress(rows, worn, blocks, light, wet):
 
 
 def _standing(world: WorldState, eye: tuple[float, float, float] | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return `standing` in float64, with BORN counted from now, and the kinds: int32, shape (N,)."""
+    """Return ids and poses as `standing`, in float64 and with BORN relative to this tick; and the kinds, int32, shape (N,)."""
     point = (0.0, 0.0, 0.0, math.inf) if eye is None else (*eye, REACH)
     most = MAX_ENTITIES + len(world.players)
     rows, ids, looks = np.empty((most, ROW)), np.empty(most, np.uint32), np.empty((most, 4), np.int32)
@@ -564,12 +564,12 @@ def _standing(world: WorldState, eye: tuple[float, float, float] | None) -> tupl
 def standing(world: WorldState, eye: tuple[float, float, float] | None) -> tuple[np.ndarray, np.ndarray]:
     """Return the ids and poses of all figures within `REACH` of a point, in any direction.
 
-    Without a point: every figure, also the player whose turn it is. A row changes only when the figure does, not with the time
-    of day or the age of an item on the ground.
+    Without a point, return every figure, also the player whose turn it is. A row changes only if the figure changes; the time
+    of day and the age of an item on the ground do not change it.
 
     Returns:
         uint32, shape (N,): ids of entities, and `FIRST_PLAYER` plus the seat for players; and
-        float32, shape (N, ROW): the columns of poses, and the columns after these.
+        float32, shape (N, ROW): the columns of a pose, then `LIGHT`, `LIT_RED`, `MANNER` and `BORN`.
     """
     ids, rows, _ = _standing(world, eye)
     rows[:, BORN] += world.ticks
@@ -577,7 +577,7 @@ def standing(world: WorldState, eye: tuple[float, float, float] | None) -> tuple
 
 
 def poses(world: WorldState, view: Camera, gamma: float = 0.0) -> np.ndarray:
-    """Return the poses of all figures within reach, float64, shape (N, POSE): near ones first, see-through ones last."""
+    """Return the poses of all figures within reach, float64, shape (N, POSE): near figures first, see-through figures last."""
     ids, rows, kinds = _standing(world, (view.x, view.y, view.z))
     if not len(rows):
         return np.zeros((0, POSE))
@@ -609,7 +609,7 @@ def poses(world: WorldState, view: Camera, gamma: float = 0.0) -> np.ndarray:
 
 
 def _players(world: WorldState, but: int | None) -> np.ndarray:
-    """Return the visible players, without the one in seat `but`, as rows of `ENTITY`; `variant` is the seat."""
+    """Return the visible players, except the player in seat `but`, as rows of `ENTITY`; `variant` is the seat."""
     seen = [
         (seat, one) for seat, one in enumerate(world.players) if seat != but and not one.dead and one.game_mode != "spectator"
     ]
@@ -624,7 +624,7 @@ def _players(world: WorldState, but: int | None) -> np.ndarray:
 
 
 _WORN: dict[tuple[int, int, int, int], tuple[float, float]] = {}
-"""(kind, variant, visible flags, item) -> (model, factor on its scale)."""
+"""(kind, variant, visible flags, item) of a figure -> (its model, factor on the scale of the model)."""
 
 
 def _wear(look: tuple[int, int, int, int]) -> tuple[float, float]:
@@ -646,7 +646,7 @@ def _wear(look: tuple[int, int, int, int]) -> tuple[float, float]:
 
 
 def draw(world: WorldState, camera: Camera, frame: np.ndarray, depth: np.ndarray, gamma: float = 0.0) -> None:
-    """Draw every entity within `REACH` into a picture.
+    """Draw every figure (mob, thing or other player) within `REACH` into a picture.
 
     Args:
         frame: uint8, shape (H, W, 3); changed in place.
@@ -659,7 +659,7 @@ def draw(world: WorldState, camera: Camera, frame: np.ndarray, depth: np.ndarray
 
 
 def paint(found: np.ndarray, view: np.ndarray, frame: np.ndarray, depth: np.ndarray) -> None:
-    """Draw figures from the result of `poses`, seen from a view of `basis`."""
+    """Draw the figures that `poses` has returned, seen from a camera: `view` comes from `basis`."""
     _figures(found, WARDROBE.models, WARDROBE.parts, WARDROBE.faces, WARDROBE.skin, view, frame, depth)
 
 

@@ -1,4 +1,4 @@
-"""A font of our own (`data/font.png`): letters seven pixels high (nine with tails), up to five wide, as wide as drawn."""
+"""The font of the display (`data/font.png`): letters have seven rows above the baseline, two below, and up to five columns."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from blockworld.render import sheets
 HEIGHT = 9
 """Rows of a line of text: seven above the baseline, two below."""
 _CELL = (6, 10)
-"""Pixels from one letter of the file to the next, and from one row to the next."""
+"""Distance between two letters in the file, and between two rows of letters, in pixels."""
 
 
 @cache
@@ -32,7 +32,7 @@ def glyphs() -> Mapping[str, np.ndarray]:
 
 @cache
 def written(text: str) -> np.ndarray:
-    """Draw a line of text: bool, shape (HEIGHT, width), one free column between letters. Unknown letters become `?`."""
+    """Draw a line of text: bool, shape (HEIGHT, width), with a free column between letters; unknown letters become `?`."""
     letters = [glyphs().get(letter, glyphs()["?"]) for letter in text]
     if not letters:
         return np.zeros((HEIGHT, 0), np.bool_)

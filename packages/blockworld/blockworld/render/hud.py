@@ -23,7 +23,7 @@ from blockworld.slots.screen import Screen
 from blockworld.world_state import WorldState
 
 MIN_HEIGHT = 240
-"""Least height of a picture in GUI pixels; the display of a smaller picture is drawn on a larger one, which is then shrunk."""
+"""Least height of a picture in GUI pixels. A smaller picture is enlarged, gets its display, and is then shrunk again."""
 
 
 class Scales(NamedTuple):
@@ -32,7 +32,7 @@ class Scales(NamedTuple):
     Attributes:
         times: Factor by which the picture is enlarged before the display is drawn; afterwards it is shrunk.
         gui: Pixels of the enlarged picture per GUI pixel.
-        panel: The same for the open screen's panel, which is smaller where it would not fit.
+        panel: Pixels of the enlarged picture per GUI pixel of the open screen's panel; less than `gui` if it would not fit.
     """
 
     times: int
@@ -41,7 +41,7 @@ class Scales(NamedTuple):
 
 
 def natural_scale(width: int, height: int) -> int:
-    """Pixels per GUI pixel in a picture of this size, for agents."""
+    """Pixels per GUI pixel in a picture of this size that is made for agents."""
     return max(1, min(height // MIN_HEIGHT, width // 320))
 
 
@@ -69,7 +69,7 @@ def scales(size: tuple[int, int], gui_scale: Fraction | None, screen: Screen | N
 
 
 def shown(size: tuple[int, int], gui_scale: Fraction | None, screen: Screen) -> tuple[float, float]:
-    """Return (width, height) in GUI pixels of the part that a picture shows around an open screen."""
+    """Return the size of the picture, (width, height), in GUI pixels of the open screen's panel."""
     times, _, panel = scales(size, gui_scale, screen)
     return size[0] * times / panel, size[1] * times / panel
 
@@ -80,8 +80,8 @@ class Sprite(NamedTuple):
 
     Attributes:
         colour: uint8, shape (H, W, 3).
-        solid: bool, shape (H, W, 1): where it is opaque.
-        alpha: uint16, shape (H, W, 1), 0 to 256, if parts of it are see-through; else None.
+        solid: bool, shape (H, W, 1): whether each pixel is opaque.
+        alpha: uint16, shape (H, W, 1), 0 to 256, if some pixels are partly transparent; else None.
     """
 
     colour: np.ndarray
@@ -225,12 +225,12 @@ def _tooltip(frame: np.ndarray, written: Sprite, x: int, y: int, g: int) -> None
 
 
 def paint(frame: np.ndarray, operations: Sequence[display.Operation], gui: int, panel: int) -> None:
-    """Carry out operations of `display` on a picture.
+    """Draw operations of `display` on a picture.
 
     Args:
         frame: uint8, shape (H, W, 3), changed in place.
         gui: Pixels of the picture per GUI pixel.
-        panel: The same for the open screen.
+        panel: Pixels of the picture per GUI pixel of the open screen.
     """
     height, width = frame.shape[:2]
     g, left, top = gui, 0, 0
@@ -268,7 +268,7 @@ def paint(frame: np.ndarray, operations: Sequence[display.Operation], gui: int, 
             case ("pointer",):  # an arrow 16 pixels high whatever the scale below 3, as MineRL pastes it: its tip is the point
                 put(frame, _sprite("pointer", max(1, g - 1)), left, top)
             case _:
-                raise WorldError(f"{operation!r:.80} is not an operation of the display; render.display lists them")
+                raise WorldError(f"{operation!r:.80} is not an operation of the display; render.display lists the operations")
 
 
 def draw(world: WorldState, frame: np.ndarray, gui_scale: Fraction | None = None, gamma: float = 0.0) -> None:

@@ -38,7 +38,7 @@ _SHOWN = {
     "sea_pickle": {"waterlogged": "false"},
     "turtle_egg": {"eggs": "3"},
 }
-"""End of a block's name -> properties of the state that its icon shows."""
+"""End of a block's name -> properties of the state that is shown on the block's icon."""
 _FLAT = frozenset(
     (
         "ladder",
@@ -116,7 +116,7 @@ def boxes(name: str) -> Boxes:
 
 # ---------------------------------------------------------------- blocks from their corner
 def _rays(samples: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the starts of a picture's rays, float64 (n, n, 3), and their direction (3,): from north-west, 30 degrees down."""
+    """Return the starts of a picture's rays, float64 (n, n, 3), and their direction (3,): south-east, 30 degrees down."""
     half = np.sqrt(0.5)
     right, up = np.array([-half, 0, half]), np.array([0.5 * half, np.sqrt(0.75), 0.5 * half])
     forward = np.array([np.sqrt(0.75) * half, -0.5, np.sqrt(0.75) * half])
@@ -125,7 +125,7 @@ def _rays(samples: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _cast(seen_boxes: Boxes, samples: int, zoom: float, centre: np.ndarray) -> np.ndarray:
-    """Draw textured boxes seen from a corner, by the nearest solid texel: float64, shape (n, n, 4)."""
+    """Draw textured boxes seen from a corner; each sample shows the nearest solid texel: float64, shape (n, n, 4)."""
     start, forward = _rays(samples)
     origin = centre + start / zoom
     out = np.zeros((*start.shape[:2], 4))
@@ -172,7 +172,7 @@ def _isometric(name: str, scale: int) -> np.ndarray:
 
 
 def _settled(seen: np.ndarray, by: int) -> np.ndarray:
-    """Average `by` x `by` samples into a pixel, which is solid if most of the samples are."""
+    """Average `by` x `by` samples into one pixel; the pixel is solid if at least half of its samples are solid."""
     side = seen.shape[0] // by
     samples = seen.reshape(side, by, side, by, 4).transpose(0, 2, 1, 3, 4).reshape(side, side, by * by, 4)
     there = samples[..., 3] > 0

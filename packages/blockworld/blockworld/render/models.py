@@ -1,8 +1,8 @@
-"""The look of each of the 17,112 states: a kind, textures, and boxes for states that are no cubes (`data/models.json`).
+"""The look of each of the 17,112 states, from `data/models.json`: a kind, textures, and boxes for states that are no cubes.
 
-Boxes are first made facing north, in sixteenths of a block, and then turned. The faces of a
-box, and of a cube, are in the order west (-x), east (+x), north (-z), south (+z), top (+y), bottom (-y). A texture lies on
-a face as if it covered the whole side of the cell, so that a box shows the part of it that it covers.
+Boxes are first made facing north, in sixteenths of a block, and then turned. Faces of a box, and of a cube, are in the order
+west (-x), east (+x), north (-z), south (+z), top (+y), bottom (-y). A texture covers the whole side of the cell; the face of a
+smaller box shows the part of the texture at its place.
 
 >>> from blockworld.registry.blocks import parse
 >>> look = models()
@@ -52,14 +52,14 @@ class Models:
 
     Attributes:
         kind: uint8, shape (N,): one of the ray-caster's kinds, `AIR` to `LAVA`.
-        faces: int32, shape (N, 6): textures of a cube's faces; for a cross all are the same; for boxes the first visible ones.
+        faces: int32, shape (N, 6): textures of a cube's faces; for a cross or boxes, six times a texture that shows.
         box_start, num_boxes: int32, shape (N,): the rows of `boxes` that form the state.
         boxes: float32, shape (M, 6): x0, y0, z0, x1, y1, z1 in blocks, within the cell.
         box_faces: int32, shape (M, 6): textures; -1 where there is no face.
         height: float32, shape (N,): height of its water or lava under air; 0 without liquid.
         wet: uint8, shape (N,): 1 if it stands in water.
         flags: uint8, shape (N,): the ray-caster's flags, `TINTED` to `SMOOTH`.
-        glow: float32, shape (N,): brightness of its own, 0 to 1.
+        glow: float32, shape (N,): least brightness of the block, even in the dark, 0 to 1.
     """
 
     kind: np.ndarray
@@ -94,7 +94,7 @@ _QUARTERS = {"north": 0, "east": 1, "south": 2, "west": 3}
 
 
 def _spin_faces(faces: Faces, quarters: int, tops: bool) -> Faces:
-    """Return faces after clockwise quarter turns about the vertical; `tops` also turns the pictures on top and bottom."""
+    """Turn faces clockwise about the vertical axis by quarter turns; with `tops` turn the pictures on top and bottom too."""
     w, e, n, s, u, d = faces
     for _ in range(quarters):
         w, n, e, s = s, w, n, e
@@ -178,7 +178,7 @@ _CUTOUTS = {"glass", "spawner", "ice", "frosted_ice", "slime_block"}
 
 @cache
 def _rows() -> tuple[dict[str, dict[str, Any]], list[tuple[str, str, dict[str, Any]]]]:
-    """Return the rows of `data/models.json` (see its README) by name, and the start and end of each name with a star."""
+    """Return the rows of `data/models.json` (see its README) by name; and (start, end, row) for each name with a star."""
     alone, families = {}, []
     for row in table("models"):
         for name in [row["name"]] if isinstance(row["name"], str) else row["name"]:
@@ -224,7 +224,7 @@ def _look(name: str, p: Properties, state: int) -> tuple[str, list[Box]]:
     if "by" in row:
         values = ",".join(p[prop] for prop in row["by"])
         if values not in row["boxes"]:
-            raise WorldError(f"models.json has no boxes {values!r} for {name}; expected all values of {', '.join(row['by'])}")
+            raise WorldError(f"models.json has no boxes of {name} for {values!r}; give all values of {', '.join(row['by'])}")
         listed = row["boxes"][values]
     else:
         listed = [box for when, some in row["parts"] if all(p[prop] in values for prop, values in when.items()) for box in some]
@@ -243,7 +243,7 @@ def _look(name: str, p: Properties, state: int) -> tuple[str, list[Box]]:
 
 
 _IGNORED = {"distance", "persistent", "note", "instrument", "conditional", "triggered", "enabled", "occupied", "stage"}
-"""Properties that do not show, except the `distance` of nothing: states that differ only in them share a model."""
+"""Properties that do not change the look of a block: states that differ only in these properties share a model."""
 
 
 @cache
@@ -325,7 +325,7 @@ def _values(block: blocks.Block, state: int) -> dict[str, str]:
 
 
 def _height(p: Properties) -> float:
-    """Height of a liquid in its cell: a source 14/16, an eighth of that less per level; a falling one fills its cell."""
+    """Height of a liquid in its cell: 14/16 for a source, one eighth of this less for each level, 1 for a falling liquid."""
     level = int(p["level"])
     return 1.0 if level >= 8 else (14 - 1.75 * level) / 16
 

@@ -1,16 +1,16 @@
 """Sprites, the small pictures of the display, by key: panels, hearts, the cursor, items and lines of text.
 
-All but items and text are in `data/display.png`.
+The pictures of all sprites except items and text are in `data/display.png`.
 
 | key | is |
 | --- | --- |
 | `icon:NAME` | an item |
 | `text:RRGGBB:WORDS` | a line of text with a shadow |
-| `mark:NAME` | `heart`, `half heart`, `no heart`, the same of `food` and `armour`, `bubble` or `pop` |
+| `mark:NAME` | `heart`, `half heart`, `no heart`, the same for `food` and `armour`, `bubble` or `pop` (a bursting bubble) |
 | `panel:KIND` | an empty screen |
-| `hotbar`, `chosen` | the bar of nine slots, the frame of one |
-| `flame:ROWS`, `arrow:COLUMNS` | the progress of a furnace |
-| `offer`, `no offer` | the arrow between a villager's price and goods |
+| `hotbar`, `chosen` | the bar of nine slots, the frame of the selected slot |
+| `flame:ROWS`, `arrow:COLUMNS` | fuel and progress of a furnace |
+| `offer`, `no offer` | the arrow between price and goods of an open, a closed offer |
 | `pointer` | the cursor |
 """
 
@@ -26,7 +26,7 @@ from blockworld.render import font, icons, sheets
 from blockworld.render.sheets import Colour
 
 DETAIL = 4
-"""Default number of pixels per GUI pixel for items that are drawn in more detail."""
+"""Default number of pixels per GUI pixel for items that are drawn in more detail: blocks."""
 
 
 def _text(text: str, colour: Colour) -> np.ndarray:
@@ -47,7 +47,7 @@ def sprite(key: str, detail: int = DETAIL) -> tuple[np.ndarray, int]:
         uint8, shape (H, W, 4), and its pixels per GUI pixel: `detail` or 1.
     Raises:
         UnknownNameError: If the key names an item that does not exist.
-        WorldError: If there is no other sprite of this key.
+        WorldError: For any other unknown key.
 
     >>> sprite("icon:stone")[0].shape, sprite("mark:heart")[0].shape
     ((64, 64, 4), (9, 9, 4))
@@ -68,13 +68,13 @@ def sprite(key: str, detail: int = DETAIL) -> tuple[np.ndarray, int]:
         case _ if key in sheets.pieces("display"):
             picture = sheets.pieces("display")[key]
         case _:
-            raise WorldError(f"there is no sprite {key!r:.60}; the kinds are in the docstring of render.pieces")
+            raise WorldError(f"there is no sprite {key!r:.60}; the docstring of render.pieces lists the sprites")
     picture.flags.writeable = False
     return picture, 1
 
 
 def sheet(keys: Iterable[str]) -> tuple[list[tuple[str, int, int, int]], np.ndarray]:
-    """Return sprites for a browser: (key, width, height, pixels per GUI pixel) for each, and the RGBA bytes of all in a row."""
+    """Return sprites for a browser: (key, width, height, pixels per GUI pixel) for each, and the RGBA bytes of all, joined."""
     named = [(key, *sprite(key)) for key in keys]
     rows = [(key, picture.shape[1], picture.shape[0], pixels) for key, picture, pixels in named]
     return rows, np.concatenate([np.zeros(0, np.uint8), *(picture.reshape(-1) for _, picture, _ in named)])

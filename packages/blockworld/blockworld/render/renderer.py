@@ -44,9 +44,9 @@ MOST_GAMMA = 8
 
 
 def pyramid(pictures: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Make all mip levels of textures (uint8, shape (N, 16, 16, 4)): uint32 pixels in a row, int32 starts of the levels.
+    """Make all mip levels of textures (uint8, shape (N, 16, 16, 4)): uint32 pixels, and int32 indices of each level's start.
 
-    In textures with holes, each level keeps the share of visible pixels; leaves have no holes from the third level on.
+    In a texture with holes, each level has the same share of visible pixels; leaves have no holes from the third level on.
     """
     number, now = len(pictures), pictures.astype(np.float64)
     binary = cast(np.ndarray, ~((now[..., 3] > 0) & (now[..., 3] < 255)).any((1, 2)))
@@ -75,7 +75,7 @@ def pyramid(pictures: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _tiling(rng: np.random.Generator, side: int, cells: int) -> np.ndarray:
-    """Make smooth noise from -1 to 1 that tiles: float64, shape (side, side)."""
+    """Make smooth noise from -1 to 1 that repeats without a seam: float64, shape (side, side)."""
     at = np.arange(side) * cells / side
     low = at.astype(int)
     part = at - low
@@ -113,7 +113,7 @@ def tables() -> Looks:
 
 
 class Renderer:
-    """Renderer of pictures of a world.
+    """Draw pictures of a world.
 
     Args:
         size: (width, height) of the picture, in pixels.
@@ -186,7 +186,7 @@ class Renderer:
         selected: tuple[int, int, int] | None = None,
         crack: tuple[int, int, int, int] | None = None,
     ) -> np.ndarray:
-        """Draw only the blocks, seen from any camera: uint8, shape (H, W, 3); `depth` then has the distances.
+        """Draw only the blocks, seen from any camera: uint8, shape (H, W, 3). This also sets `depth`.
 
         Args:
             camera: The camera; its size must be that of this renderer.
@@ -215,7 +215,7 @@ class Renderer:
         return out
 
     def numbers(self, grid: Grid, camera: Camera, time: int, ticks: int, weather: str, bright: np.ndarray) -> np.ndarray:
-        """Return a `View` for one picture as float32, shape (NUM_NUMBERS,); `bright` comes from `daylight.brightness`."""
+        """Return a picture's `View` as numbers, float32, shape (NUM_NUMBERS,); `bright` comes from `daylight.brightness`."""
         tan = exact.tan(math.radians(camera.fov) / 2)
         angle = time / 24000 * 2 * math.pi
         height = exact.sin(angle)

@@ -22,12 +22,12 @@ Colour = tuple[int, int, int]
 SIDE = 16
 """Width and height of textures and items, in pixels."""
 _RGBA = (8, 6, 0)
-"""Bits, colour type and interlacing that the header of a PNG must have."""
+"""Values that the header of a PNG must have: bits per channel, colour type (RGBA), interlacing (none)."""
 
 
 @njit(cache=True)
 def _unfilter(rows, out):
-    """Undo the filters of PNG rows (W3C, "Portable Network Graphics", section 9); a row is its filter's number, then bytes."""
+    """Undo the filters of PNG rows (W3C, "Portable Network Graphics", section 9); a row is a filter's number and bytes."""
     for y in range(out.shape[0]):
         kind = rows[y, 0]
         for x in range(out.shape[1]):
@@ -59,7 +59,7 @@ def _decoded(data: bytes) -> np.ndarray:
         if kind == b"IHDR":
             width, height, bits, colours, _, _, interlaced = struct.unpack(">IIBBBBB", body)
             if (bits, colours, interlaced) != _RGBA:
-                raise ValueError("its colours are stored in another way")
+                raise ValueError("its pixels are not stored as 8-bit RGBA without interlacing")
         elif kind == b"IDAT":
             packed += body
         at += 12 + length
@@ -81,7 +81,7 @@ def picture(name: str) -> np.ndarray:
     except (OSError, ValueError, struct.error, zlib.error) as error:
         raise WorldError(
             f"the pictures in {file} cannot be read: {error}\n"
-            "Expected a PNG with 8-bit RGBA, not interlaced: save it so, or install the package again."
+            "Save it as a PNG with 8-bit RGBA that is not interlaced, or install the package again."
         ) from error
     pixels.flags.writeable = False
     return pixels
@@ -89,7 +89,7 @@ def picture(name: str) -> np.ndarray:
 
 @cache
 def tiles(name: str) -> Mapping[str, np.ndarray]:
-    """Map the names of a file's pictures of 16 x 16 pixels to uint8, shape (16, 16, 4); its JSON has a row of names per row.
+    """Map the names of the 16 x 16 pictures in a file to uint8, shape (16, 16, 4); its JSON lists the names row by row.
 
     Raises:
         WorldError: If the files cannot be read, or do not fit together.
@@ -98,8 +98,8 @@ def tiles(name: str) -> Mapping[str, np.ndarray]:
     expected = (SIDE * max(map(len, rows)), SIDE * len(rows))
     if expected != (sheet.shape[1], sheet.shape[0]):
         raise WorldError(
-            f"{name}.png is {sheet.shape[1]} x {sheet.shape[0]} pixels, but {name}.json names pictures for "
-            f"{expected[0]} x {expected[1]}: 16 x 16 each, a row of names per row of pictures"
+            f"{name}.png is {sheet.shape[1]} x {sheet.shape[0]} pixels, but the names in {name}.json need "
+            f"{expected[0]} x {expected[1]}: 16 x 16 for each picture, one row of names for each row of pictures"
         )
     return {
         one: sheet[SIDE * y : SIDE * (y + 1), SIDE * x : SIDE * (x + 1)]
@@ -110,7 +110,7 @@ def tiles(name: str) -> Mapping[str, np.ndarray]:
 
 @cache
 def pieces(name: str) -> Mapping[str, np.ndarray]:
-    """Map the names of a file's pictures of any size to uint8, shape (H, W, 4); its JSON has x, y, width, height of each.
+    """Map the names of the pictures in a file to uint8, shape (H, W, 4); its JSON has x, y, width and height of each.
 
     Raises:
         WorldError: If the files cannot be read, or do not fit together.

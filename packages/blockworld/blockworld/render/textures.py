@@ -1,7 +1,7 @@
 """Textures of all blocks, 16 x 16 pixels each, from `data/textures.png`.
 
-A texture has a name, mostly that of its block (`oak_planks`) or of a part of the block (`oak_log_top`, `oak_door_bottom`). The
-name of a turned texture ends in `@90`, `@180` or `@270` (quarter turns clockwise), of a mirrored one in `@flip`.
+Most textures have the name of their block (`oak_planks`) or of a part of the block (`oak_log_top`, `oak_door_bottom`). The name
+of a texture turned clockwise ends with the angle, `@90`, `@180` or `@270`; the name of a mirrored texture ends with `@flip`.
 
 >>> index = texture("glass")
 >>> atlas()[index].shape
@@ -56,7 +56,7 @@ _LOCK = threading.Lock()
 
 
 def texture(name: str) -> int:
-    """Return the index of a texture in the atlas, assigned at the first call; the module's text explains the names.
+    """Return the index of a texture in the atlas; a texture gets its index at the first call for its name.
 
     Raises:
         UnknownNameError: If there is no such texture.
@@ -76,7 +76,7 @@ def texture(name: str) -> int:
 
 
 def atlas() -> np.ndarray:
-    """Return all textures used so far: uint8, shape (N, 16, 16, 4), RGBA; row 0 is the top. Indices never change."""
+    """Return all textures used so far: uint8, shape (N, 16, 16, 4), RGBA; row 0 of each is the top. Indices never change."""
     if not _ATLAS or len(_ATLAS[0]) != len(_PICTURES):
         _ATLAS[:] = [np.array(_PICTURES, np.uint8).reshape(-1, sheets.SIDE, sheets.SIDE, 4)]
     return _ATLAS[0]

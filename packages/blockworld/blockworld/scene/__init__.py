@@ -1,4 +1,4 @@
-"""All data that a browser needs to draw a world, as bytes; `blockworld/web` draws it."""
+"""All data that a browser needs to draw a world, as bytes; `blockworld/web` contains the code that draws."""
 
 from blockworld.scene.encoder import SceneEncoder, generated_land
 from blockworld.scene.shared import Shared

@@ -1,4 +1,4 @@
-"""Decoding scene and land frames as a browser does, for tests and measurements."""
+"""Decode scene and land frames as a browser does, for tests and measurements."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class SceneDecoder:
         blocks, light, known: uint16, uint8 and bool, shape (SX, SZ, SY): states, light, and which cells were sent.
         figures: Id -> row of `figures.standing`.
         models, sprites: Numbers of the models and keys of the sprites defined so far.
-        numbers, bright: The newest values received.
-        left: Number of land frames still to come, from the newest frame that said it.
-        num_unknown: Number of frames that changed cells not sent before: 0 unless the encoder has an error.
+        numbers, bright: The newest received arrays of these names.
+        left: Number of land frames that are still to come, from the newest land frame.
+        num_unknown: Number of frames that changed cells whose land was not sent before: 0 unless the encoder has an error.
     """
 
     def __init__(self) -> None:
@@ -42,7 +42,7 @@ class SceneDecoder:
         self._generated: tuple[np.ndarray, np.ndarray] | None = None
 
     def apply(self, kind: int, payload: bytes) -> None:
-        """Apply the payload of a frame; WorldError if the bytes are no payload."""
+        """Apply the payload of a frame; WorldError if the bytes are not a payload."""
         document, arrays = packing.unpack(packing.inflate(payload))
         if kind == SCENE_FRAME:
             self._scene(document, arrays)
@@ -72,7 +72,7 @@ class SceneDecoder:
         self.numbers, self.bright = arrays.get("numbers", self.numbers), arrays.get("bright", self.bright)
 
     def _again(self) -> None:
-        """Forget everything except the land as generated, and the definitions."""
+        """Forget everything except the land as generated and the definitions of models and sprites."""
         if self._generated is None:
             self._generated = self.blocks.copy(), self.light.copy()
         self.blocks[:], self.light[:] = self._generated

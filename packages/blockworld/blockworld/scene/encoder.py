@@ -32,7 +32,7 @@ class SceneEncoder:
         seat: Seat of the player whose view the client draws.
         gamma, fov: As in `Renderer`.
         hide_land: Whether to send only sections that the player could have seen.
-        has_land: Whether the client already has the land as generated (`generated_land`) and may know everything: a replay.
+        has_land: Whether the client already has the land as generated (`generated_land`) and may know all of it (replays).
 
     Raises:
         WorldError: If the seat is empty, or a number is out of its range.
@@ -76,8 +76,8 @@ class SceneEncoder:
         """Return all changes since the last call: the payload of a scene frame, deflated.
 
         Args:
-            fresh: Whether to send everything again, to a client that forgets its copy. This also happens if there were too
-                many changes to keep. The document then has `size`, or `again` if the client keeps the land as generated.
+            fresh: Whether to send everything again, to a client that forgets its copy. This also happens if too many changes
+                are pending. The document then has `size`, or `again` if the client keeps the land as generated.
             turned: Whether the world, and not the player, turned the view since the last call.
         """
         world = self.world
@@ -108,7 +108,7 @@ class SceneEncoder:
         return packing.deflate(packing.pack(document, arrays))
 
     def _tell(self, document: dict[str, Any], key: str, value: Any) -> bool:
-        """Send a value if it has changed; return whether it has."""
+        """Put a value into the document if it has changed; return whether it has changed."""
         if key in self._told and self._told[key] == value:
             return False
         self._told[key] = document[key] = value
@@ -136,8 +136,8 @@ class SceneEncoder:
         return None if begun is None else [*map(int, begun[:3]), min(9, int(begun[3] * 10))]
 
     def _tell_sky(self, arrays: dict[str, np.ndarray]) -> None:
-        """Send the numbers of the sky for the ray-caster, and the brightness of light: at first, `SKY_TICKS` after the last
-        time, and when time or weather was set."""
+        """Send the numbers of the sky for the ray-caster, and the brightness of light: in the first frame, `SKY_TICKS` after
+        they were last sent, and when time or weather was set."""
         world = self.world
         if self._sky is not None:
             ticks, time, weather = self._sky
@@ -152,7 +152,7 @@ class SceneEncoder:
         arrays["bright"] = np.asarray(bright, np.float32)
 
     def _tell_figures(self, document: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-        """Send rows of changed figures and ids of figures out of reach, and note the models that these rows need."""
+        """Send rows of changed figures and ids of figures that are gone, and note the models that these rows need."""
         world, me = self.world, self.world.player
         ids, rows = figures.standing(world, None if self._has_land else (me.x, me.eye_y, me.z))
         data, size = rows.tobytes(), figures.ROW * rows.itemsize
@@ -167,7 +167,7 @@ class SceneEncoder:
             arrays["gone"] = np.array(gone, np.uint32)
 
     def _tell_display(self, document: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-        """Send operations and the hand if they have changed, and the needed sprites and models that the client lacks."""
+        """Send drawing operations and the hand if they have changed, with sprites and models that the client lacks."""
         operations = display.operations(self.world)
         names: list[str] = []
         if self._tell(document, "display", operations):

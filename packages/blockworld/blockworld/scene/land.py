@@ -1,6 +1,6 @@
-"""The land for a browser, in sections of 16 x 16 x 16 cells, sent in parts of 32 x 32 columns, or singly if land is hidden.
+"""The land for a browser: sections of 16 x 16 x 16 cells, sent in parts of 32 x 32 columns, or one by one if land is hidden.
 
-Parts that are still as generated are compressed once per process and kept as long as a world of that land exists.
+Parts that have not changed since generation are compressed once per process and kept while a world of that land exists.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ SECTION = 16
 PART = 32
 """Columns along each side of a part."""
 Section = tuple[int, int, int]
-"""A section, given by its low corner / 16: x, y, z."""
+"""A section, given by its low corner divided by 16: x, y, z."""
 Part = tuple[int, int]
-"""A part, given by its low corner / 32: x, z."""
+"""A part, given by its low corner divided by 32: x, z."""
 
 _KEPT: WeakKeyDictionary[Grid, dict[Part, packing.Body]] = WeakKeyDictionary()
 """Cache of parts as generated, by the land's grid, which all worlds of that land share; `Body.data` is deflated."""
@@ -39,7 +39,7 @@ def parts_of(size: tuple[int, int, int]) -> list[Part]:
 
 
 def sections_of(size: tuple[int, int, int], part: Part) -> list[Section]:
-    """Return the sections of a part: 4 at every height."""
+    """Return the sections of a part: 4 in every layer of 16 cells."""
     ends = [math.ceil(side / SECTION) for side in size]
     step = PART // SECTION
     return [
@@ -51,7 +51,7 @@ def sections_of(size: tuple[int, int, int], part: Part) -> list[Section]:
 
 
 def sections(grid: Grid, wanted: Iterable[Section]) -> packing.Body:
-    """Make the body of a land frame with these sections, deflated; docs/protocol.md has the fields."""
+    """Make the deflated body of a land frame with these sections; docs/protocol.md explains the fields."""
     wanted = list(wanted)
     blocks = np.empty((len(wanted), SECTION, SECTION, SECTION), np.uint16)
     lights = np.empty(blocks.shape, np.uint8)

@@ -25,7 +25,7 @@ from blockworld.errors import WorldError
 DTYPES = {name: np.dtype(name).newbyteorder("<") for name in ("uint8", "int16", "uint16", "int32", "uint32", "float32")}
 MOST_AXES = 8
 MOST_BYTES = 2**26
-"""Largest number of bytes in one message; `inflate` refuses to make more."""
+"""Largest number of bytes in one message; `inflate` refuses larger messages."""
 _RAW_DEFLATE = -15
 
 
@@ -37,7 +37,7 @@ class Body(NamedTuple):
 
 
 def body(arrays: Mapping[str, np.ndarray]) -> Body:
-    """Put arrays one after another; WorldError if a dtype is not one of the `DTYPES`."""
+    """Put arrays one after another into a `Body`; WorldError if a dtype is not one of the `DTYPES`."""
     places, parts, offset = {}, [], 0
     for name, array in arrays.items():
         dtype = _name(array.dtype)
@@ -79,7 +79,7 @@ def unpack(data: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Return the document and the arrays of a message; the arrays are read-only views of the bytes.
 
     Raises:
-        WorldError: If the bytes are no message.
+        WorldError: If the bytes are not a message.
     """
     size = int.from_bytes(data[:4], "little")
     start = 4 + size
@@ -130,5 +130,5 @@ def inflate(data: bytes) -> bytes:
     except zlib.error as error:
         raise WorldError(f"a scene's message cannot be inflated: {error}") from None
     if not stream.eof or stream.unused_data:
-        raise WorldError(f"a scene's message is cut off, has bytes behind its end, or is larger than {MOST_BYTES} bytes")
+        raise WorldError(f"a scene's message is cut off, has bytes after its end, or is larger than {MOST_BYTES} bytes")
     return found

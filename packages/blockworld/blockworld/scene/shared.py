@@ -53,7 +53,7 @@ def _last(numbers: list[np.ndarray], values: list[np.ndarray]) -> tuple[np.ndarr
 
 
 class Shared:
-    """Changes of one world, shared by all browsers that draw it; get it with `of`."""
+    """Changes of one world, shared by all browsers that draw it; get the object with `of`."""
 
     _OF: ClassVar[WeakValueDictionary[int, Shared]] = WeakValueDictionary()
 
@@ -64,7 +64,7 @@ class Shared:
 
     @classmethod
     def of(cls, world: WorldState) -> Shared:
-        """Return the `Shared` of this world; it exists as long as somebody holds it."""
+        """Return the `Shared` of this world; it exists as long as the caller keeps a reference."""
         found = cls._OF.get(id(world))
         if found is None or found._changes.grid is not world.grid:
             found = cls._OF[id(world)] = Shared(world)

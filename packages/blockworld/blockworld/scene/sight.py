@@ -1,4 +1,4 @@
-"""Finding the sections of the land that a player could have seen: every tick, a new set of rays is cast from the eye."""
+"""Find the sections of the land that a player could have seen: in every tick, new rays are cast from the eye."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from blockworld.render.models import CUBE, LAVA, models
 NUM_RAYS = 256
 """Rays per tick; every second ray goes in a direction near the look."""
 LEAST_RAYS = 96
-"""Least number of rays per tick: while nothing new is found, the number is halved in each tick, down to this."""
+"""Smallest number of rays per tick: while nothing new is found, the number is halved in each tick, down to this number."""
 MORE_RAYS = 512
-"""Rays of each further batch in a tick; there is one if the last batch has found something."""
+"""Rays of each further batch in a tick; another batch follows if the last batch has found something."""
 MOST_BATCHES = 3
 """Largest number of batches per tick."""
 FIRST_RAYS = 24_576
@@ -24,7 +24,7 @@ FIRST_RAYS = 24_576
 REACH = 112.0
 """Length of a ray in blocks; the player sees 96 blocks far."""
 AT_ONCE = 32
-"""Number of rays that advance together. The cells of all these rays are read before any is used, so that the memory accesses
+"""Number of rays that advance together. The cells of all these rays are read before any cell is used, so that memory accesses
 overlap."""
 
 
@@ -43,7 +43,7 @@ def look(
     Args:
         axis: Direction of the look, of length 1.
         seen: bool, shape (SX / 16, SY / 16, SZ / 16); changed in place.
-        first, number: First ray and number of rays in an endless series; any range of it covers all directions evenly.
+        first, number: First ray and number of rays in an endless series; every range covers all directions evenly.
     """
     return _look(grid.blocks, grid.skip, _opaque(), *eye, *axis, seen, first, number)
 

@@ -30,7 +30,7 @@ class StaticTables(NamedTuple):
 
 @cache
 def static_tables() -> StaticTables:
-    """Return the tables, which the first call in a process makes in about a second; docs/protocol.md has the fields."""
+    """Return the tables; the first call in a process takes about a second. docs/protocol.md explains the fields."""
     info, faces, ranges, boxes, box_faces, height, glow, _, _ = renderer.tables()
     ranges, boxes = ranges.view(np.int32).reshape(-1, 2), boxes.view(np.float32).reshape(-1, 6)
     cracks = np.array([texture(f"crack_{stage}") for stage in range(NUM_CRACKS)], np.int32)
@@ -64,7 +64,7 @@ def static_tables() -> StaticTables:
 
 
 def _from_larger(pages: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """Replace smaller textures by their differences, modulo 256, from means of four pixels of the larger: 1/3 of the bytes."""
+    """Replace smaller textures by differences, modulo 256, from the mean of four pixels of the larger one: 1/3 of the bytes."""
     levels = [level.copy() for level in np.split(pages, starts[1:])]
     for number in range(LEVELS - 1, 0, -1):
         side = 16 >> number
@@ -74,5 +74,5 @@ def _from_larger(pages: np.ndarray, starts: np.ndarray) -> np.ndarray:
 
 
 def _from_neighbours(values: np.ndarray) -> np.ndarray:
-    """Replace values by differences, modulo 256, from the previous value on each of the first two axes: better to compress."""
+    """Replace values by differences, modulo 256, from the previous value on the first two axes, to compress better."""
     return np.diff(np.diff(values, axis=0, prepend=np.uint8(0)), axis=1, prepend=np.uint8(0))

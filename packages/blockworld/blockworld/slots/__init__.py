@@ -1,1 +1,1 @@
-"""Operations on slots and their stacks, and the places of slots on screens."""
+"""Operations on slots and the stacks in them, and the places of slots on screens."""

@@ -21,11 +21,11 @@ from blockworld.state import ARMOUR, NUM_SLOTS, OFFHAND, Player, Stack
 
 Slots = list[Stack | None]
 CARRIED = range(36)
-"""Hotbar and main slots of a player."""
+"""Indices of a player's hotbar and main slots."""
 
 
 def filled_by_pickup(slots: Sequence[Stack | None]) -> Sequence[int]:
-    """The slots that `add` fills: a player's hotbar and then main slots (never armour); all slots of a container."""
+    """Indices of the slots that `add` fills: a player's hotbar, then the main slots, never armour; all slots of a container."""
     return CARRIED if len(slots) == NUM_SLOTS else range(len(slots))
 
 
@@ -36,7 +36,7 @@ def add(slots: Slots, stack: Stack, *, places: Iterable[int] | None = None, sele
         slots: The slots, changed in place.
         stack: The stack to add; it is not changed.
         places: Indices of the slots to fill, in order; `filled_by_pickup` if None.
-        selected: A player's selected slot; it, and then the other hand, are filled up before other slots.
+        selected: A player's selected slot. Stacks of the item in this slot, then in the other hand, are filled up first.
     Returns:
         The part that did not fit; None if all did.
     """
@@ -59,7 +59,7 @@ def add(slots: Slots, stack: Stack, *, places: Iterable[int] | None = None, sele
 
 
 def room_for(slots: Sequence[Stack | None], stack: Stack) -> int:
-    """Number of items like those in this stack that could still be added."""
+    """Number of further items of this kind for which the slots have room."""
     most = item_named(stack.item).stack
     room = 0
     for index in filled_by_pickup(slots):
@@ -93,7 +93,7 @@ def take(slots: Slots, index: int, number: int | None = None) -> Stack:
 
 
 def accepts(slots: Sequence[Stack | None], index: int, stack: Stack) -> bool:
-    """Whether a slot may hold such a stack: a player's armour slots take only the matching piece of armour."""
+    """Whether a slot may hold this stack: a player's armour slots take only the matching piece of armour."""
     if len(slots) == NUM_SLOTS and ARMOUR <= index < OFFHAND:
         return item_named(stack.item).armour_slot == index
     return True
@@ -118,7 +118,7 @@ def select(player: Player, slot: int) -> None:
 
 
 def drop(slots: Slots, index: int, *, whole: bool = False) -> Stack | None:
-    """Take one item (or all) out of a slot, to be thrown; None if it is empty, WorldError if there is no such slot."""
+    """Take one item, or the `whole` stack, out of a slot to throw it; None if empty, WorldError if there is no such slot."""
     if _slot(slots, index) is None:
         return None
     return take(slots, index, None if whole else 1)
@@ -147,7 +147,7 @@ def armour_points(slots: Sequence[Stack | None]) -> tuple[int, int]:
 
 
 def _slot(slots: Sequence[Stack | None], index: int) -> Stack | None:
-    """Return a slot after checking its number, because a negative number would silently count from the end."""
+    """Return a slot after a check of its index, because a negative index would silently count from the end."""
     if not 0 <= index < len(slots):
         raise WorldError(f"there is no slot {index}; slots are 0 to {len(slots) - 1}")
     return slots[index]
@@ -159,7 +159,7 @@ def dump(slots: Sequence[Stack | None]) -> list[list[object] | None]:
 
 
 def load(rows: Sequence[Sequence[Any] | None]) -> Slots:
-    """Convert the values of `dump` back to slots; WorldError if a row is no stack, UnknownNameError for an unknown item."""
+    """Convert the values of `dump` back to slots; WorldError if a row is no stack, UnknownNameError if an item is unknown."""
     slots: Slots = []
     for row in rows:
         if row is not None and (len(row) != 4 or not isinstance(row[1], int) or row[1] < 1):

@@ -14,7 +14,7 @@ FRAME = (640, 360)
 """Width and height of the whole frame, in GUI pixels."""
 NUM_OFFERS_SHOWN = 7
 GRID_WIDTH: Mapping[str, int] = {"inventory": 2, "crafting_table": 3}
-"""Width of the crafting grid, for screens that have one."""
+"""Kind of screen -> width of its crafting grid, in slots; other kinds have no such grid."""
 
 KINDS = (
     "inventory",
@@ -39,10 +39,10 @@ class Place:
 
     Attributes:
         x, y: Upper left corner, in GUI pixels from the panel's upper left.
-        owner: Its meaning, and that of `index`: `player` (a slot of the player), `container` (a slot of the block), `craft`
-            (an input of a grid, stonecutter or trade), `result` (their output), `option` (a stonecutter's output or a
-            villager's offer), `scroll` (0 up, 1 down a list of offers).
-        width, height: Size without the slot's border of one pixel.
+        owner, index: Kind and number of the place. Kinds: `player` (a slot of the player), `container` (a slot of the block),
+            `craft` (an input of a crafting grid, stonecutter or trade), `result` (the output of one of these), `option` (a
+            choice of a stonecutter, or a villager's offer), `scroll` (0: up, 1: down the list of offers).
+        width, height: Size in GUI pixels without the slot's border of one pixel.
     """
 
     x: int
@@ -102,6 +102,6 @@ def panel(kind: str) -> Panel:
 
 
 def _carried(x: int, y: int) -> list[Place]:
-    """Places of the player's main slots and, 4 pixels below, of the hotbar."""
+    """Places of the player's main slots from (x, y) on and, 4 pixels below these, of the hotbar."""
     main = [Place(x + 18 * (i % 9), y + 18 * (i // 9), "player", 9 + i) for i in range(27)]
     return main + [Place(x + 18 * i, y + 58, "player", i) for i in range(9)]

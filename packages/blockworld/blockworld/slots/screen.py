@@ -19,15 +19,15 @@ class Screen:
 
     Attributes:
         kind: One of `KINDS`.
-        position: Position of its block; None for the player's own screen and that of a villager.
-        entity: Id of the villager; -1 without.
-        blocks: All blocks whose slots are shown: two for a large chest.
+        position: Position of its block; None for the player's own screen and for a villager's screen.
+        entity: Id of the villager; -1 if it is no villager's screen.
+        blocks: Positions of all blocks whose slots are shown: two for a large chest.
         x, y: The cursor, in GUI pixels from the upper left of the panel.
-        craft: Stacks in the input of the grid, the stonecutter or the trade.
-        choice: The chosen option of a stonecutter, or the chosen offer; -1 without.
-        chosen_for: The stone in the stonecutter when the choice was made; with another stone the choice is void.
-        scroll: The first offer shown.
-        before: Keys that were down in the last tick.
+        craft: Stacks in the input slots of the crafting grid, the stonecutter or the trade.
+        choice: Index of the chosen option of a stonecutter, or of the chosen offer; -1 for no choice.
+        chosen_for: The stone in the stonecutter when the choice was made; with another stone the choice does not count.
+        scroll: Index of the first offer that is shown.
+        before: Keys and buttons that were down in the last tick.
     """
 
     kind: str

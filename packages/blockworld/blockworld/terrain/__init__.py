@@ -1,4 +1,4 @@
-"""Making a land from a seed."""
+"""Make a land from a seed."""
 
 from blockworld.terrain import caves
 from blockworld.terrain.caves import PASSABLE, ROOF, STANDABLE

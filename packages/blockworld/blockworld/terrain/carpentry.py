@@ -1,6 +1,6 @@
-"""Building the blocks of a house from its drawing.
+"""Make the blocks of a house from its drawing.
 
-This makes storeys, roofs and furniture that faces the room, turns and mirrors houses, and joins panes, fences and stairs.
+The functions make storeys, roofs, and furniture that faces the room; turn and mirror houses; and join panes, fences and stairs.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from blockworld.registry.blocks import AIR, BLOCK_OF, BLOCKS, change, parse, pro
 from blockworld.terrain.houses import TOOL_OF, Style, Template
 
 KEEP = 65535
-"""Value in a volume for a cell whose block stays as it is."""
+"""Value in a `Volume` for a cell whose block in the world stays unchanged."""
 STOREY = 4
 """Height of a storey: cells from one floor to the next."""
 SIDES = {"north": (0, -1), "east": (1, 0), "south": (0, 1), "west": (-1, 0)}
@@ -38,9 +38,9 @@ class Volume:
 
     Attributes:
         cells: uint16, shape (W, D, H): states or `KEEP`; the floor is at y = 0; every side has a margin of one cell.
-        door: Cell of the lower half of the front door or gate; None without.
-        front: The cell outside the door.
-        way: Outside cells (x, z) from `front` to the front edge, which will be paved.
+        door: Cell (x, z) of the front door or gate; None if the building has none.
+        front: The cell (x, z) outside the door, or None.
+        way: Outdoor cells (x, z) from `front` to the front edge, which will be paved.
         rooms: Indoor cells (x, y, z) in which a body can stand.
         founded: Cells (x, z) that need ground below.
     """
@@ -102,7 +102,7 @@ class _House:
         return chosen
 
     def wall_behind(self, storey: int, x: int, z: int) -> str | None:
-        """Return the side on which the cell has a wall without an opening; None without such a wall."""
+        """Return the side of a cell with a wall that has no opening; None if there is no such wall."""
         for side in ("north", "west", "east", "south"):
             dx, dz = SIDES[side]
             if self.char(storey, x + dx, z + dz) in _SOLID_WALL:
@@ -148,7 +148,7 @@ class _House:
                     self.furnish(n, x, z, ground, char)
 
     def door(self, n: int, x: int, z: int, ground: int) -> None:
-        """Place a door whose closed leaf is on the outer side of its cell."""
+        """Place a door that, when closed, is on the outer side of its cell."""
         facing = "north"
         for side in ("south", "east", "west", "north"):
             dx, dz = SIDES[side]
@@ -278,7 +278,7 @@ class _House:
             self.put(x, z, y, state)
 
     def slope(self, kind: str, top: int, x: int, z: int, x0: int, z0: int, x1: int, z1: int) -> tuple[int, int]:
-        """Return twice the height of a roof over a cell, and the roof's state there."""
+        """Return twice the height of a roof above a cell, and the state of the roof block there."""
         style = self.style
         dx, dz = min(x - x0, x1 - x), min(z - z0, z1 - z)
         by_z = kind.endswith("_x") or (kind.endswith("hip") and dz <= dx)
@@ -321,12 +321,12 @@ class _House:
                     self.cells[x + 1, z + 1, STOREY : top + 1] = parse(self.style.chimney)
 
     def outside(self, x: int, z: int) -> list[tuple[int, int]]:
-        """Return the outdoor cells beside a door or gate, those to the south first."""
+        """Return the outdoor cells beside a door or gate, cells to the south first."""
         near = [(x + SIDES[side][0], z + SIDES[side][1]) for side in ("south", "east", "west", "north")]
         return [cell for cell in near if cell not in self.indoors[0] and self.char(0, *cell) not in _WALL + "f"]
 
     def front(self) -> tuple[tuple[int, int] | None, tuple[int, int] | None, list[tuple[int, int]]]:
-        """Return the front door, the cell outside it, and the cells of a walk from there to the front edge."""
+        """Return the front door, the cell outside it, and the cells of a way from there to the front edge."""
         doors = [
             (z, x) for z in range(self.depth) for x in range(self.width) if self.char(0, x, z) == "D" and self.outside(x, z)
         ]
@@ -389,7 +389,7 @@ def volume(template: Template, style: Style, profession: str, rng: np.random.Gen
 
 @cache
 def turned(state: int, turns: int, mirrored: bool) -> int:
-    """Return a state after mirroring its building (east and west swapped) and then turning it clockwise by quarter turns."""
+    """Return a state after its building is mirrored (east and west swapped), then turned clockwise by `turns` quarter turns."""
     if state == KEEP:
         return KEEP
     properties = dict(properties_of(state))
@@ -408,7 +408,7 @@ def turned(state: int, turns: int, mirrored: bool) -> int:
 
 
 def turned_cell(x: int, z: int, width: int, depth: int, turns: int, mirrored: bool) -> tuple[int, int]:
-    """Return the new position of a cell of a `width` x `depth` plan after mirroring and turning."""
+    """Return the new position of a cell of a `width` x `depth` plan that is mirrored and turned as in `turned`."""
     if mirrored:
         x = width - 1 - x
     for _ in range(turns):
@@ -417,7 +417,7 @@ def turned_cell(x: int, z: int, width: int, depth: int, turns: int, mirrored: bo
 
 
 class _Blocks:
-    """Blocks without light, in the form in which `grid.connections` reads a grid."""
+    """An array of blocks with the method `get` of a grid, which `grid.connections` needs."""
 
     def __init__(self, blocks: np.ndarray) -> None:
         self.blocks = blocks
@@ -433,7 +433,7 @@ _JOINED: np.ndarray = np.array([block.name.endswith(("_fence", "glass_pane", "_s
 
 
 def join(blocks: np.ndarray, box: tuple[int, int, int, int, int, int]) -> None:
-    """Join panes, fences and corners of stairs in a box (x0, y0, z0, x1, y1, z1; ends included), as when they are placed."""
+    """Join panes, fences and stairs in a box (x0, y0, z0, x1, y1, z1; ends included), as if a player had placed them."""
     grid = cast(Grid, _Blocks(blocks))
     x0, y0, z0, x1, y1, z1 = box
     x0, y0, z0 = max(x0, 0), max(y0, 0), max(z0, 0)

@@ -1,6 +1,6 @@
-"""Ways into caves: openings that can be reached on foot from the surface, and tunnels dug where there are too few.
+"""Ways into caves: find openings that players can reach on foot, and dig tunnels where there are too few.
 
-A walk consists of steps to one of four neighbours, at most 1 up (a jump) and 3 down (no harm), with room two cells high.
+On foot means steps to one of four neighbours, at most 1 up (a jump) and 3 down (no harm), with two free cells for the body.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _DOORS = np.array([block.name.endswith(("_door", "_fence_gate")) and block.name 
 _FENCES = np.array([block.name.endswith(("_fence", "_wall")) for block in BLOCKS])[BLOCK_OF]
 
 PASSABLE: np.ndarray = ((_EMPTY | _DOORS) & ~_LIQUID & ~_HARM).astype(np.bool_)
-"""bool per state: whether a body can be in it; doors and gates count, because they open."""
+"""bool per state: whether a player can be in the cell; doors and gates count, because they open."""
 STANDABLE: np.ndarray = (~_EMPTY & ~_LIQUID & ~_HARM & ~_DOORS & ~_FENCES).astype(np.bool_)
-"""bool per state: whether a body can stand on it."""
+"""bool per state: whether a player can stand on the block."""
 ROOF: np.ndarray = np.array(
     [
         block.name
@@ -37,15 +37,15 @@ ROOF: np.ndarray = np.array(
         for block in BLOCKS
     ]
 )[BLOCK_OF]  # fmt: skip
-"""bool per state: whether it is natural ground; a hollow under natural ground is a cave and not a house."""
+"""bool per state: whether it is natural ground. Hollow space under natural ground is a cave, not a house."""
 
 MIN_DEPTH = 10
-"""Steps that an opening must lead underground to count as the mouth of a cave."""
+"""Number of steps that a way must lead underground, so that its opening counts as the mouth of a cave."""
 
 
 @njit(cache=True, nogil=True)
 def walk(blocks, passable, standable, x0, z0, y0):  # type: ignore[no-untyped-def]
-    """Find the cells reachable on foot from (x0, y0, z0): int32, shape (N, 3), as x, z, y, in the order of reaching them."""
+    """Find the cells reachable on foot from (x0, y0, z0): int32, shape (N, 3), as x, z, y, in the order of reaching."""
     sx, sz, sy = blocks.shape
     seen = np.zeros((sx, sz, sy), np.bool_)
     queue = np.empty((sx * sz * 4, 3), np.int32)
@@ -81,7 +81,7 @@ def walk(blocks, passable, standable, x0, z0, y0):  # type: ignore[no-untyped-de
 
 @njit(cache=True, nogil=True)
 def _ways_in(blocks, cells, roofs, passable, number):  # type: ignore[no-untyped-def]
-    """For each reached cell, find the opening that leads to it (index into `cells`, -1 outdoors) and the steps inside.
+    """For each cell, find the opening that leads to it (index into `cells`, -1 outdoors) and the number of steps underground.
 
     `number`: zeros, int32, shape (SX, SZ, SY), to write to. NumPy makes this array, because Numba would write every zero.
     """
@@ -131,10 +131,10 @@ def _ways_in(blocks, cells, roofs, passable, number):  # type: ignore[no-untyped
 def cave_mouths(blocks: np.ndarray, roofs: np.ndarray, spawn: Position) -> tuple[Position, ...]:
     """Find openings that lead on foot from outdoors at least `MIN_DEPTH` steps into a cave, nearest to `spawn` first.
 
-    Of openings less than 8 blocks apart only the one that leads deepest counts.
+    Of openings less than 8 blocks apart, only the opening that leads deepest is returned.
 
     Args:
-        roofs: int16, shape (SX, SZ): height of the highest cell of natural ground; see `ROOF`.
+        roofs: int16, shape (SX, SZ): heights of the highest cells of natural ground; see `ROOF`.
     """
     x, y, z = spawn
     cells = walk(blocks, PASSABLE, STANDABLE, x, z, y)
@@ -176,9 +176,9 @@ def dig_tunnel(
     Args:
         tops: int16, shape (SX, SZ): heights of the ground.
         free: bool, same shape: columns in which the tunnel may open or pass.
-        middle, reach: The mouth will be 20 to `reach` blocks from `middle`.
+        middle, reach: The opening will be 20 to `reach` blocks from `middle`.
     Returns:
-        Whether a place was found.
+        Whether a place for the tunnel was found.
     """
     sx, sz = tops.shape
     best, start = -99.0, None

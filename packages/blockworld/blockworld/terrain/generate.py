@@ -1,4 +1,4 @@
-"""Making a new land from a seed: hills, rivers, biomes, caves, ore, trees, villages, and a spawn.
+"""Make a new land from a seed: hills, rivers, biomes, caves, ore, trees, villages, and a spawn.
 
 >>> land = generate(7, "flat", (32, 128, 32))
 >>> land.spawn, int(land.heights[3, 4])
@@ -21,7 +21,7 @@ from blockworld.terrain.ground import SEA
 from blockworld.terrain.villages import STYLES, Village, build, plan
 
 KINDS = ("default", "plains", "mountains", "village", *(f"village_{style}" for style in STYLES), "flat")
-"""Kinds of land: any; with plains, mountains or a village (of a style) in the middle; flat grass at height 63."""
+"""Kinds of land: `default` has any middle, others have plains, mountains or a village (of a style) there; `flat` is grass."""
 
 _STYLE_OF = {
     "plains": "plains", "forest": "plains", "birch_forest": "plains", "desert": "desert", "savanna": "savanna",
@@ -31,13 +31,13 @@ _BIOME_OF = {"plains": "plains", "desert": "desert", "savanna": "savanna", "taig
 _CLIMATE = {
     "plains": (0.0, -0.35), "desert": (0.8, -0.6), "savanna": (0.8, 0.5), "taiga": (-0.28, 0.3), "snowy": (-0.9, -0.5),
 }  # fmt: skip
-"""Style of a village -> temperature and humidity at its middle."""
+"""Style of a village -> temperature and humidity at the middle of the village."""
 
 NUM_MOUTHS = {"plains": 3}
 """Kind -> least number of cave mouths within `MOUTH_REACH` blocks of spawn; 1 for other kinds, 0 for `flat`."""
 MOUTH_REACH = 60
 SNOW_LINE = 99
-"""Height above which mountains are white, varied by a few blocks."""
+"""Height above which mountains have snow; it varies by a few blocks."""
 
 ANIMALS: dict[str, tuple[tuple[str, float], ...]] = {
     "plains": (("sheep", 0.3), ("cow", 0.25), ("pig", 0.2), ("chicken", 0.15), ("horse", 0.1)),
@@ -50,7 +50,7 @@ ANIMALS: dict[str, tuple[tuple[str, float], ...]] = {
     "desert": (("rabbit", 1.0),),
     "mountains": (("sheep", 0.5), ("cow", 0.25), ("pig", 0.25)),
 }
-"""Biome -> animals of its surface, with their shares."""
+"""Biome -> animals on its surface, with their shares."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Land:
     Attributes:
         blocks: uint16, shape (SX, SZ, SY): a state per cell.
         biomes: uint8, shape (SX, SZ): index into `BIOMES`.
-        heights: int16, shape (SX, SZ): of the highest block of natural ground (not trees, plants, water, buildings).
+        heights: int16, shape (SX, SZ): heights of the highest natural ground (not trees, plants, water, buildings).
         spawn: Cell of the player's feet at the beginning.
         villages: The villages, in the order in which they were made.
         cave_mouths: First underground cell of each way into a cave, nearest to spawn first; see `caves.cave_mouths`.
@@ -170,7 +170,7 @@ def _climate(seed: int, kind: str, style: str | None, sx: int, sz: int) -> _Clim
 
 
 def _ground_of(climate: _Climate, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return for each column the surface and filler states, and the numbers of cells of filler and of sandstone under it."""
+    """Return for each column the states of surface and filler, and the numbers of cells of filler and of sandstone below."""
     heights, biomes, detail = climate.heights, climate.biomes, climate.detail
     shape = heights.shape
     grass, dirt, sand, stone = (state_of(name) for name in ("grass_block", "dirt", "sand", "stone"))
@@ -216,7 +216,7 @@ def _flat(seed: int, sx: int, sy: int, sz: int) -> Land:
 
 
 def _spawn(blocks: np.ndarray, tops: np.ndarray, near: tuple[int, int], allowed: np.ndarray) -> Position:
-    """Find the cell nearest to `near` with dry, sturdy ground and open sky; in `allowed` columns if possible."""
+    """Find the cell nearest to column `near` that has dry, sturdy ground and open sky, in `allowed` columns if possible."""
     sx, sz, sy = blocks.shape
     highest = ground.highest(blocks, np.arange(len(BLOCK_OF)) != AIR)
     soft = np.array([block.name in ("snow", "grass", "fern") for block in BLOCKS])[BLOCK_OF]
@@ -233,12 +233,12 @@ def _spawn(blocks: np.ndarray, tops: np.ndarray, near: tuple[int, int], allowed:
 
 
 def generate(seed: int, kind: str = "default", size: tuple[int, int, int] = (256, 128, 256)) -> Land:
-    """Make a land; the same seed, kind and size give the same bytes.
+    """Make a land; the same seed, kind and size give exactly the same bytes.
 
     Args:
         seed: Any integer.
         kind: One of `KINDS`.
-        size: Cells east-west, up, north-south: at least 16, 96 and 16; at least 160 of x and z if not flat.
+        size: Cells east-west, up, north-south, up to 1024, 256, 1024: at least 16, 96, 16 if `flat`, else 160, 96, 160.
     Raises:
         UnknownNameError: If there is no such kind; offers the nearest name.
         WorldError: If the size is invalid.
@@ -317,14 +317,14 @@ def generate(seed: int, kind: str = "default", size: tuple[int, int, int] = (256
 
 
 def _sturdy() -> np.ndarray:
-    """bool per state: whether it is a full block on which snow can lie."""
+    """bool per state: whether snow can lie on the block."""
     none = ("ice", "packed_ice", "grass_path", "farmland", "campfire", "lectern", "snow", "grass", "fern", "cactus")
     leaves = np.array([block.name.endswith("_leaves") for block in BLOCKS])[BLOCK_OF]
     return (OPAQUE & ~np.array([block.name in none for block in BLOCKS])[BLOCK_OF] & ~caves.PASSABLE) | leaves
 
 
 def _open(blocks: np.ndarray, tops: np.ndarray) -> np.ndarray:
-    """bool, shape (SX, SZ): whether the highest ground of a column is still natural."""
+    """bool, shape (SX, SZ): whether the ground at the top of a column is still grass, earth or sand."""
     xs, zs = np.indices(tops.shape)
     names = ("grass_block", "podzol", "coarse_dirt", "sand", "dirt")
     here = blocks[xs, zs, tops.astype(np.int64)]
@@ -340,7 +340,7 @@ def _dig_missing(
     start: Position,
     solid: np.ndarray,
 ) -> None:
-    """Dig tunnels until the start has as many cave mouths nearby as `NUM_MOUTHS` says for the kind."""
+    """Dig tunnels until as many cave mouths are near the start as `NUM_MOUTHS` requires for the kind."""
     wanted = NUM_MOUTHS.get(kind, 1)
     for _ in range(8):
         found = caves.cave_mouths(blocks, ground.highest(blocks, caves.ROOF), start)
@@ -356,7 +356,7 @@ def _dig_missing(
 
 
 def _village_site(climate: _Climate, size: tuple[int, int], *, apart: int) -> tuple[int, int, str] | None:
-    """Find the flattest dry place for a village, at least `apart` from the middle: x, z, style; None without a good place."""
+    """Find the flattest dry place for a village, at least `apart` blocks from the middle; return x, z and style, or None."""
     sx, sz = size
     best, chosen = 7.0, None
     for x in range(52, sx - 51, 8):
@@ -378,7 +378,7 @@ def _village_site(climate: _Climate, size: tuple[int, int], *, apart: int) -> tu
 
 
 def wildlife(land: Land, rng: np.random.Generator) -> list[tuple[str, float, float, float]]:
-    """Choose animals for the surface around spawn: about 20, in herds, as (name, x, y, z of the feet).
+    """Choose about 20 animals, in herds, for the surface around spawn; return (name, x, y, z of the feet) of each.
 
     The animals stand on natural ground under the sky, 10 to 60 blocks from spawn, outside villages.
     """

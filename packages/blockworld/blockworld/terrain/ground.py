@@ -13,7 +13,7 @@ SEA = 62
 LAVA_TOP = 10
 """Height up to which caves are filled with lava."""
 _STEP = 4
-"""Distance in cells between the points at which noise in space is computed."""
+"""Distance in cells between the points at which three-dimensional noise is computed."""
 
 _STONE, _DIRT, _GRAVEL = state_of("stone"), state_of("dirt"), state_of("gravel")
 _SAND, _SANDSTONE = state_of("sand"), state_of("sandstone")
@@ -32,10 +32,10 @@ VEINS: tuple[tuple[str, int, int, float, int], ...] = (
     ("diamond_ore", 4, 15, 1, 5),
     ("lapis_ore", 4, 30, 1, 6),
 )
-"""(block, lowest and highest height of a vein's middle, veins per 16 x 16 columns, approximate blocks per vein). Heights and
-numbers are those of Minecraft 1.16, but varieties of stone are a little rarer, because a world of 128 blocks has less rock. Our
-veins are round; their sizes give as much ore as in the game (minecraft.wiki, Ore, before 1.18: 143 coal, 77 iron, 25 redstone,
-8 gold, 3 diamonds and 3 lapis on 16 x 16 columns)."""
+"""Rows: block, lowest and highest height of a vein's middle, veins per 16 x 16 columns, approximate blocks per vein. Heights
+and numbers are those of Minecraft 1.16, but varieties of stone are a little rarer, because a world of 128 blocks has less rock.
+Our veins are round; their sizes give as much ore as in the game (minecraft.wiki, Ore, before 1.18: 143 coal, 77 iron, 25
+redstone, 8 gold, 3 diamonds and 3 lapis on 16 x 16 columns)."""
 
 
 @njit(cache=True, nogil=True)
@@ -57,7 +57,7 @@ def _at(column: np.ndarray, y: int) -> float:
 
 @njit(cache=True, nogil=True)
 def _fill(blocks, heights, rough, surface, filler, depth, under, seed, lattice):  # type: ignore[no-untyped-def]
-    """Fill every column with stone, ground and water. `rough` is how many blocks noise in space may move the ground."""
+    """Fill every column with stone, ground and water. `rough`: by how many blocks noise may move the ground."""
     sx, sz, sy = blocks.shape
     column = np.empty(lattice.shape[2], np.float64)
     for x in range(sx):
@@ -100,8 +100,8 @@ def _fill(blocks, heights, rough, surface, filler, depth, under, seed, lattice):
 def _carve(blocks, tops, shut, gates, one, two, rooms):  # type: ignore[no-untyped-def]
     """Carve caves: tunnels where two noise fields are both near 0, rooms where a third field is high.
 
-    From height `shut` on, a column must stay solid (water or a village lies above). Caves may open at the surface where `gates`
-    is not negative.
+    From height `shut` upwards, a column stays solid, because water or a village is above. Caves may open at the surface where
+    `gates` is not negative.
     """
     sx, sz, sy = blocks.shape
     a = np.empty(one.shape[2], np.float64)
@@ -127,7 +127,7 @@ def _carve(blocks, tops, shut, gates, one, two, rooms):  # type: ignore[no-untyp
 
 @njit(cache=True, nogil=True)
 def hold(blocks) -> None:  # type: ignore[no-untyped-def]
-    """Put solid blocks under sand and gravel above caves, and where water would flow into caves."""
+    """Put solid blocks under sand and gravel above caves, and into places where water would flow into caves."""
     sx, sz, sy = blocks.shape
     for x in range(sx):
         for z in range(sz):
@@ -147,7 +147,7 @@ def hold(blocks) -> None:  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _veins(blocks, middles, radii, states, hosts):  # type: ignore[no-untyped-def]
-    """Place lumps of ore. Each is two overlapping balls, `middles` of shape (N, 6); only blocks in `hosts` become ore."""
+    """Place lumps of ore, each two overlapping balls (`middles`: shape (N, 6)); only blocks in `hosts` become ore."""
     sx, sz, sy = blocks.shape
     for n in range(middles.shape[0]):
         radius = radii[n]
@@ -179,7 +179,7 @@ def highest(blocks: np.ndarray, wanted: np.ndarray) -> np.ndarray:
 
 @njit(cache=True, nogil=True)
 def lowest_around(heights: np.ndarray, reach: int) -> np.ndarray:
-    """Least value in a square of `reach` columns in each direction around each column; same shape and dtype."""
+    """Smallest value among the columns at most `reach` away in x and in z, for each column; same shape and dtype."""
     sx, sz = heights.shape
     rows = heights.copy()
     out = heights.copy()
@@ -211,9 +211,9 @@ def filled(
 
     Args:
         heights: float64, shape (SX, SZ): heights of the ground.
-        rough: float64, same shape: blocks by which noise in space may move the ground, which makes cliffs and overhangs.
+        rough: float64, same shape: number of blocks by which noise may move the ground, which makes cliffs and overhangs.
         surface, filler: uint16, same shape: states of the ground and of the layer under it.
-        depth, under: int64, same shape: cells of filler, and of sandstone under that.
+        depth, under: int64, same shape: number of cells of filler, and of sandstone under the filler.
     """
     sx, sz = heights.shape
     blocks = np.zeros((sx, sz, height), np.uint16)

@@ -1,10 +1,10 @@
-"""Houses, farms and pens of villages (`data/houses.json`): drawings in characters, and their blocks in each style.
+"""Houses, farms and pens of villages (`data/houses.json`): drawings made of characters, and their blocks in each style.
 
-A house is drawn from above, one drawing for each storey, with the front (and its door) at the bottom. `#` is wall, `L` a post,
-`G` a window, `D` the door, `C` a chimney, `A` wall of another material; `.` is floor; `_` is outside. Indoors: `b` `B` a
+A house is drawn from above, with one drawing for each storey and the front (with the door) at the bottom. `#` is wall, `L` a
+post, `G` a window, `D` the door, `C` a chimney, `A` wall of another material; `.` is floor; `_` is outside. Indoors: `b` `B` a
 bed (head, foot), `h` chest, `F` furnace, `T` crafting table, `w` the tool of the trade, `k` bookshelves, `t` table, `s` chair,
 `c` carpet, `a` barrel, `o` flower pot, `l` ladder, `*` torch on the wall, `J` lantern below the roof, `H` hay. Outside: `p`
-porch, `P` porch with a post, `V` bush, `f` fence, `g` gate, `=` log in the ground, `u` field, `~` water, `e` ground as it is.
+porch, `P` porch with a post, `V` bush, `f` fence, `g` gate, `=` log in the ground, `u` field, `~` water, `e` unchanged ground.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ class Style:
     """Materials of a style: block names, or states as `blocks.parse` reads them.
 
     Attributes:
-        walls: Lowest, middle and highest course of a storey.
+        walls: Blocks of the lowest, middle and highest layer of a storey's walls.
         post: Upright block of corners; `beam` lies in walls between storeys.
-        stairs, slab, full: Blocks of roofs; `verge` is the stairs at the ends of roofs.
+        stairs, slab, full: Blocks of roofs; `verge`: stairs at the ends of roofs.
         lamp: Block on top of a lamp post.
     """
 
@@ -56,10 +56,9 @@ class Template:
     """The design of one house.
 
     Attributes:
-        storeys: Drawings, lowest first, all of one size, as rows from the back to the front.
-        roofs: Kind, storey it covers, and the rectangle of its walls (x0, z0, x1, z1; None: all of the drawing). Kinds:
-            `gable_x` and `gable_z` (ridge east-west, north-south), `hip`, `low_x`, `low_z`, `low_hip` (half as
-            steep), `flat`, `dome`.
+        storeys: Drawings, lowest storey first, all of the same size; rows go from the back to the front.
+        roofs: Kind, storey below, and rectangle of the walls (x0, z0, x1, z1; None: the whole drawing). Kinds: `gable_x` and
+            `gable_z` (ridge east-west, north-south), `hip`, `low_x`, `low_z`, `low_hip` (half as steep), `flat`, `dome`.
         professions: Possible professions of its residents.
     """
 
@@ -75,7 +74,7 @@ TOOL_OF = {
     "butcher": "smoker", "fletcher": "fletching_table", "shepherd": "loom", "mason": "stonecutter", "leatherworker": "cauldron",
     "cartographer": "cartography_table", "cleric": "brewing_stand", "fisherman": "barrel", "none": "crafting_table",
 }  # fmt: skip
-"""Profession -> block at which such a villager works."""
+"""Profession -> block at which a villager with this profession works."""
 
 
 def _tuples(value: Any) -> Any:

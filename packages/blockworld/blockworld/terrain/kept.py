@@ -1,8 +1,8 @@
-"""A cache of lands in a folder, shared by processes: making a land takes half a second, reading it a tenth of that.
+"""A cache of lands in a folder, shared by processes: making a land takes half a second, reading a land a tenth of this time.
 
-A file holds a land with its light, compressed, with a checksum. A file is used only if it holds the wanted land, made by the
-running code. The folder belongs to the operator: files are checked for damage, not for manipulation. So code that
-checks recordings of other people must generate its lands itself.
+A file contains a compressed land with its light, and a checksum. A file is used only if it contains the wanted land, made by
+the same code that runs now. The folder belongs to the operator: files are checked for damage, not for manipulation. So code
+that checks recordings of other people must make its lands again.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from blockworld.terrain.generate import Land
 from blockworld.terrain.villages import Village
 
 MOST = 32
-"""Largest number of lands in a folder, 2 MB each; beyond it, lands not used for the longest time are removed first."""
+"""Largest number of lands in a folder, 2 MB each; if there are more, the least recently used lands are removed."""
 _TORN_S = 600
-"""Seconds after which an unfinished file counts as left by a killed process."""
+"""Age in seconds from which an unfinished file is treated as left by a killed process."""
 _MAX_BYTES = 1 << 26
 """Largest accepted size of a land in memory (normally 34 MB), because a damaged file may state any size."""
 _LEVEL = 1
@@ -50,8 +50,8 @@ class KeptLands:
     """Lands in a folder, which several processes may share; file errors are never raised.
 
     Args:
-        folder: The folder, created with the first land; its parent folder must exist.
-        made_by: Digest of the code that makes lands, letters and digits; lands made by other code are removed.
+        folder: The folder, created when the first land is stored; its parent folder must exist.
+        made_by: Digest of the code that makes lands (letters and digits); lands made by other code are removed.
     """
 
     def __init__(self, folder: Path, made_by: str) -> None:

@@ -1,7 +1,7 @@
-"""Gradient noise from a hash of lattice points, so that any part of a field can be computed alone.
+"""Gradient noise from a hash of lattice points, so that any part of a field can be computed without the rest.
 
-The noise is Perlin's (Improving Noise, 2002), but a hash chooses the gradients instead of a permutation table: a field needs
-only a seed. Values lie within -1 and 1, mostly within -0.6 and 0.6, with mean 0.
+The noise is Perlin's (Improving Noise, 2002), but a hash, instead of a permutation table, chooses the gradients, so that a
+field needs only a seed. Values lie within -1 and 1, mostly within -0.6 and 0.6, with mean 0.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def field2(seed: int, sx: int, sz: int, scale: float, octaves: int) -> np.ndarra
     """Noise over a map: float64, shape (sx, sz).
 
     Args:
-        scale: Cells between lattice points of the first octave; each further octave has half the distance and half the height.
+        scale: Cells between lattice points of the first octave; each further octave has half the distance and amplitude.
     """
     out = np.empty((sx, sz), np.float64)
     for x in range(sx):

@@ -25,7 +25,7 @@ TREES: dict[str, tuple[float, tuple[tuple[str, float], ...]]] = {
     "mountains": (0.006, (("spruce", 0.6), ("oak", 0.4))),
     "river": (0.001, (("oak", 1.0),)),
 }
-"""Biome -> trees per column, and kinds of trees with their shares."""
+"""Biome -> (trees per column, kinds of trees with their shares)."""
 
 PLANTS: dict[str, tuple[float, tuple[tuple[str, float], ...]]] = {
     "plains": (0.2, (("grass", 0.86), ("tall_grass", 0.05), ("dandelion", 0.02), ("poppy", 0.02), ("azure_bluet", 0.02),
@@ -44,7 +44,7 @@ PLANTS: dict[str, tuple[float, tuple[tuple[str, float], ...]]] = {
     "beach": (0.002, (("dead_bush", 1.0),)),
     "river": (0.08, (("grass", 1.0),)),
 }  # fmt: skip
-"""Biome -> plants per column, and plants with their shares; flowers grow in patches, other plants evenly."""
+"""Biome -> (plants per column, kinds of plants with their shares); flowers grow in patches, other plants evenly."""
 
 _TALL = ("tall_grass", "large_fern", "rose_bush", "lilac", "peony", "sunflower")
 _FLOWERS = (
@@ -62,7 +62,7 @@ _COLD = np.array([name in ("snowy_tundra", "snowy_taiga") for name in BIOMES])
 
 
 def picked(draw: float, shares: Sequence[tuple[str, float]]) -> str:
-    """Pick a name by a number from 0 to 1; each name is picked for a part of that range as large as its share."""
+    """Return the name that belongs to `draw`, a number from 0 to 1; a name's part of this range is as large as its share."""
     for name, share in shares:
         draw -= share
         if draw < 0:
@@ -75,7 +75,7 @@ def _index(name: str) -> int:
 
 
 def add_trees(rng: np.random.Generator, blocks: np.ndarray, tops: np.ndarray, biomes: np.ndarray, free: np.ndarray) -> None:
-    """Plant trees by `TREES` on grass or dirt where `free`; noise decides where woods and glades are."""
+    """Plant trees by `TREES` on grass or dirt where `free`; noise decides where forests and clearings are."""
     sx, sz = tops.shape
     chance = np.zeros(len(BIOMES))
     for name, (often, _) in TREES.items():
@@ -176,7 +176,7 @@ def _cane(rng: np.random.Generator, blocks: np.ndarray, y: np.ndarray, free: np.
 
 
 def add_waters(rng: np.random.Generator, blocks: np.ndarray, tops: np.ndarray, biomes: np.ndarray) -> None:
-    """Add clay, sand and gravel on the beds of waters, seagrass above, lily pads on still rivers, and ice where it is cold."""
+    """Add clay, sand and gravel on the beds of waters, seagrass above the bed, lily pads on rivers, and ice in cold biomes."""
     sx, sz, _ = blocks.shape
     seed = int(rng.integers(1 << 31))
     xs, zs = np.indices((sx, sz))

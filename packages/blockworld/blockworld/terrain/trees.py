@@ -1,4 +1,4 @@
-"""Trees as stencils: each kind has a few shapes, which are made once and stamped wherever a tree grows."""
+"""Trees as stencils: each kind has a few shapes, which are made once and copied to every place where a tree grows."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from blockworld.registry.blocks import BLOCK_OF, BLOCKS, change, state_of
 
 KINDS = ("oak", "big_oak", "birch", "spruce", "pine", "acacia", "bush")
 NUM_SHAPES = 10
-"""Number of shapes of each kind."""
+"""Number of shapes of each kind of tree."""
 _MAX_DISTANCE = 6
-"""Steps from a log beyond which leaves would decay."""
+"""Largest distance of leaves from a log, in steps; leaves farther away would decay."""
 
 Cells = dict[tuple[int, int, int], int]
 
@@ -28,7 +28,7 @@ class Stencil(NamedTuple):
 
 
 def _disc(leaves: set, x: int, y: int, z: int, radius: float, rng: np.random.Generator, keep_corners: float = 0.5) -> None:
-    """Add a round layer of leaves; each of its outermost corners is kept with the probability `keep_corners`."""
+    """Add a round layer of leaves; each corner at its edge is kept with the probability `keep_corners`."""
     reach = int(radius)
     for dx in range(-reach, reach + 1):
         for dz in range(-reach, reach + 1):
@@ -134,7 +134,7 @@ def _shape(kind: str, rng: np.random.Generator) -> tuple[list[tuple[int, int, in
 
 
 def _distances(logs: set, leaves: set) -> dict[tuple[int, int, int], int]:
-    """Map each leaf to its steps to the nearest log, through leaves."""
+    """Return leaf -> number of steps through leaves to the nearest log."""
     found: dict[tuple[int, int, int], int] = {}
     queue = deque((cell, 0) for cell in sorted(logs))
     while queue:
@@ -172,7 +172,7 @@ _GIVES_WAY = np.array([
 
 
 def plant(blocks: np.ndarray, x: int, y: int, z: int, kind: str, shape: int) -> bool:
-    """Stamp a tree with its lowest log at (x, y, z) if its trunk meets only air, plants and leaves; return whether it did."""
+    """Place a tree with its lowest log at (x, y, z); return False if its trunk meets more than air, plants and leaves."""
     offsets, states, is_log = stencil(kind, shape)
     sx, sz, sy = blocks.shape
     at = np.add(offsets, (x, y, z))

@@ -1,8 +1,8 @@
 """Villages: a well, streets that follow the ground, houses with doors to the street, farms, a pen, lamps, and residents.
 
-A village is made in two steps. `plan` draws streets and lots on the height map, before any block exists, and levels the map
-under them. `build` puts the blocks on the land that was made from this map. So the ground is moved only once, and grass, sand
-and snow lie on it as everywhere else.
+A village is made in two steps. `plan` chooses streets and lots on the height map, before any block exists, and levels the map
+under them. `build` puts the blocks on the land that was made from this map. So the ground is made only once, and has grass,
+sand and snow as everywhere else.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class House(NamedTuple):
     """One building.
 
     Attributes:
-        box: x0, y0, z0, x1, y1, z1 of its cells, ends included; y0 is the floor; feet are at y0 + 1.
-        door: Lower half of its front door, or its gate; None for farms.
+        box: x0, y0, z0, x1, y1, z1 of the building's cells, ends included; y0 is the floor, so that feet are at y0 + 1.
+        door: Cell of the lower half of the front door, or of the gate; None for farms.
         kind: Name of its design, such as `cottage`, `smithy`, `farm`, `pen`.
     """
 
@@ -50,8 +50,8 @@ class Village:
     Attributes:
         style: One of `STYLES`.
         centre: Cell above the ground of the square, beside the well.
-        houses: Buildings, those with beds or trades first, then farms and pens.
-        paths: Blocks of paths (the ground, not the feet), as (x, y, z).
+        houses: All buildings: first houses with beds or trades, then farms and pens.
+        paths: Blocks of paths (in the ground, below the feet), as (x, y, z).
         residents: Cell of the feet (indoors) and profession of every villager.
         livestock: Name and cell of the feet of each animal, in pens and on the grass around.
     """
@@ -66,7 +66,7 @@ class Village:
 
 @dataclass
 class _Lot:
-    """Place for a building: its volume, how it is turned, and the low corner (x, z)."""
+    """A place for a building: the building's volume, its turn and mirroring, and the low corner (x, z)."""
 
     kind: str
     volume: Volume
@@ -98,7 +98,7 @@ class Plan:
     """A planned village, before its blocks are placed.
 
     Attributes:
-        centre, start: Columns (x, z) of the well and of where a visitor stands.
+        centre, start: Columns (x, z) of the well, and of the place where a visitor stands.
         ground: bool, shape (SX, SZ): columns of the village, with a margin.
         paths: bool, same shape: columns of paths.
         lamps, hay, meadow: Columns of lamp posts, of heaps of hay, and of grazing animals.
@@ -116,7 +116,7 @@ class Plan:
 
 
 class _Side:
-    """One side of one street, with the mark up to which it has buildings."""
+    """One side of one street; `along` is the distance up to which it has buildings."""
 
     def __init__(self, way: tuple[int, int], hand: int) -> None:
         self.way, self.hand, self.along = way, hand, _SQUARE + 1
@@ -248,9 +248,9 @@ def _fit(
     used: np.ndarray,
     reserved: np.ndarray,
 ) -> _Lot | None:
-    """Find the first free place for a building along one side of a street, and move the side's mark past it.
+    """Find the first free place for a building along one side of a street, and set the side's `along` to its end.
 
-    The building's front is `back` cells from the middle of the street. Return None without such a place.
+    The building's front is `back` cells from the middle of the street. Return None if there is no free place.
     """
     cx, cz = done.centre
     width, depth, _ = volume.cells.shape
@@ -296,7 +296,7 @@ def _pave_to_door(lot: _Lot, way: tuple[int, int], bends: dict, done: Plan) -> N
 
 
 def _even(done: Plan, heights: np.ndarray, away: np.ndarray) -> None:
-    """Level every lot and the square; between them, let the ground rise and fall in steps that can be walked."""
+    """Level every lot and the square; between them, make slopes with steps low enough to walk."""
     cx, cz = done.centre
     fixed = np.zeros(heights.shape, np.bool_)
     square = (slice(cx - _SQUARE, cx + _SQUARE + 1), slice(cz - _SQUARE, cz + _SQUARE + 1))
@@ -398,7 +398,7 @@ def _pave(rng: np.random.Generator, drawn: Plan, blocks: np.ndarray, tops: np.nd
 
 
 def _raise(lot: _Lot, blocks: np.ndarray) -> House:
-    """Place one building, with ground under it where it would hang in the air."""
+    """Place one building, and put ground under it where there is air."""
     volume = lot.volume
     sy = blocks.shape[2]
     low, high = lot.level, lot.level

@@ -127,7 +127,7 @@ export class Watching {
     const body = await response.arrayBuffer();
     try {
       const frames = splitFrames(body);
-      if (frames.some(({ kind }) => kind !== KIND.SCENE)) throw new RangeError("not all of them are scenes");
+      if (frames.some(({ kind }) => kind !== KIND.SCENE)) throw new RangeError("the server sent frames that are not scenes");
       return frames.map((_, at) => ({ frames, at }));
     } catch (error) {
       return this.#cannotRead(error);
