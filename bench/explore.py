@@ -29,8 +29,9 @@ import interplay.record
 from bench.model_server import ModelServer
 from interplay.explore.evaluation import scripted
 from interplay.explore.evaluation.inspect_task import evaluate
-from interplay.explore.evaluation.metrics import read_all, tables
+from interplay.explore.evaluation.metrics import result_of, tables
 from interplay.explore.evaluation.providers import At
+from interplay.explore.evaluation.runs import read_all
 from interplay.explore.evaluation.settings import Settings
 
 MAX_SECONDS, MAX_RSS_MB, MAX_LOGS_MB = 600.0, 2048.0, 50.0
@@ -130,7 +131,7 @@ def whole(root: Path, scenes: list[Path], server: ModelServer, settings: Setting
             )
             print(f"{model} done after {time.monotonic() - begin:.0f} s", file=sys.stderr)
         num_episodes = len(archive.episodes())
-    results = [result for _, result in read_all(data)[0].values()]
+    results = [result_of(run) for run in read_all(data)[0].values()]
     (made,) = tables(results)
     size = sum(path.stat().st_size for path in (data / "explore").rglob("*") if path.is_file())
     return {
@@ -185,12 +186,12 @@ def killed(root: Path, scenes: list[Path], server: ModelServer, steps: int, kill
 
 
 def _num_calls(data: Path) -> int:
-    return sum(len(run.calls) for run, _ in read_all(data)[0].values())
+    return sum(len(run.calls) for run in read_all(data)[0].values())
 
 
 def _summary(data: Path) -> list[dict[str, Any]]:
     """Results without the names of episodes, which say when they were begun."""
-    return [result.to_json() | {"episode": None, "latency_ms": 0.0} for _, result in read_all(data)[0].values()]
+    return [result_of(run).to_json() | {"episode": None, "latency_ms": 0.0} for run in read_all(data)[0].values()]
 
 
 if __name__ == "__main__":
