@@ -189,7 +189,9 @@ def examples() -> None:
         proofs = [load(Path(one.file)).task().content_hash for one in proved if one.proof is not None]
         for model in ("careless", "ahead", "still"):
             evaluate(archive, EXPLORED, f"scripted/{model}", Settings("paper", 200))
-        results = sorted((metrics.result_of(run) for run in runs.read_all(Path(folder))), key=lambda one: (one.model, one.task))
+        results = sorted(
+            (metrics.result_of(run) for run in runs.read_all(Path(folder))[0].values()), key=lambda one: (one.model, one.task)
+        )
     write_json(starter.RUNS, {"proofs": proofs, "results": [replace(one, episode=None).to_json() for one in results]})
 
 

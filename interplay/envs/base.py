@@ -269,7 +269,8 @@ class SingleAgentEnv(gymnasium.Env[Any, Any]):
     def __init__(self, env: PlayableEnv) -> None:
         if len(env.task.seats) > 1:
             raise EnvError(
-                f"task {env.task.id} has the seats {', '.join(env.task.seats)}; expected one\nStep it with actions by seat."
+                f"task {env.task.id} has the seats {', '.join(env.task.seats)}; expected a task with one seat\n"
+                "Call step with a mapping: seat -> action."
             )
         self.env = env
         (self._seat,) = env.task.seats

@@ -442,8 +442,9 @@ class Progress:
     Attributes:
         milestones: Name -> rules of the milestone.
         reached: Name -> tick, in the order in which the milestones were reached.
-        by_player: Name -> whether `done_by_player` is true for all its rules `count_in_box_at_most`; it has only
-            reached milestones with such a rule. The first call of `update` must have the facts of the episode's beginning.
+        by_player: Name -> whether `done_by_player` is true for all rules `count_in_box_at_most` of the milestone. It
+            contains only milestones that have such a rule and are reached. The first call of `update` must have the facts of
+            the episode's beginning.
     """
 
     milestones: Mapping[str, Sequence[Rule]]

@@ -96,7 +96,7 @@ def reviewed(database: Database, studies: Sequence[str] | None) -> tuple[list[Re
 def played(archive: Archive) -> list[Played]:
     """Read the runs of models that were played to their end; runs that contradict their episodes are left out."""
     found = []
-    for path, (run, result) in metrics.read_all(archive.root)[0].items():
+    for path, (run, result) in metrics.read_results(archive.root)[0].items():
         if result.failed is None and result.outcomes and not verification.compared(archive, path, run, result, judge):
             needs = sum(len(one.get("needs", ())) for one in run.header["milestones"])
             tasks, length = ((), None) if run.instance is None else (run.instance.nodes, length_of(run.instance))

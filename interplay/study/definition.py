@@ -303,7 +303,11 @@ def _study(document: Mapping[str, Any], source: str, faults: list[InterplayError
         raise faults[-1]
     paying = [name for name in study.channels if name not in UNPAID]
     if paying and study.num_answers is None and play is None:
-        raise head.error("answers", f"is missing; {paying[0]} must know when a visit is done", "add answers = 1, or more")
+        raise head.error(
+            "answers",
+            f"is missing; the channel {paying[0]} needs the number of answers that complete a visit",
+            "add answers = 1, or more",
+        )
     if paying and study.pay is None:
         raise root.error("pay", f"is missing; {paying[0]} pays people", 'add [pay] with reward = 3.75 and currency = "USD"')
     if "email" in study.channels and (play is None or play.raffle is None or wage is None):

@@ -244,7 +244,7 @@ def _env(table: Table) -> EnvSpec:
         raise table.error("id", f"{env_id!r} names no known backend", "did you mean 'video:none'")
     options = table.raw("options", dict, {})
     if backend == "video" and options and table.is_own("options"):
-        raise table.error("options", "has no use where there is no world", "leave it out")
+        raise table.error("options", "has no effect in a task without a world", "leave it out")
     table.nothing_else()
     return EnvSpec(env_id, {} if backend == "video" else options)
 

@@ -83,7 +83,7 @@ def picture(request: Request, suite: str, name: str) -> Response:
     """Send a frame of the task's world, or a placeholder while it is made: a browser has few connections that can wait."""
     task = find_task(request, f"{suite}/{name}")
     if not task.env.is_playable:
-        raise HTTPException(404, f"{task.title} has no picture: it has videos only.")
+        raise HTTPException(404, f"{task.title} has no preview picture, because its episodes are uploaded videos.")
     path = services(request).pictures.path(task, within_s=PICTURE_WAIT_S)
     if path is None:
         headers = {"Cache-Control": "no-store", "Retry-After": "5"}

@@ -124,7 +124,7 @@ def test_imported_instances_are_written_once_and_read_as_ours(tmp_path, capsys):
     with pytest.raises(SystemExit) as ended:
         main(["explore", "import", str(tmp_path / "in"), "--out", str(out)])
     assert ended.value.code == 1
-    assert "exists already, or two instances share it\nRemedy: name an empty folder" in capsys.readouterr().out
+    assert "is there already\nRemedy: name an empty folder" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("inside", ["", "more"])

@@ -163,9 +163,9 @@ def test_a_published_list_is_read_and_written(tmp_path):
         ("{", "is not JSON in UTF-8"),
         ("{}", "is not a list"),
         ('["A1"]', "entry 1 has no text under 'workerId'; got \"A1\""),
-        ('[{"workerId": "A1"}, {"workerId": 5}]', "entry 2 has no 'workerId'"),
-        ('[{"workerId": "A\\u0000"}]', "entry 1 has no 'workerId'"),
-        (json.dumps([{"workerId": "A" * 201}]), "entry 1 has no 'workerId'"),
+        ('[{"workerId": "A1"}, {"workerId": 5}]', "entry 2 has no text under 'workerId'"),
+        ('[{"workerId": "A\\u0000"}]', "entry 1 has no text under 'workerId'"),
+        (json.dumps([{"workerId": "A" * 201}]), "entry 1 has no text under 'workerId'"),
         ('[{"worker": "A1"}]', 'Expected a list of objects with that key:  [{"workerId": "A1B2C3"}]'),
     ],
 )

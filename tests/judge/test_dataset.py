@@ -325,7 +325,7 @@ def test_banned_workers_are_kept_and_do_not_count(archive, write):
         (None, "no such file\nGive the JSON file of the answers"),
         ("[{", "is not JSON: .*\nUnpack it if it is an archive"),
         ('{"a": 1}', "is not a list of answers but an object\nThe published file is one JSON list"),
-        ('[{"a": 1}]', "none of its 1 rows is an answer in the published format; row 1 has no result\ndocs/dataset.md says"),
+        ('[{"a": 1}]', "none of its 1 rows is an answer in the published format; row 1 has no result\ndocs/dataset"),
     ],
 )
 def test_a_file_of_something_else_is_refused(archive, tmp_path, text, message):

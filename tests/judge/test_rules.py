@@ -129,7 +129,7 @@ def test_what_cannot_be_followed_is_refused_by_name():
 @pytest.mark.parametrize(("attention", "repeat"), [(2, 2), (2, 100), (3, 5), (3, 3)])
 def test_checks_that_would_be_more_than_half_of_all_matches_are_refused(attention, repeat):
     with pytest.raises(
-        RulesError, match=f"study x: attention_every {attention} and repeat_every {repeat} make checks of more th"
+        RulesError, match=f"attention_every {attention} and repeat_every {repeat}, more than half of all matches"
     ):
         Rules.from_mapping({"attention_every": attention, "repeat_every": repeat}, "study x")
 

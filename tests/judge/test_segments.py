@@ -402,7 +402,7 @@ def test_opening_a_study_of_segments_draws_them_once_and_refuses_what_cannot_be_
         assert json.loads(capsys.readouterr().out)["segments"] == 8
     (tmp_path / "long.toml").write_text(STUDY.replace("moments", "long") + "seconds = 50\n")
     assert _run(["study", "open", str(tmp_path / "long.toml"), *options]) == 1
-    assert "segments of 50 s are 1000 steps long" in capsys.readouterr().err
+    assert "segments of 50 s have 1000 steps" in capsys.readouterr().err
     with archive.database.read() as session:
         assert store.studies(session) == ["moments"], "nothing half open"
 

@@ -236,7 +236,7 @@ def test_one_flipped_bit_of_a_checkpoint_is_noticed(archive, stopped):
     damaged[len(whole) // 2] ^= 0x40
     for data in (bytes(damaged), whole[: len(whole) // 2] + bytes(len(whole) - len(whole) // 2)):
         path.write_bytes(data)
-        with pytest.raises(ConfigError, match=r"is damaged: its checksum does not fit what it holds\nDelete"):
+        with pytest.raises(ConfigError, match=r"is damaged: its checksum does not match its content\nDelete"):
             train(archive, SMALL, "stopped", resume=True)
     path.write_bytes(whole)
     assert train(archive, SMALL, "stopped", resume=True).updates == 12

@@ -268,6 +268,7 @@ def test_values_arrive_as_they_were_sent_and_buttons_hold_the_ends(server: Runni
             await client.pause()
             await until(client, lambda: client.state == "paused")
             await client.resume()
+            await until(client, lambda: client.state == "playing")  # frames from before the pause have come by then
             await until(client, lambda step=client.step: client.step >= step + 3)
             episode = await finished(archive, client)
         actions = episode.actions()

@@ -60,7 +60,7 @@ def test_turns_are_clipped_and_what_is_no_number_is_refused() -> None:
         with pytest.raises(wire.ProtocolError):
             wire.parse_input(bad)
     for turn in ((180.5, 0.0), (0.0, nan)):
-        with pytest.raises(ValueError, match="180 degrees at most on each axis, got pitch"):
+        with pytest.raises(ValueError, match="at most 180 degrees on each axis, got pitch"):
             wire.pack_input(0, 0, 0.0, turn)
 
 

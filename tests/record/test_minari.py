@@ -328,7 +328,9 @@ def test_a_statistic_that_a_file_names_is_not_called(archive, other, tmp_path):
     mark = tmp_path / "called"
     said["interplay"]["task"]["statistics"] = [{"name": "os:mkdir", "parameters": {"path": str(mark)}}]
     file.write_text(json.dumps(said))
-    with pytest.raises(RecordingError, match="names code to run, the statistic 'os:mkdir', and nothing was played"):
+    with pytest.raises(
+        RecordingError, match="names code to run, the statistic 'os:mkdir', and this task was never played here"
+    ):
         import_data_sets(other, str(tmp_path / "out"))
     assert other.episodes() == []
     assert not mark.exists()

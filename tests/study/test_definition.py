@@ -164,7 +164,8 @@ def test_what_cannot_be_meant_is_refused_with_file_key_and_remedy():
         (("minutes = 15", "minutes = 0"), "study.minutes: must lie between 0.5 and 1440, got 0\nRemedy: choose a value"),
         (
             ("answers = 2\n", ""),
-            "study.answers: is missing; mturk must know when a visit is done\nRemedy: add answers = 1",
+            "study.answers: is missing; the channel mturk needs the number of answers that complete a visit\n"
+            "Remedy: add answers = 1",
         ),
         (
             ("[study]", '[study]\nkind = "comparison"'),

@@ -175,7 +175,7 @@ def results(
 
     if not data.is_dir():
         raise InterplayError(f"there is no folder {data}\nCheck --data; runs are made by:  interplay explore run")
-    read, unreadable = metrics.read_all(data)
+    read, unreadable = metrics.read_results(data)
     every = {path: result for path, (_, result) in read.items()}
     found = list(every.values())
     if not found:

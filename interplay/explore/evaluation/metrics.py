@@ -22,7 +22,7 @@ import msgspec
 from interplay.errors import InterplayError
 from interplay.explore import published
 from interplay.explore.evaluation.replies import KINDS, PLAYED
-from interplay.explore.evaluation.runs import Run, RunError, files, read
+from interplay.explore.evaluation.runs import Run, RunError, read, read_all
 from interplay.explore.evaluation.settings import Settings
 
 DIFFICULTIES = {"easy": 2, "medium": 5, "hard": math.inf}
@@ -140,12 +140,12 @@ def result_at(path: Path) -> Result | RunError:
         return error
 
 
-def read_all(data: Path) -> tuple[dict[Path, tuple[Run, Result]], dict[Path, str]]:
+def read_results(data: Path) -> tuple[dict[Path, tuple[Run, Result]], dict[Path, str]]:
     """Read all `files` of runs; return file -> run and its result, and file -> error for files that cannot be read."""
-    found, unreadable = {}, {}
-    for path in files(data):
+    read, unreadable = read_all(data)
+    found = {}
+    for path, run in read.items():
         try:
-            run = read(path)
             found[path] = run, result_of(run)
         except RunError as error:
             unreadable[path] = str(error)

@@ -31,7 +31,7 @@ from interplay.explore.evaluation.settings import Settings, again_line, frame_li
 from interplay.wording import amount
 
 _LOG_CHARS = 2000
-"""Most characters of a reply in the log; the run's file has more."""
+"""Largest number of characters of a reply that are written to the log; the run's file has the whole reply."""
 MOST_REFUSED = 90
 """Number of unplayable replies in a row that stops the run."""
 

@@ -226,3 +226,14 @@ def files(data: Path) -> list[Path]:
     """Return the files of all runs in a data folder that have begun and that no process is playing now."""
     found = [path for path in sorted((data / FOLDER).glob("*.jsonl")) if path.is_file()]
     return [path for path in found if b"\n" in path.read_bytes() and not is_played(path)]
+
+
+def read_all(data: Path) -> tuple[dict[Path, Run], dict[Path, str]]:
+    """Read all `files` of runs; return file -> run, and file -> error for files that cannot be read."""
+    found, unreadable = {}, {}
+    for path in files(data):
+        try:
+            found[path] = read(path)
+        except RunError as error:
+            unreadable[path] = str(error)
+    return found, unreadable

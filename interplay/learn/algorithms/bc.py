@@ -152,8 +152,9 @@ def group_weights(until_takeover: np.ndarray | None, config: BCConfig) -> np.nda
     if config.equal_shares and others > 0:
         if not counts[0]:
             raise TransitionError(
-                "in these episodes nobody took over from an agent, so takeovers cannot have an equal share\n"
-                "Record some at a shared wheel, /play/SUITE/TASK?wheel=AGENT, and learn from everybody:  --actor any"
+                "in these episodes nobody took over from an agent, so takeovers cannot make up half of the weight\n"
+                "Record games in which a person takes over from an agent, at /play/SUITE/TASK?wheel=AGENT, and learn from all "
+                "players:  --actor any"
             )
         raw[0] = others / counts[0]
     if not raw @ counts > 0:

@@ -43,7 +43,7 @@ def restore(folder: Path, learner: Trained, fingerprint: dict[str, Any]) -> dict
             where = json.loads(metadata["run"])
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a mapping)
         if metadata["sha256"] != _sha256(metadata["run"], tensors):
-            raise ValueError("its checksum does not fit what it holds")
+            raise ValueError("its checksum does not match its content")
         if missing := sorted({"fingerprint", "update", "seconds", "means"} - where.keys()):
             raise ValueError(f"it does not say {', '.join(missing)}")
     except (safetensors.SafetensorError, ValueError, KeyError, TypeError, AttributeError) as error:

@@ -27,7 +27,7 @@ def holder(request: Request) -> str | None:
         return None
     token = api_token(request)
     if token is None:
-        raise refusal(401, "send a token as 'Authorization: Bearer ...'; the operator of this server makes one")
+        raise refusal(401, "send a token as 'Authorization: Bearer ...'; ask the operator of this server for one")
     if token.scope != "agents":
         raise refusal(403, f"this token has the scope {token.scope}; to propose agents, you need one with the scope agents")
     return token.name

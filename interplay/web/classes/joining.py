@@ -36,7 +36,7 @@ def _join(request: Request, code: str, *, nickname: str = "", problem: str = "",
         _check_rate(request)
         school_class = services(request).classes.find(code)
         if school_class is None:
-            problem = problem or "No class has this code. Look at it again, letter by letter."
+            problem = problem or "No class has this code. Check the code letter by letter."
             WRONG_CODES.allows(network_of(request))
     is_open = school_class is not None and school_class.is_open(services(request).classes.now())
     if school_class is not None and not is_open:

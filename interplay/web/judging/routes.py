@@ -111,7 +111,7 @@ Body = Annotated[dict[str, Any], Depends(_body)]
 
 async def _match_id(match: str) -> str:
     if not re.fullmatch(r"[0-9a-f]{24}", match):
-        raise refusal(404, "there is no such match; ask for a new one", code=UnknownMatchError.code)
+        raise refusal(404, "there is no such match; ask for a new match", code=UnknownMatchError.code)
     return match
 
 

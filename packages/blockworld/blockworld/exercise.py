@@ -19,7 +19,7 @@ from blockworld.world import World
 
 
 def main(processes: int) -> None:
-    """Compile all kernels, for `compiling.ensure`. A second process takes the kernels of pictures, a third of the work."""
+    """Compile all kernels, for `compiling.ensure`. A second process compiles those of pictures: a third of the work."""
     compiling.assume_compiled()
     if processes == 1:
         load_kernels()

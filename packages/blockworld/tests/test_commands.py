@@ -206,7 +206,7 @@ def test_block_commands_say_what_is_wrong_and_where(world):
         ("setblock ~ ~ ~", 15, "expected a block, got the end"),
         ("setblock ~ ~", 13, "expected a place: three numbers, such as ~ ~1 ~, got the end"),
         ("setblock ~ ^ ~ stone", 10, "^ must be before all three numbers of a place, or before none"),
-        ("setblock 1.5 64 3 stone", 10, "the place of a block is whole numbers, got 1.5"),
+        ("setblock 1.5 64 3 stone", 10, "the position of a block must be whole numbers, got 1.5"),
         ("setblock ~ ~ ~ stone 1", 22, "since 1.13 no number follows a block"),
         ("setblock ~ ~ ~ stone destory", 22, "unknown mode 'destory'; did you mean 'destroy'?"),
         ("setblock ~ ~ ~ stone replace now", 30, "expected the end of the command, got 'now'"),

@@ -655,7 +655,7 @@ def test_nobody_comes_when_the_rule_forbids_it() -> None:
         ("ghast", {}, WorldError, "ghast is not simulated"),
         ("cow", {"NoAi": 1}, UnknownNameError, "did you mean 'NoAI'"),
         ("cow", {"Age": "old"}, WorldError, "Age of a cow is a number, got 'old'"),
-        ("cow", {"Health": 0}, WorldError, "Health of a cow is more than 0, got 0"),
+        ("cow", {"Health": 0}, WorldError, "Health of a cow must be more than 0, got 0"),
         ("cow", {"Age": 2**40}, WorldError, "Age of a cow is a number from"),
         ("sheep", {"Color": 16}, WorldError, "Color of a sheep is a number from 0 to 15"),
         ("villager", {"VillagerData": {"profession": "framer"}}, UnknownNameError, "did you mean 'farmer'"),

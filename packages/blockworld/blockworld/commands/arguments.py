@@ -116,7 +116,7 @@ class Place:
         """Return the cell, which may be outside the world; CommandError if an absolute number is not whole."""
         for part in self.parts:
             if not part.kind and not part.whole:
-                raise self.read.error(f"the place of a block is whole numbers, got {part.value:g}", part.column)
+                raise self.read.error(f"the position of a block must be whole numbers, got {part.value:g}", part.column)
         # What turning leaves of rounding does not move a block.
         x, y, z = (math.floor(round(value, 9)) for value in self._resolved(source, False))
         return x, y, z

@@ -165,7 +165,7 @@ def _values(name: str, nbt: dict[str, Any]) -> dict[str, Any]:
         if key in values and not (name == whose and 0 <= values[key] < number):
             raise WorldError(f"{key} of a {whose} is a number from 0 to {number - 1}, got {values[key]!r} for a {name}")
     if "Health" in values and not values["Health"] > 0:
-        raise WorldError(f"Health of a {name} is more than 0, got {values['Health']!r}")
+        raise WorldError(f"Health of a {name} must be more than 0, got {values['Health']!r}")
     return values
 
 

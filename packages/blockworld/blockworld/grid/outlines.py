@@ -87,7 +87,7 @@ def _attached(name: str, values: Mapping[str, str]) -> Box:
 
 
 def _without_collision(name: str, values: Mapping[str, str]) -> list[Box]:
-    """Outline of a state without collision, in sixteenths."""
+    """Outline of a block state that has no collision, in sixteenths of a block."""
     if name in _SIZES:
         return [_SIZES[name]]
     if name in SMALL_FLOWERS:
