@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -22,7 +23,8 @@ def served(data: Path, *options: str, program: Sequence[str] = ("interplay.cli",
         RuntimeError: If it does not start; it has written why.
     """
     command = [sys.executable, "-m", *program, "--port", "0", "--data", str(data), "--empty", *options]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+    environment = os.environ | {"INTERPLAY_DATABASE": ""}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as server:
         try:
             assert server.stdout is not None
             address = next((word for word in server.stdout.readline().split() if word.startswith("http")), None)

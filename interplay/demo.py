@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import signal
 import socket
 import subprocess
@@ -163,7 +164,9 @@ def serving(data: Path) -> Iterator[str]:
     command = [sys.executable, "-m", "interplay.cli", "serve", "--data", str(data), "--port", str(port), "--empty"]
     with (data / "server.log").open("ab") as log:
         # Ctrl-C goes to every process of a terminal's group; this one is stopped when the players have left.
-        server = subprocess.Popen(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL, process_group=0)
+        # Nothing of the demonstration may enter a database that the environment names.
+        of_its_own = os.environ | {"INTERPLAY_DATABASE": ""}
+        server = subprocess.Popen(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL, process_group=0, env=of_its_own)
     try:
         deadline = time.monotonic() + 60
         http = httpx.Client(base_url=address, timeout=5)
@@ -178,7 +181,7 @@ def serving(data: Path) -> Iterator[str]:
         http.close()
         yield address
     finally:
-        server.send_signal(signal.SIGTERM)
+        server.send_signal(signal.SIGINT)  # which ends games and seals them
         try:
             server.wait(timeout=30)
         except subprocess.TimeoutExpired:

@@ -58,6 +58,8 @@ settings.load_profile("patient")
 def pytest_configure(config: pytest.Config) -> None:
     """The processes that run the tests have one set of warm processes, and are forks of one of them; they and what they start
     keep the lands that this run has made in one folder."""
+    for name in ("INTERPLAY_DATABASE", "INTERPLAY_NODE"):  # servers of tests must not use the database of who runs them
+        os.environ.pop(name, None)
     if "PYTEST_XDIST_WORKER" not in os.environ:
         lands = tempfile.TemporaryDirectory(prefix="interplay-lands-")
         os.environ["INTERPLAY_LANDS"] = lands.name

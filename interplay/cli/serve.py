@@ -165,7 +165,7 @@ def serve(
     partners = _partners(partner or [])
     rules = None if open_room is None else _open_room(open_room)
     listener = listen(host, port)  # before the data folder and slow imports: a taken port must be told at once
-    from interplay.play.connections.tokens import operator_token, server_secret
+    from interplay.play.connections.tokens import node_of, operator_token, server_secret
     from interplay.play.games.for_study import PARTNER_AFTER_S
     from interplay.play.limits import MAX_SEATS_OF_ADDRESS
     from interplay.play.server import PlayServer
@@ -177,7 +177,8 @@ def serve(
     archive = open_archive(data, database)
     keep_lands(data)
     archive.statistics = statistics
-    with _only_server(archive.root, port=listener.getsockname()[1]):
+    with contextlib.ExitStack() as held:
+        held.enter_context(_only_server(archive.root, port=listener.getsockname()[1]))
         remove_unfinished(archive.root)
         if empty:
             (archive.root / EXAMPLES).unlink(missing_ok=True)
@@ -185,6 +186,8 @@ def serve(
             _enter_starter_set(archive, suites)
         secret = server_secret(archive.root)
         operator_token(archive.root)
+        node = node or node_of(secret)
+        held.enter_context(_only_node(archive.database, node))
         play = PlayServer(
             archive,
             secret=secret,
@@ -201,8 +204,7 @@ def serve(
         application = create_app(
             archive, play=play, suites=suites, secret=secret, max_video_bytes=max_video_mb * 2**20, hosts=hosts, open_room=rules
         )
-        with _only_node(archive.database, play.node):
-            _run(application, play, listener, host=host, hosts=hosts, verbose=verbose)
+        _run(application, play, listener, host=host, hosts=hosts, verbose=verbose)
         archive.close()
 
 
@@ -267,7 +269,7 @@ def _only_node(database: Database, node: str) -> Iterator[None]:
         if not is_free:
             raise ServedAlreadyError(
                 f"another server with the name {node} uses this database, perhaps with a copy of this data folder\n"
-                "Stop that server first, or give this one a name of its own:  interplay serve --node NAME"
+                "Stop that server first, or serve an empty folder:  interplay serve --data OTHER"
             )
         yield
 
@@ -347,7 +349,8 @@ def _run(application: FastAPI, play: PlayServer, listener: socket.socket, *, hos
             await super().shutdown(sockets)
 
         def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-            self.keeps_games = sig == signal.SIGTERM  # a deployment stops a server that way, and then starts it again
+            if not self.should_exit:
+                self.keeps_games = sig == signal.SIGTERM  # a deployment stops a server that way, and then starts it again
             super().handle_exit(sig, frame)
 
         @contextlib.contextmanager

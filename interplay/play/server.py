@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import itertools
 import logging
 import os
@@ -28,7 +27,7 @@ from interplay.play import player_socket
 from interplay.play.background.films import LATER, Films
 from interplay.play.background.sealer import Sealer
 from interplay.play.connections import wire
-from interplay.play.connections.tokens import ExpiredTokenError, SeatTokens, TokenError
+from interplay.play.connections.tokens import ExpiredTokenError, SeatTokens, TokenError, node_of
 from interplay.play.games import leftovers
 from interplay.play.games.agreement import draw_seed, held_out_share
 from interplay.play.games.for_study import PARTNER_AFTER_S, ForStudy
@@ -55,6 +54,8 @@ from interplay.tasks import Suite, Task, builtin_suites, index, lookup
 
 log = logging.getLogger("interplay.play")
 
+KEPT_SEAL_TIMEOUT_S = 3.0
+"""How long a server that keeps its games waits for others to be sealed: whoever stops it may kill it after ten seconds."""
 SEAL_TIMEOUT_S = 60.0
 """How long a server that stops waits for its last episodes to be sealed."""
 
@@ -99,13 +100,13 @@ class PlayServer:
         seat_kept_s: How long a seat waits for a socket that was lost.
         idle_s: How long a seat waits for a connected player who does not start or resume.
         partner_after_s: How long a player waits for people before they may choose an agent.
-        resume_s: How long a game left by a killed server waits for its players to come back.
+        resume_s: How long a game of before a restart waits for its players to come back.
         clock: Returns the seconds since the epoch, for tokens.
 
     Attributes:
         roster: Agents that may act in its games.
         films: Makes films of episodes when no game needs the core.
-        num_recovering: Journals of a killed server that are not sealed yet.
+        num_recovering: Journals of before the start that are not sealed yet.
     """
 
     def __init__(
@@ -132,7 +133,7 @@ class PlayServer:
         if num_workers is not None and num_workers < 1:
             raise PlayError(f"the server needs at least one worker, got {num_workers}\nUse --workers 1 or more.")
         self.archive = archive
-        self.node = node or hashlib.sha256(b"node" + secret).hexdigest()[:16]
+        self.node = node or node_of(secret)
         self.tasks = index(builtin_suites() if suites is None else suites)
         self.limits = Limits(
             max_worlds=default_max_worlds() if max_worlds is None else max_worlds,
@@ -173,20 +174,18 @@ class PlayServer:
         )
 
     async def start(self) -> None:
-        """Start the workers and the sealer. In the background, recover the games that a killed server has left. A second call
+        """Start the workers and the sealer. In the background, recover the games of before the start. A second call
         does nothing."""
         if self._loop is None:
             self._loop = asyncio.get_running_loop()
-            left_open = await asyncio.to_thread(
-                leftovers.open_sessions, self.archive, self.node
-            )  # before anybody opens a new one
+            left_open = await asyncio.to_thread(leftovers.open_sessions, self.archive, self.node)
             await asyncio.gather(self.pool.start(), self._sealer.start())
             self._recovery = self._loop.create_task(self._recover(left_open))
 
     async def stop(self, *, keeps_games: bool = False) -> None:
-        """End and seal every episode as `interrupted`, then stop the workers and the sealer. A second call does nothing.
+        """Stop the workers and the sealer; before that, end and seal every episode as `interrupted`. A second call does nothing.
 
-        With `keeps_games`, games do not end: their journals are written to disk, and players can go on for `resume_s` seconds
+        With `keeps_games`, no episode ends: the journals are written to disk, and players can go on for `resume_s` seconds
         after the next start. A journal that is not sealed within `SEAL_TIMEOUT_S` stays for the next start too.
         """
         if self._loop is None or self._stopping:
@@ -195,6 +194,8 @@ class PlayServer:
         if self._recovery is not None:  # none where the start failed
             await self._has_looked.wait()
             self._recovery.cancel()
+        for game in self.games if keeps_games else ():
+            game.keep()
         await self.pool.stop(keeps_games=keeps_games)
         await self._decider.stop()
         for game in self.games:
@@ -202,7 +203,7 @@ class PlayServer:
                 game.give_up(game.seats[0])
         pending = [task for game in self.games for task in game.pending]
         if pending:
-            await asyncio.wait(pending, timeout=SEAL_TIMEOUT_S)
+            await asyncio.wait(pending, timeout=KEPT_SEAL_TIMEOUT_S if keeps_games else SEAL_TIMEOUT_S)
         for game in self.games:
             if game.state is not State.ENDED and not keeps_games:
                 game.leave(wire.text("error", code="server_stopped", message="the server was stopped"))
@@ -215,7 +216,7 @@ class PlayServer:
         """Games in which somebody has a seat. Can be read from any thread."""
         return list(dict.fromkeys(place.game for place in list(self._places.values())))
 
-    # What a killed server has left
+    # What is left of before the start
 
     async def _recover(self, left_open: dict[str, PlaySession]) -> None:
         try:
@@ -510,6 +511,8 @@ class PlayServer:
         except TokenError as error:
             raise Refusal(wire.CLOSE_UNSIGNED, str(error)) from None
         await self._has_looked.wait()
+        if self._stopping:
+            raise Refusal(wire.CLOSE_RESTART, "the server stops; connect again")
         place = self._seated(session)
         if place is None:
             episode_id, _ = await asyncio.to_thread(self._played, session)

@@ -10,7 +10,7 @@ class RecordingError(InterplayError):
 class MissingFileError(RecordingError):
     """The file of a catalogued episode does not exist here. `episode`: id of the episode."""
 
-    def __init__(self, message: str, episode: str) -> None:
+    def __init__(self, message: str, episode: str = "") -> None:  # unpickled with the message alone
         super().__init__(message)
         self.episode = episode
 

@@ -3,10 +3,11 @@ Also play by owner: one row for each owner of each seat of each episode, with ti
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from sqlalchemy import or_, select
+from sqlalchemy import or_, select, update
 from sqlalchemy.orm import Session
 
 from interplay.store.episodes import UPLOADED, WITHHELD, measures_of
@@ -38,6 +39,8 @@ def set_session_state(
         row.ended_at = now
 
 
+OPEN = ("waiting", "playing")
+"""States of a session that is not over."""
 WAITS_OF_DAYS = 7
 MOST_WAITS = 200
 
@@ -71,10 +74,20 @@ def _is_near(at: datetime, now: datetime) -> bool:
     return min(apart, 86400 - apart) <= 3600
 
 
+LONGEST_GAME = timedelta(days=1)
+"""Older sessions of another server can be closed: their seat tokens have expired long ago."""
+
+
+def claim_sessions(session: Session, node: str, episodes: Collection[str], now: datetime) -> None:
+    """Name this server in open sessions that no running server holds: those of earlier versions, which name none; those of
+    `episodes`, whose journals it has; and those of a server that did not start again for a day."""
+    nobodys = or_(PlaySession.node.is_(None), PlaySession.episode_id.in_(episodes), PlaySession.created_at < now - LONGEST_GAME)
+    session.execute(update(PlaySession).where(PlaySession.state.in_(OPEN), nobodys).values(node=node))
+
+
 def open_sessions(session: Session, node: str) -> list[PlaySession]:
-    """Return the sessions of one server that are not over. Sessions of earlier versions, which name no server, are included."""
-    is_its_own = or_(PlaySession.node == node, PlaySession.node.is_(None))
-    return session.query(PlaySession).filter(PlaySession.state.in_(("waiting", "playing")), is_its_own).all()
+    """Return the sessions of one server that are not over: those of before its last end, if it has just started."""
+    return session.query(PlaySession).filter(PlaySession.state.in_(OPEN), PlaySession.node == node).all()
 
 
 class PlayedSeat(NamedTuple):

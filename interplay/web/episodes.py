@@ -91,6 +91,7 @@ def episode_frames(request: Request, episode_id: str, asked: Asked) -> Response:
         raise HTTPException(409, f"episode {episode.id} is a video only; get it whole at /api/episodes/{episode.id}/video.mp4")
     steps = _within(episode, asked)
     if episode.frame_policy == "replay" and steps:
+        _ = episode.header  # a recording that is missing or damaged is told at once
         drawer = services(request).drawer
         return _Drawn(lambda: drawer.draw(episode.path, steps), _FOREVER)
     frames = FrameList(episode)
@@ -237,6 +238,7 @@ def film(request: Request, episode_id: str) -> JSONResponse:
     play) or `failed`. The answer comes at once; ask again for news."""
     episode = _episode(request, episode_id)
     films = services(request).films
+    _ = episode.is_video_only or episode.header
     films.wanted(episode.id, LATER if films.progress(episode.id).state == "failed" else NOW)
     return JSONResponse(_film(episode, films.progress(episode.id)), headers={"Cache-Control": "no-store"})
 

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pyarrow as pa
@@ -211,3 +212,47 @@ def test_of_a_game_that_an_earlier_release_left_in_a_study_nobody_is_told_of_age
     assert leftovers.study_of([row(enrolment_id="e"), row(for_study=known.to_json())]) == known
     assert leftovers.study_of([row(enrolment_id="e"), row()]) == ForStudy("", is_blind=True)
     assert leftovers.study_of([row()]) is None
+
+
+def test_a_server_takes_over_only_sessions_that_no_running_server_holds(archive: Archive) -> None:
+    now = datetime.now(UTC)
+    played = cut_off(archive, "journal here", 5)
+
+    def row(name: str, node: str | None, state: str = "playing", **fields: Any) -> PlaySession:
+        about = {"task": "t", "task_hash": "", "seed": 1, "actor": "a", "actor_kind": "human", "created_at": now}
+        return PlaySession(id=name, state=state, node=node, **about | fields)
+
+    with archive.database.write() as database:
+        database.get_one(PlaySession, "journal here").episode_id = played
+        database.get_one(PlaySession, "journal here").node = "other"
+        database.add_all(
+            [row("own", "me"), row("waiting", "me", "waiting"), row("over", "me", "ended"), row("earlier version", None)]
+        )
+        database.add_all([row("others", "other"), row("long ago", "other", created_at=now - 2 * sessions.LONGEST_GAME)])
+    assert set(leftovers.open_sessions(archive, "me")) == {"own", "waiting", "earlier version", "journal here", "long ago"}
+    assert set(leftovers.open_sessions(archive, "other")) == {"others"}
+
+
+def test_a_player_in_the_countdown_keeps_the_place_when_the_server_is_stopped(tmp_path: Path) -> None:
+    async def stopped(server: RunningServer) -> dict:
+        client = await server.open("atari/qbert", seed=6, countdown_s=10)
+        await client.start()
+        while not any(message["type"] == "countdown" for message in client.messages):
+            await client.receive()
+        server.process.send_signal(signal.SIGTERM)
+        with pytest.raises(PlayClientError) as closed:
+            while True:
+                await client.receive()
+        assert closed.value.code == 1012
+        return client.grant
+
+    async def again(server: RunningServer, grant: dict) -> None:
+        client = PlayClient(server.address, grant)
+        await client.connect()
+        assert (client.welcome["state"], client.welcome["restored"]) == ("waiting", False)
+        await client.quit()
+
+    with running_server(tmp_path / "data", "--workers", "1") as server:
+        grant = asyncio.run(stopped(server))
+    with running_server(tmp_path / "data", "--workers", "1") as server:
+        asyncio.run(again(server, grant))

@@ -290,12 +290,24 @@ def test_a_broken_recording_is_our_fault_and_says_nothing_of_our_folders(client,
     played = rollout(
         archive, find("atari/breakout"), find_agent("noop", archive), 9002, rng=np.random.default_rng(0), max_steps=8
     )
-    archive.episode_path(played.task_id, played.id).unlink()
+    archive.episode_path(played.task_id, played.id).write_bytes(b"PAR1")
     for address in (f"/api/episodes/{played.id}", f"/episodes/{played.id}", f"/api/episodes/{played.id}/video.mp4"):
         answer = client.get(address)
         assert answer.status_code == 500, address
         assert "An unexpected error happened on the server" in answer.text
         assert str(archive.root) not in answer.text
+
+
+def test_a_recording_that_another_server_made_is_said_not_to_be_here(client, archive):
+    for task in (find("atari/breakout"), parse_suite(CARTPOLE).tasks[0]):
+        played = rollout(archive, task, find_agent("noop", archive), 9003, rng=np.random.default_rng(0), max_steps=8)
+        archive.episode_path(played.task_id, played.id).unlink()
+        for method, end in (("GET", ""), ("GET", "/frames"), ("GET", "/video.mp4"), ("POST", "/film")):
+            answer = client.request(method, f"/api/episodes/{played.id}{end}")
+            assert (answer.status_code, answer.json()["error"]) == (404, "not_found"), (task.id, end)
+            assert answer.json()["message"] == f"The recording of episode {played.id} is not on this server."
+        page = client.get(f"/episodes/{played.id}")
+        assert (page.status_code, f"episode {played.id} is not on this server" in page.text) == (404, True)
 
 
 def test_a_server_that_is_full_or_stopping_says_come_back_later(archive, monkeypatch):

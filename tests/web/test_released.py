@@ -13,6 +13,7 @@ import threading
 import zipfile
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import httpx
 import numpy as np
@@ -28,6 +29,7 @@ from interplay.cli import _run
 from interplay.envs import make
 from interplay.play.connections.tokens import operator_token
 from interplay.record import RecordingError, verify
+from interplay.record.exchange.publishing import Publishing
 from interplay.record.exchange.pull import FOLDER, Asked, PullError, pull_episodes
 from interplay.record.exchange.queries import Queries
 from interplay.record.format.schema import METADATA_KEY
@@ -375,3 +377,17 @@ def test_the_page_of_episodes_downloads_for_the_operator_alone(theirs, address, 
         assert (answer.status_code, answer.json()["message"]) == (
             422, "cannot read the condition 'score': it is not of the form NAME OPERATOR VALUE."
         )  # fmt: skip
+
+
+def test_an_episode_whose_recording_is_not_here_is_left_out_of_lists_and_zips(ours, caplog):
+    task = find("atari/breakout")
+    made = [rollout(ours, task, find_agent("noop"), seed, rng=np.random.default_rng(0), max_steps=8) for seed in (1, 2)]
+    made[0].path.unlink()
+    publishing = Publishing(ours)
+    page = publishing.page(None, (), None, 0)
+    assert ([one.id for one in page.episodes], page.num_episodes, page.following) == ([made[1].id], 2, None)
+    with zipfile.ZipFile(io.BytesIO(b"".join(publishing.zipped(None, ())))) as file:
+        assert [Path(name).stem for name in file.namelist()] == [made[1].id, "episodes"]
+    assert f"episode {made[0].id} is not offered" in caplog.text
+    with pytest.raises(RecordingError, match="no such file"):
+        publishing.file(made[0].id)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import os
 import select
 import threading
@@ -19,6 +20,7 @@ from typing import Any, Literal, NamedTuple
 from interplay.errors import InterplayError
 from interplay.play.workers import starting
 from interplay.record import Archive
+from interplay.record.errors import MissingFileError
 from interplay.record.films.film import clip_of
 from interplay.record.sealed.episode import no_video
 
@@ -198,12 +200,13 @@ class Films:
 
     def _work(self) -> None:
         while (film := self._next()) is not None:
-            again, reason = False, ""
+            again, is_missing, reason = False, False, ""
             try:
                 clip = clip_of(film.episode_id)
                 episode = self._archive.get(film.episode_id if clip is None else clip.episode_id)
                 if episode.is_video_only:
                     raise no_video(episode)
+                _ = episode.header
                 self._filmer = self._filmer or _Filmer(self._archive, self.module)
                 again = not self._make(self._filmer, film)
                 if again:
@@ -213,7 +216,7 @@ class Films:
                 film.num_tries += 1
                 again, reason = film.num_tries < MAX_TRIES, str(error)
             except (InterplayError, OSError) as error:
-                reason = str(error)
+                is_missing, reason = isinstance(error, MissingFileError), str(error)
             with self._changed:
                 self._making, self._is_held = None, False
                 if again and not self._is_closed:
@@ -221,7 +224,7 @@ class Films:
                 elif reason and not self._is_closed:
                     log.warning("%s: nothing was made of episode %s: %s", self.module, film.episode_id, reason)
                     num = 1 if film.episode_id not in self._failed else self._failed[film.episode_id].num + 1
-                    wait_s = min(MOST_RETRY_S, RETRY_S * 4.0 ** min(num - 1, 10))
+                    wait_s = math.inf if is_missing else min(MOST_RETRY_S, RETRY_S * 4.0 ** min(num - 1, 10))
                     self._failed[film.episode_id] = Failure(reason, num, self._clock() + wait_s)
                 elif not again:
                     self._failed.pop(film.episode_id, None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import hmac
 import os
 import secrets
@@ -55,6 +56,11 @@ class SeatTokens:
 def server_secret(root: Path) -> bytes:
     """Return the signing key of a data folder. It is made on first use, and only its owner can read it."""
     return _kept(root / SECRET_FILE, lambda: secrets.token_bytes(32))
+
+
+def node_of(secret: bytes) -> str:
+    """Return the name of a server in its database: a digest of its signing key, so that it is the same at each start."""
+    return hashlib.sha256(b"node" + secret).hexdigest()[:16]
 
 
 def operator_token(root: Path) -> str:

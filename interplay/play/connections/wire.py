@@ -36,6 +36,7 @@ MAX_U16, MAX_U32 = 2**16 - 1, 2**32 - 1
 FRESH = 2
 """Flag of a scene frame: forget everything that came before."""
 
+CLOSE_RESTART = 1012
 CLOSE_GARBAGE = 4400
 CLOSE_UNSIGNED = 4401
 CLOSE_EXPIRED = 4403

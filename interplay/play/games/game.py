@@ -444,7 +444,13 @@ class Game:
         """Limit how long a player who is connected but does nothing keeps the seat."""
         seat.wait(self.server.idle_s, self._give_up)
 
-    # After the server was killed
+    # After the server was killed or stopped
+
+    def keep(self) -> None:
+        """Leave the game for the next start of the server: from now on no player and no clock changes it."""
+        if self.state not in (*OVER, State.ENDING):
+            self.stop_timers()
+            self.state = State.HELD
 
     def hold_for(self, seconds: float) -> None:
         for seat in self.seats:

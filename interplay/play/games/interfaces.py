@@ -30,7 +30,7 @@ class State(StrEnum):
     PAUSED = "paused"
     """No player looks at the game."""
     HELD = "held"
-    """The server was killed and started again; the journal waits for the players."""
+    """The journal waits for the players: the server was started again, or stops and will be started again."""
     RECOVERING = "recovering"
     """The worker died, or the world moves; another worker rebuilds the world from the journal."""
     ENDING = "ending"

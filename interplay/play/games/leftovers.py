@@ -58,9 +58,10 @@ def study_of(rows: Sequence[PlaySession]) -> ForStudy | None:
 
 
 def open_sessions(archive: Archive, node: str) -> dict[str, PlaySession]:
-    """Return the sessions of a server that are not over, by id. Call it before the server opens new ones, so that all of them
-    are from before its start."""
-    with archive.database.read() as database:
+    """Return the sessions of this server that are not over, by id. Call it before the server opens new sessions, so that all
+    of them are from before its start."""
+    with archive.database.write() as database:
+        sessions.claim_sessions(database, node, archive.abandoned(), datetime.now(UTC))
         return {row.id: row for row in sessions.open_sessions(database, node)}
 
 

@@ -33,7 +33,7 @@ class Seat:
         is_welcomed: Whether the player has been told the format of the pictures.
         is_ready: Whether the player has said start, and is connected.
         is_away: Whether the player has paused, or the socket has closed.
-        is_restored: Whether the server was killed and the player has not resumed yet.
+        is_restored: Whether the server was started again and the player has not resumed yet.
         is_drawn_here: Whether this player's page counts as drawing the game: it announced this when it asked for the seat, or
             it draws now.
         hud: The last `hud` message about this seat, as JSON; empty before the first.

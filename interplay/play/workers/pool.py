@@ -87,6 +87,12 @@ class WorkerLink(processes.ProcessLink):
         self.command(0, channel.Stop())
         self.stopping = True
 
+    def let_go(self) -> None:
+        """Close this half of the socket: the worker writes its journals, ends no game, says what it has to say, and ends."""
+        self.stopping = True
+        if self._transport is not None:
+            self._transport.write_eof()
+
     def send(self, number: int, kind: channel.ToWorker, payload: bytes = b"", *, seat: int = 0) -> None:
         if not self.stopping:
             super().send(number, kind, payload, seat=seat)
@@ -272,19 +278,18 @@ class WorkerPool:
         for task in ending:
             task.cancel()
         await asyncio.gather(*ending, return_exceptions=True)
-        await asyncio.gather(*(self._end(link, keeps_games, timeout_s) for link in self.links))
+        for link in self.links:
+            if processes.state_of(link.process.pid)[0] == "T":
+                link.process.kill()  # it would never read that it should stop
+            (link.let_go if keeps_games else link.stop)()
+        if self.links:
+            await asyncio.wait([link.gone for link in self.links], timeout=timeout_s)
+        for link in list(self.links):
+            link.close()
+            if not link.gone.done():
+                log.warning("worker %d did not end in %g s and is killed", link.process.pid, timeout_s)
+                link.process.kill()
         self.links.clear()
-
-    async def _end(self, link: WorkerLink, keeps_games: bool, timeout_s: float) -> None:
-        if processes.state_of(link.process.pid)[0] == "T":
-            link.process.kill()  # it would never read that it should stop
-        if keeps_games:  # a worker whose socket closes leaves its games as they are
-            link.stopping = True
-        else:
-            link.stop()
-            await asyncio.wait([link.gone], timeout=timeout_s)
-        if await link.end(timeout_s if keeps_games or link.gone.done() else 0.0):
-            log.warning("worker %d did not end in %g s and is killed", link.process.pid, timeout_s)
 
     async def _spawn(self, place: int | None, *, world: Literal["now", "behind"] | None = None) -> WorkerLink:
         process, ours = await asyncio.to_thread(starting.start, WORKER_MODULE, world=world)

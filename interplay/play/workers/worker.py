@@ -28,7 +28,6 @@ from pathlib import Path
 import interplay.record
 from interplay.envs import NotInstalledError, PlayableEnv
 from interplay.envs.backends import LOADING_NICENESS
-from interplay.errors import InterplayError
 from interplay.play import tables
 from interplay.play.partners.asking import Helper, HelperDriver
 from interplay.play.partners.driving import Driver, InsideDriver, reason_of
@@ -550,11 +549,14 @@ class Worker:
         """Write every recorded step to disk and send every event, then end."""
         self._jobs.put(None)
         self._helper.join(LEAVE_TIMEOUT_S)  # a journal it is closing keeps how its episode ended
+        self._stopping = True  # what it has opened is not played
+        while self._built:
+            self._built.popleft()()
         for episode in self._episodes.values():
             try:
                 if not episode.closing:
                     episode.abandon()
-            except InterplayError as error:
+            except Exception as error:  # the journals of the other games are written all the same
                 log.error("game %d: %s", episode.number, error)
         self._channel.setblocking(True)
         self._channel.settimeout(5.0)

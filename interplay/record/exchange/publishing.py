@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import logging
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -25,9 +26,10 @@ from interplay.record.exchange.pseudonyms import Pseudonyms, open_pseudonyms
 from interplay.record.exchange.queries import Queries
 from interplay.record.exchange.rows import facts_of
 from interplay.record.format.schema import DIGESTS_KEY, METADATA_KEY
-from interplay.record.sealed.episode import Episode
+from interplay.record.sealed.episode import Episode, missing
 from interplay.record.sealed.seal import HashingFile, episode_writer
 
+log = logging.getLogger("interplay.record")
 FOLDER = "released"
 _OWNER = "owner."
 _HIDDEN = ("participant_id", "session_id")
@@ -43,7 +45,9 @@ class Copy(NamedTuple):
 
 
 def copy_of(archive: Archive, episode: Episode, pseudonyms: Pseudonyms) -> Copy:
-    """Return the file of an episode for others; it is made if it is missing."""
+    """Return the file of an episode for others; it is made if it is missing. MissingFileError: if the recording is not here."""
+    if not episode.path.exists():
+        raise missing(episode.path)
     names = {
         held.actor: shown for held in episode.seats if (shown := pseudonyms.player(held.actor, held.actor_kind)) != held.actor
     }
@@ -130,11 +134,11 @@ class Publishing:
         found = self._released(task, where, query, PAGE_EPISODES, offset)
         pseudonyms = open_pseudonyms(self._archive.root)
         episodes = [
-            Offered(episode.id, episode.task_id, copy_of(self._archive, episode, pseudonyms)) for episode in found.episodes
+            Offered(episode.id, episode.task_id, copy_of(self._archive, episode, pseudonyms)) for episode in _here(found)
         ]
-        stop = offset + len(episodes)
+        stop = offset + len(found.episodes)
         return OfferedPage(
-            episodes, found.num_released, found.num_withheld, stop if episodes and stop < found.num_released else None
+            episodes, found.num_released, found.num_withheld, stop if found.episodes and stop < found.num_released else None
         )
 
     def file(self, episode_id: str) -> Copy:
@@ -153,7 +157,7 @@ class Publishing:
         pseudonyms, told = open_pseudonyms(self._archive.root), []
         sink = _Sink()
         with zipfile.ZipFile(sink, "w", zipfile.ZIP_STORED) as archive:
-            for episode in found.episodes:
+            for episode in _here(found):
                 copy = copy_of(self._archive, episode, pseudonyms)
                 name = f"{episode.task_id}/{episode.id}.parquet"
                 told.append(facts_of(episode, pseudonyms) | {"file": name, "sha256": copy.sha256})
@@ -172,6 +176,15 @@ class Publishing:
         return self._archive.released(
             task=task, where=where, saved=None if saved is None else (saved.name, saved.version), limit=limit, offset=offset
         )
+
+
+def _here(found: Released) -> Iterator[Episode]:
+    """Yield the episodes whose recordings are on this server; the others are left out and logged."""
+    for episode in found.episodes:
+        if episode.path.exists():
+            yield episode
+        else:
+            log.warning("episode %s is not offered: its recording is not on this server", episode.id)
 
 
 class _Sink(io.RawIOBase):

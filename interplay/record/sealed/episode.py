@@ -332,15 +332,19 @@ def _damaged(path: Path, error: Exception) -> RecordingError:
     )
 
 
+def missing(path: Path) -> MissingFileError:
+    return MissingFileError(
+        f"{path}: no such file; the episode was moved or deleted outside Interplay, or another server recorded it.\n"
+        "List what is left with:  interplay episodes repair --data DIR",
+        path.stem,
+    )
+
+
 def _open(path: Path) -> pq.ParquetFile:
     try:
         return pq.ParquetFile(path, memory_map=True, page_checksum_verification=True)
     except FileNotFoundError:
-        raise MissingFileError(
-            f"{path}: no such file; the episode was moved or deleted outside Interplay, or another server recorded it.\n"
-            "List what is left with:  interplay episodes repair --data DIR",
-            path.stem,
-        ) from None
+        raise missing(path) from None
     except (pa.ArrowException, OSError) as error:
         size = path.stat().st_size
         found = (

@@ -46,6 +46,7 @@ def milestones(request: Request, episode_id: str) -> JSONResponse:
     if instance is None:
         raise refusal(404, f"{episode.task_id} has no milestones")
     queue = services(request).milestones
+    _ = episode.header  # a recording that is missing or damaged is told at once
     queue.wanted(episode.id, LATER if queue.progress(episode.id).state == "failed" else NOW)
     progress = queue.wait(episode.id, WAIT_S)
     if progress.state == "failed":

@@ -89,6 +89,7 @@ def proof(request: Request, enrolment: Enrolled, place: int) -> Response:
     path = archive.video_path(episode)
     if not path.exists():
         films = services(request).films
+        _ = archive.get(episode).header  # a recording that is missing or damaged is told at once
         films.wanted(episode, NOW)
         progress = films.wait(episode, FILM_WAIT_S)
         if progress.state == "failed":
