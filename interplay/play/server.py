@@ -183,7 +183,7 @@ class PlayServer:
             self._recovery = self._loop.create_task(self._recover(left_open))
 
     async def stop(self, *, keeps_games: bool = False) -> None:
-        """Stop the workers and the sealer; before that, end and seal every episode as `interrupted`. A second call does nothing.
+        """Stop the workers and the sealer, after every episode is sealed as `interrupted`. A second call does nothing.
 
         With `keeps_games`, no episode ends: the journals are written to disk, and players can go on for `resume_s` seconds
         after the next start. A journal that is not sealed within `SEAL_TIMEOUT_S` stays for the next start too.

@@ -241,8 +241,7 @@ def test_a_player_in_the_countdown_keeps_the_place_when_the_server_is_stopped(tm
             await client.receive()
         server.process.send_signal(signal.SIGTERM)
         with pytest.raises(PlayClientError) as closed:
-            while True:
-                await client.receive()
+            await Watcher(client).play()
         assert closed.value.code == 1012
         return client.grant
 
