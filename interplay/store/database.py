@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
+import re
 import sqlite3
 import sys
 import threading
@@ -89,8 +90,9 @@ class Database:
         try:
             engine = create_engine(url, pool_size=_CONNECTIONS_KEPT, max_overflow=_MAX_CONNECTIONS - _CONNECTIONS_KEPT)
         except ArgumentError:
+            hidden = re.sub(r"(//[^:/@]*:).*@", r"\1***@", url)  # as SQLAlchemy hides the password of a valid address
             raise AddressError(
-                f"{url!r} is not a database address\nWrite sqlite:///path/interplay.db or postgresql+psycopg://user@host/name."
+                f"{hidden!r} is not a database address\nWrite sqlite:///path/interplay.db or postgresql+psycopg://user@host/name."
             ) from None
         except ModuleNotFoundError as error:
             raise StoreError(not_installed(f"the database {url.partition('://')[0]} needs", error.name, "postgres")) from None

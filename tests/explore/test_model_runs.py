@@ -239,9 +239,11 @@ def eval_text(path: Path) -> str:
 
 def test_the_log_keeps_hashes_of_frames_and_no_frame(instance, tmp_path, capsys):
     data = tmp_path / "data"
-    _, said = explore(capsys, "run", str(instance), "--model", "scripted/still", "--steps", "3", "--data", str(data))
+    where = ("--data", str(data), "--database", f"sqlite:///{tmp_path}/elsewhere.db")
+    _, said = explore(capsys, "run", str(instance), "--model", "scripted/still", "--steps", "3", *where)
     text = eval_text(Path(said["log"]))
     assert "tick 2, frame " in text
+    assert "elsewhere" not in text, "the address of a database may hold a password"
     assert "iVBORw0" not in text, "the beginning of every PNG"
 
 

@@ -289,6 +289,13 @@ def test_a_folder_that_cannot_be_reached_is_refused(tmp_path):
         Database.open(f"sqlite:///{tmp_path}/missing/interplay.db")
 
 
+def test_an_address_that_is_none_is_refused_without_its_password():
+    with pytest.raises(
+        database_module.AddressError, match=r"'postgresql//ann:\*\*\*@host/interplay' is not a database address"
+    ):
+        Database.open("postgresql//ann:p@ss@host/interplay")
+
+
 def test_a_database_nobody_serves_is_refused():
     with pytest.raises(StoreError, match="cannot open the database"):
         Database.open("postgresql+psycopg://nobody@127.0.0.1:1/none")

@@ -40,6 +40,9 @@ from interplay.record import Archive
 
 _SAMPLING = ("temperature", "top_p", "top_k", "seed", "max_tokens", "effort", "reasoning_effort", "reasoning_tokens")
 """Options of Inspect that change how a model plays, so that they belong to the player's name."""
+databases: dict[str, str] = {}
+"""Data folder -> address of its database while `evaluate` runs. The address may hold a password, and Inspect writes the
+arguments of a task to its log."""
 
 
 @task
@@ -89,7 +92,7 @@ def plays(data: str, database: str | None = None, name: str = "") -> Solver:
         except RunError as error:  # another process plays it, say
             state.store.set("result", metrics.result_of(Run(head, failed={"error": str(error)})).to_json())
             raise
-        with closing(run_file) as file, closing(interplay.record.open(data, database)) as archive:
+        with closing(run_file) as file, closing(interplay.record.open(data, database or databases.get(data))) as archive:
             try:
                 if file.run.end is None:
                     await _attempt(file, archive, instance, settings, state)
@@ -261,7 +264,8 @@ def evaluate(
         EvaluationError: If the model cannot be used.
     """
     how = (settings.protocol, settings.max_steps, settings.goal)
-    task = explore(list(paths), *how, str(archive.root), archive.database.address, name)
+    task = explore(list(paths), *how, str(archive.root), name=name)
+    data = str(archive.root.resolve())
     far = Far(0, len(task.dataset) * epochs)
 
     def count(answer: ModelOutput | None) -> None:
@@ -279,6 +283,7 @@ def evaluate(
         report(far)
 
     report(far)
+    databases[data] = archive.database.address
     listeners.append(count)
     gates.append(gate := partial(far.check, budget))
     try:
@@ -300,6 +305,7 @@ def evaluate(
     except PrerequisiteError as error:
         raise EvaluationError(plain(error)) from None
     finally:
+        del databases[data]
         listeners.remove(count)
         gates.remove(gate)
     return log
