@@ -328,7 +328,7 @@ def _run(application: FastAPI, play: PlayServer, listener: socket.socket, *, hos
 
     class Server(uvicorn.Server):
         """A server that stops play before it closes the sockets, so that players read how their episode ended.
-        `keeps_games`: whether their episodes do not end, but go on after the next start."""
+        `keeps_games`: whether their episodes continue after the next start instead of ending now."""
 
         keeps_games = False
 

@@ -100,13 +100,13 @@ class PlayServer:
         seat_kept_s: How long a seat waits for a socket that was lost.
         idle_s: How long a seat waits for a connected player who does not start or resume.
         partner_after_s: How long a player waits for people before they may choose an agent.
-        resume_s: How long a game of before a restart waits for its players to come back.
+        resume_s: How long a game that a restart interrupted waits for its players to come back.
         clock: Returns the seconds since the epoch, for tokens.
 
     Attributes:
         roster: Agents that may act in its games.
         films: Makes films of episodes when no game needs the core.
-        num_recovering: Journals of before the start that are not sealed yet.
+        num_recovering: Journals from before the start that are not sealed yet.
     """
 
     def __init__(
@@ -174,7 +174,7 @@ class PlayServer:
         )
 
     async def start(self) -> None:
-        """Start the workers and the sealer. In the background, recover the games of before the start. A second call
+        """Start the workers and the sealer. In the background, recover the games that an earlier run left. A second call
         does nothing."""
         if self._loop is None:
             self._loop = asyncio.get_running_loop()
@@ -185,8 +185,8 @@ class PlayServer:
     async def stop(self, *, keeps_games: bool = False) -> None:
         """Stop the workers and the sealer, after every episode is sealed as `interrupted`. A second call does nothing.
 
-        With `keeps_games`, no episode ends: the journals are written to disk, and players can go on for `resume_s` seconds
-        after the next start. A journal that is not sealed within `SEAL_TIMEOUT_S` stays for the next start too.
+        With `keeps_games`, no episode ends: the journals are written to disk, and players can continue for `resume_s`
+        seconds after the next start. A journal that is not sealed within `SEAL_TIMEOUT_S` stays for the next start too.
         """
         if self._loop is None or self._stopping:
             return
@@ -216,7 +216,7 @@ class PlayServer:
         """Games in which somebody has a seat. Can be read from any thread."""
         return list(dict.fromkeys(place.game for place in list(self._places.values())))
 
-    # What is left of before the start
+    # Games that an earlier run left
 
     async def _recover(self, left_open: dict[str, PlaySession]) -> None:
         try:

@@ -86,7 +86,7 @@ def claim_sessions(session: Session, node: str, episodes: Collection[str], now: 
 
 
 def open_sessions(session: Session, node: str) -> list[PlaySession]:
-    """Return the sessions of one server that are not over: those of before its last end, if it has just started."""
+    """Return the sessions of one server that are not over; at its start these are from its earlier run."""
     return session.query(PlaySession).filter(PlaySession.state.in_(OPEN), PlaySession.node == node).all()
 
 

@@ -16,6 +16,7 @@ from interplay.play.background.drawer import DrawerBusyError, DrawnFrames
 from interplay.play.background.films import LATER, NOW, FilmProgress
 from interplay.play.connections.frame_list import FrameList
 from interplay.record import Episode, RecordingError
+from interplay.record.sealed.episode import missing
 from interplay.web.agents.access import check_shown, may_know_players
 from interplay.web.explore.milestones import task_document
 from interplay.web.http.identity import current_operator
@@ -238,7 +239,8 @@ def film(request: Request, episode_id: str) -> JSONResponse:
     play) or `failed`. The answer comes at once; ask again for news."""
     episode = _episode(request, episode_id)
     films = services(request).films
-    _ = episode.is_video_only or episode.header
+    if not (episode.is_video_only or episode.path.exists()):
+        raise missing(episode.path)
     films.wanted(episode.id, LATER if films.progress(episode.id).state == "failed" else NOW)
     return JSONResponse(_film(episode, films.progress(episode.id)), headers={"Cache-Control": "no-store"})
 
