@@ -215,7 +215,7 @@ def test_a_world_for_one_player_has_no_more_seats():
 
 
 def test_a_world_for_several_players_is_no_single_agents():
-    with pytest.raises(EnvError, match="has the seats left, right; expected one"):
+    with pytest.raises(EnvError, match="has the seats left, right; expected a task with one seat"):
         SingleAgentEnv(make("together/cooperative_pong"))
 
 

@@ -297,7 +297,9 @@ def test_instances_are_made_once_recorded_with_their_proof_and_named_without_the
         whole = kept.read_bytes()
         for other in (b"[]", b"{}"):
             kept.write_bytes(other)
-            with pytest.raises(synthesis.SynthesisError, match=f"{first.name}.json does not say .*\nMove it away"):
+            with pytest.raises(
+                synthesis.SynthesisError, match=f"{first.name}.json is not a result of making an instance\nMove it away"
+            ):
                 run()
             assert kept.read_bytes() == other
         kept.write_bytes(whole)

@@ -365,7 +365,11 @@ def test_a_task_of_videos_cannot_be_played(tmp_path, capsys):
             'env.id = "video:none"\nkeys.buttons = ["A"]',
             r"task\[0\].keys: has no use in a task of vid",
         ),
-        ('env.id = "video:none"', 'env = { id = "video:none", options = { a = 1 } }', "options: has no use where there is no"),
+        (
+            'env.id = "video:none"',
+            'env = { id = "video:none", options = { a = 1 } }',
+            "options: has no effect in a task without a world",
+        ),
         ("[-3, 0, 2147483647]", "[-2147483649]", "-2147483649 is not a whole number from -2"),
     ],
 )
