@@ -55,7 +55,7 @@ from interplay.tasks import Suite, Task, builtin_suites, index, lookup
 log = logging.getLogger("interplay.play")
 
 KEPT_SEAL_TIMEOUT_S = 3.0
-"""How long a server that keeps its games waits for others to be sealed: whoever stops it may kill it after ten seconds."""
+"""How long a server that keeps its games waits for ended games to be sealed. A supervisor may kill it after ten seconds."""
 SEAL_TIMEOUT_S = 60.0
 """How long a server that stops waits for its last episodes to be sealed."""
 

@@ -137,7 +137,7 @@ class Studies:
             return [self._opened(session, row) for row in store.study_rows(session)]
 
     def blind(self) -> list[str]:
-        """Return the ids of open blind studies, where nobody is told who is an agent; their games are shown after closing."""
+        """Return the ids of open blind studies. Players are not told who is an agent; the games are shown after closing."""
         return [one.study.id for one in self.all() if one.is_open and one.study.play is not None and one.study.play.is_blind]
 
     def version(self, content_hash: str) -> Study:

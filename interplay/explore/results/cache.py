@@ -89,7 +89,7 @@ class ResultCache:
         return self._keep("boards", (stamps, beside, tuple(verdicts.values())), lambda: boards(found, beside, verdicts))
 
     def _verdicts(self, files: _Files) -> dict[str, str | None]:
-        """Return run -> what `verification.compared` would say, as far as it is known without a replay; None if unknown."""
+        """Return run -> the text of `verification.compared`, if it is known without a replay; None if it is not known."""
         folders = (_stamp(self._data / one) for one in (verification.FOLDER, judgement_cache.FOLDER))
         key = (*folders, *((path, stamp) for path, (stamp, _, _) in files.items()))
         found = [(path, one, digest) for path, (_, one, digest) in files.items() if isinstance(one, Result)]

@@ -54,7 +54,7 @@ the worker returns the HIT and is not paid for it."""
 class MTurkChannel:
     """A HIT with an external question.
 
-    Anybody can type ids into an address. The ids say who is to be paid, so before paying we ask Amazon whether the worker has
+    Anybody can type ids into an address. The ids name the worker to pay, so before paying we ask Amazon whether the worker has
     the assignment (`MTurkApi.assignment`).
 
     Args:

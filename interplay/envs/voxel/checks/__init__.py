@@ -1,8 +1,8 @@
 """Outcome checks: whether a task was achieved, read from the block world at the end of an episode.
 
 Each module of this folder has a function `check(world)` for one task; a task names it in `env.options.check`. The answers are
-shown beside judges' answers, and no agent gets them. Checks do not judge style, beauty and effort; they count a building only
-as far as their rules can recognise it.
+shown beside judges' answers, and no agent gets them. Checks do not judge style, beauty and effort. Parts of a building
+that their rules do not recognise are not counted.
 """
 
 from __future__ import annotations
