@@ -29,6 +29,7 @@ import interplay.record
 from interplay import agents
 from interplay.agents.evaluate import evaluate, worthwhile_processes
 from interplay.errors import InterplayError
+from interplay.jobs import Executor
 from interplay.judge.scripted import ScriptedJudge
 from interplay.learn import BCConfig, train
 from interplay.play.client import PlayClient, PlayClientError
@@ -281,7 +282,7 @@ def _roll_out(archive: interplay.record.Archive, task: Task, settings: DemoSetti
             seeds,
             seed=settings.seed,
             max_steps=max_steps,
-            processes=worthwhile_processes(task, len(seeds), max_steps),
+            executor=Executor(worthwhile_processes(task, len(seeds), max_steps)),
             report=lambda done, _, place=place: report("roll out", place * len(seeds) + done, len(AGENTS) * len(seeds)),
         )
         means[name] = float(np.mean([episode.total_reward for episode in episodes]))

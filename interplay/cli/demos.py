@@ -60,6 +60,7 @@ def embed(
     # PyTorch's threads wait by spinning otherwise, which takes the cores from those that work; read when it is first imported.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     from interplay.agents.find import vpt_folder
+    from interplay.jobs import Executor
     from interplay.learn.embed import EmbedError, Source, recordings_in
     from interplay.learn.embed import embed as embed_all
 
@@ -73,7 +74,7 @@ def embed(
             raise EmbedError("no episode meets these conditions\nList all:  interplay episodes list")
     with progress_bar("embedding") as bar:
         result = embed_all(
-            sources, network, out, chunk=chunk, device=device, processes=processes, threads=threads, on_shard=bar
+            sources, network, out, chunk=chunk, device=device, executor=Executor(processes), threads=threads, on_shard=bar
         )
     lines = ["FAILED " + f"{name}: {reason}".replace("\n", "\n  ") for name, reason in result.failed.items()]
     rate = f", {result.num_frames / result.seconds:,.0f} a second" if result.seconds else ""

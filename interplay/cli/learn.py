@@ -363,16 +363,18 @@ def benchmark(
 
     Try:  interplay learn benchmark bench/tiny.toml
     """
+    from interplay.jobs import Executor
     from interplay.learn.benchmark import read
     from interplay.learn.benchmark.runner import run_benchmark
 
     chosen = read(file)
     archive = open_archive(data, database)
+    executor = None if jobs is None else Executor(jobs)
     with (
         _said_when_stopped(lambda: _benchmark_kept(file, jobs, place_options(data, database))),
         stage_bars(counts=False) as report,
     ):
-        results = run_benchmark(archive, chosen, jobs=jobs, report=report)
+        results = run_benchmark(archive, chosen, executor=executor, report=report)
     emit(results.to_json() | results.summary(), as_json=as_json, text=_benchmark_text(results, place_options(data, database)))
     if failed := [run for run in results.runs if run.problem]:
         reasons = "\n".join(f"{run.agent}: {run.problem}" for run in failed)

@@ -65,6 +65,7 @@ def play(
     """
     from interplay.agents.evaluate import evaluate, worthwhile_processes
     from interplay.agents.rollout_folder import write_rollouts
+    from interplay.jobs import Executor
     from interplay.record import OUTCOME_CHECK_SUCCESS
 
     if out is not None and (num_episodes > 1 or not video):
@@ -89,7 +90,7 @@ def play(
             max_steps=max_steps,
             video=video,
             again=again,
-            processes=worthwhile_processes(task, len(chosen) * num_episodes, max_steps),
+            executor=Executor(worthwhile_processes(task, len(chosen) * num_episodes, max_steps)),
             report=report,
         )
     if out is not None:

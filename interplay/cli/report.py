@@ -143,6 +143,7 @@ def crossplay(
     """
     from interplay.agents.cross_play import cross_play, entrants, lineups
     from interplay.agents.evaluate import worthwhile_processes
+    from interplay.jobs import Executor
     from interplay.report.crossplay import crossplay_report, default_score, games_of, peoples_games
     from interplay.tasks import find
 
@@ -161,7 +162,7 @@ def crossplay(
                 num_episodes=num_episodes,
                 seed=seed,
                 max_steps=max_steps,
-                processes=worthwhile_processes(task, num_games, max_steps),
+                executor=Executor(worthwhile_processes(task, num_games, max_steps)),
                 report=report,
             )
         names = list(dict.fromkeys(name for lineup in played for name in lineup.split(" + ")))

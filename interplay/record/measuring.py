@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import as_completed
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +13,7 @@ import numpy as np
 
 from interplay.envs import make
 from interplay.errors import InterplayError
-from interplay.parallel import process_pool
+from interplay.jobs import Executor
 from interplay.record.errors import RecordingError
 from interplay.record.format.spaces import plain_action
 from interplay.record.sealed.episode import Episode
@@ -149,17 +148,14 @@ def measure_all(
 
 
 def _measured(jobs: list[tuple[Episode, tuple[StatisticSpec, ...]]]) -> Iterator[tuple[Episode, Measured]]:
-    if len(jobs) < 2 or sum(episode.num_steps for episode, _ in jobs) < PARALLEL_STEPS:
-        for episode, specs in jobs:
-            yield episode, _measure_file(episode.path, specs)
-        return
-    with process_pool(2) as pool:
-        futures = {pool.submit(_measure_file, episode.path, specs): episode for episode, specs in jobs}
-        for future in as_completed(futures):
-            yield futures[future], future.result()
+    episodes = {episode.id: episode for episode, _ in jobs}
+    keyed = {episode.id: (episode.path, specs) for episode, specs in jobs}
+    is_short = sum(episode.num_steps for episode in episodes.values()) < PARALLEL_STEPS
+    for done in Executor(1 if is_short else 2).map(measure_file, keyed, here=measure_file):
+        yield episodes[done.key], done.get()
 
 
-def _measure_file(path: Path, specs: tuple[StatisticSpec, ...]) -> Measured:
+def measure_file(path: Path, specs: tuple[StatisticSpec, ...]) -> Measured:
     try:
         return measure(Episode.open(path), specs)
     except InterplayError as error:

@@ -14,6 +14,7 @@ from interplay.agents import AgentError
 from interplay.agents.evaluate import evaluate
 from interplay.agents.rollout_folder import write_rollouts
 from interplay.errors import NotFoundError
+from interplay.jobs import Executor
 from interplay.store import entrants
 from interplay.tasks import find
 
@@ -37,7 +38,7 @@ def test_two_processes_play_what_one_would_with_a_trained_policy(archive, tmp_pa
     seeds = [1, 2, 3]
     monkeypatch.setattr(interplay.parallel, "get_context", lambda method: warm_process.pools())
     alone = evaluate(archive, TASK, "fresh", seeds, seed=5, max_steps=90, video=False)
-    together = evaluate(other, TASK, "fresh", seeds, seed=5, max_steps=90, video=False, processes=2)
+    together = evaluate(other, TASK, "fresh", seeds, seed=5, max_steps=90, video=False, executor=Executor(2))
     assert [episode.seed for episode in together] == seeds
     for one, two in zip(alone, together, strict=True):
         np.testing.assert_array_equal(one.actions(), two.actions())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from concurrent.futures import Future, as_completed
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -12,7 +11,6 @@ import typer
 
 from interplay.cli.options import DEFAULT_DATA, MOST, DatabaseOption, DataOption, known_task, open_archive, place_options
 from interplay.cli.output import JsonOption, emit, progress, table, working
-from interplay.parallel import process_pool
 from interplay.wording import amount
 
 if TYPE_CHECKING:
@@ -158,26 +156,19 @@ def verify(
 
 
 def _verify_many(episodes: list[Episode]) -> list[Verdict]:
+    from interplay.jobs import Executor
     from interplay.record.verification.verify import verify_file
 
-    jobs = [(episode.path, episode.id, episode.sha256) for episode in episodes]
-    num_steps = sum(episode.num_steps for episode in episodes)
+    num_steps = {episode.id: episode.num_steps for episode in episodes}
+    jobs = {episode.id: (episode.path, episode.id, episode.sha256) for episode in episodes}
+    is_short = sum(num_steps.values()) < _PARALLEL_STEPS
+    found: dict[str, Verdict] = {}
     with progress() as bar:
-        done = bar.add_task("verifying steps", total=num_steps)
-        if len(jobs) < 2 or num_steps < _PARALLEL_STEPS:
-            verdicts = []
-            for episode, job in zip(episodes, jobs, strict=True):
-                verdicts.append(verify_file(*job))
-                bar.advance(done, episode.num_steps)
-            return verdicts
-        found: dict[int, Verdict] = {}
-        with process_pool(2) as pool:
-            futures: dict[Future[Verdict], int] = {pool.submit(verify_file, *job): index for index, job in enumerate(jobs)}
-            for future in as_completed(futures):
-                index = futures[future]
-                found[index] = future.result()
-                bar.advance(done, episodes[index].num_steps)
-        return [found[index] for index in range(len(jobs))]
+        line = bar.add_task("verifying steps", total=sum(num_steps.values()))
+        for done in Executor(1 if is_short else 2).map(verify_file, jobs, here=verify_file):
+            found[done.key] = done.get()
+            bar.advance(line, num_steps[done.key])
+    return [found[episode.id] for episode in episodes]
 
 
 @app.command()

@@ -89,6 +89,7 @@ def prove(
     """
     from interplay.explore.oracle.recording import prove_files
     from interplay.explore.published import load_each
+    from interplay.jobs import Executor
 
     begin = monotonic()
     good, refused = load_each(names)
@@ -99,7 +100,7 @@ def prove(
     archive = open_archive(data, database)
     with progress() as bar:
         line: Any = bar.add_task("proving", total=len(files))
-        found = prove_files(files, archive, processes=processes, hops=hops, report=lambda _: bar.advance(line))
+        found = prove_files(files, archive, executor=Executor(processes), hops=hops, report=lambda _: bar.advance(line))
     written = []
     for place, instance, one in zip(places, made, found, strict=False):
         if one.proof is not None:

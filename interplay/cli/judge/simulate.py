@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import as_completed
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
@@ -123,17 +122,13 @@ def simulate(
 
 
 def _runs(settings: Simulation, jobs: Sequence[tuple[str, int]], methods: Sequence[str], processes: int) -> Iterator[Run]:
+    from interplay.jobs import Executor
     from interplay.judge.pairing.simulate import simulate as run_one
-    from interplay.parallel import process_pool
 
-    if processes == 1 or len(jobs) < 4:  # a process takes longer to begin than a few runs take
-        for name, seed in jobs:
-            yield run_one(settings, name, seed, methods)
-        return
-    with process_pool(processes) as pool:
-        started = [pool.submit(run_one, settings, name, seed, methods) for name, seed in jobs]
-        for one in as_completed(started):
-            yield one.result()
+    keyed = {f"seed {seed} of {name}": (settings, name, seed, methods) for name, seed in jobs}
+    is_short = len(jobs) < 4  # a process takes longer to begin than a few runs take
+    for done in Executor(1 if is_short else processes).map(run_one, keyed, here=run_one):
+        yield done.get()
 
 
 def _text(settings: Simulation, num_seeds: int, rows: list[dict[str, Any]], document: dict[str, Any]) -> Group:

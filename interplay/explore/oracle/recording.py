@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import as_completed
-from concurrent.futures.process import BrokenProcessPool
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
 import numpy as np
 
-import interplay.record
 from blockworld import VERSION, Action
 from interplay.agents import AgentError, rollout
 from interplay.agents.scripted.blocks import as_keys
@@ -26,8 +24,9 @@ from interplay.explore.judging import Watch, of_instance
 from interplay.explore.oracle.hops import Hops, examine
 from interplay.explore.oracle.proving import MilestoneVerdict, Verdict, prove, replayed
 from interplay.explore.results.references import ORACLE
-from interplay.parallel import process_pool
+from interplay.jobs import Executor
 from interplay.record import Archive, Episode
+from interplay.record.place import archive_of_job, place_of
 from interplay.tasks import Task
 
 WAY_ROUND = "oracle, another way"
@@ -148,73 +147,44 @@ class Proved:
         }
 
 
-@dataclass(frozen=True)
-class Job:
-    """One instance to prove, with everything that another process needs to know."""
-
-    file: Path
-    hops: bool
-    data: str
-    database: str = field(repr=False)
-
-
 def prove_files(
     files: Sequence[Path],
     archive: Archive,
     *,
-    processes: int = 2,
+    executor: Executor = Executor(2),
     hops: bool = False,
     report: Callable[[Proved], None] = lambda proved: None,
 ) -> list[Proved]:
-    """Prove instances, `processes` at once, and record an episode of each solved one; return results in the order of `files`.
-
-    With more than one process, the program's main module must be safe to import.
+    """Prove instances, and record an episode of each solved one; return results in the order of `files`.
 
     Raises:
-        InterplayError: If a process ends without a message.
+        LostError: If a process of the executor ends without a message.
     """
-    jobs = [Job(file, hops, str(archive.root.resolve()), archive.database.address) for file in files]
-    found: dict[Path, Proved] = {}
-    for one in _run(jobs, archive, min(processes, len(jobs))):
-        found[Path(one.file)] = one
-        report(one)
-    return [found[file] for file in files]
+    jobs = {str(file): (file, hops) for file in files}
+    found: dict[str, Proved] = {}
+    for done in executor.map(prove_job, jobs, here=partial(_prove, archive), place=place_of(archive)):
+        found[done.key] = done.get()
+        report(found[done.key])
+    return [found[str(file)] for file in files]
 
 
-def _run(jobs: Sequence[Job], archive: Archive, processes: int) -> Iterator[Proved]:
-    if processes <= 1:
-        for job in jobs:
-            yield _prove(job, archive)
-        return
-    with process_pool(processes) as pool:
-        futures = {pool.submit(_prove_apart, job): job for job in jobs}
-        for future in as_completed(futures):
-            try:
-                yield future.result()
-            except BrokenProcessPool:
-                text = f"a process ended without a message, perhaps at {futures[future].file}"
-                raise InterplayError(f"{text}\nRun the same command again; what was recorded is kept.") from None
+def prove_job(file: Path, hops: bool) -> Proved:
+    """Prove an instance in the archive of this process."""
+    with archive_of_job() as archive:
+        return _prove(archive, file, hops)
 
 
-def _prove_apart(job: Job) -> Proved:
-    archive = interplay.record.open(Path(job.data), database=job.database)
-    try:
-        return _prove(job, archive)
-    finally:
-        archive.close()
-
-
-def _prove(job: Job, archive: Archive) -> Proved:
+def _prove(archive: Archive, file: Path, with_hops: bool) -> Proved:
     begin = monotonic()
-    instance = load(job.file)
+    instance = load(file)
     try:
         verdict = prove(instance)
         proof = record(archive, instance, verdict) if verdict.solved else None
     except InterplayError as error:  # it ends this instance, not the others
         missed = tuple(MilestoneVerdict(one.id, None, str(error)) for one in instance.milestones)
-        return Proved(str(job.file), Verdict(instance.name, missed, ()), None, monotonic() - begin)
-    hops = examine(instance) if job.hops else None
+        return Proved(str(file), Verdict(instance.name, missed, ()), None, monotonic() - begin)
+    hops = examine(instance) if with_hops else None
     if hops is not None:
         edges = (replace(one, way=(), episode=record_way(archive, instance, one.way)) if one.way else one for one in hops.edges)
         hops = replace(hops, edges=tuple(edges))
-    return Proved(str(job.file), verdict, proof, monotonic() - begin, hops)
+    return Proved(str(file), verdict, proof, monotonic() - begin, hops)
