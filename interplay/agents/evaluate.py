@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,12 +14,13 @@ from typing import Any
 import numpy as np
 
 from interplay.agents.base import AgentError
-from interplay.agents.find import find
+from interplay.agents.find import files_hash, find
 from interplay.agents.rollout import check_seats, rollout
 from interplay.envs.backends import check_playable, of
 from interplay.errors import InterplayError
 from interplay.jobs import Executor
 from interplay.record import Archive, Episode
+from interplay.record.archive import derived_episode_id
 from interplay.record.films.film import film
 from interplay.record.place import archive_of_job, place_of
 from interplay.store import entrants as store
@@ -30,8 +32,16 @@ _SHORT_S = 60.0
 
 @dataclass(frozen=True)
 class Job:
-    """One rollout to make. `draw` is the seed of the agents' random draws."""
+    """One rollout to make.
 
+    Attributes:
+        draw: Seed of the agents' random draws.
+        episode: Id of the episode, derived from all that decides the rollout: a second attempt makes no second episode.
+        created_at: Time of the plan, ISO 8601.
+    """
+
+    episode: str
+    created_at: str
     task: dict[str, Any]
     agents: dict[str, str]
     seed: int
@@ -126,6 +136,8 @@ def plan(
         if known.num_steps <= limit and (known.terminated or known.num_steps == limit):  # a longer one earned more
             kept.setdefault(known.seed, []).append(known)
     found, jobs = [], []
+    now = datetime.now(UTC)
+    players = [[seat, names[seat], files_hash(agents[seat], archive)] for seat in task.seats]
     for env_seed in seeds:
         there = kept.get(env_seed, [])[:num_episodes]
         if video:
@@ -134,6 +146,8 @@ def plan(
         found += there
         jobs += [
             Job(
+                episode=derived_episode_id(now, task.content_hash, players, env_seed, [seed, number], limit),
+                created_at=now.isoformat(),
                 task=task.to_json(),
                 agents={seat: agents[seat] for seat in task.seats},
                 seed=env_seed,
@@ -174,10 +188,28 @@ def play_job(job: Job) -> str:
 
 
 def _play(archive: Archive, job: Job) -> str:
+    if archive.complete(job.episode) is None:
+        _record(archive, job)
+    if job.video:
+        film(archive, job.episode)
+    return job.episode
+
+
+def _record(archive: Archive, job: Job) -> None:
     agents = {seat: find(name, archive) for seat, name in job.agents.items()}
     task = Task.from_json(job.task)
     try:
-        episode = rollout(archive, task, agents, job.seed, rng=np.random.default_rng(job.draw), max_steps=job.max_steps)
+        rollout(
+            archive,
+            task,
+            agents,
+            job.seed,
+            rng=np.random.default_rng(job.draw),
+            max_steps=job.max_steps,
+            episode_id=job.episode,
+            created_at=datetime.fromisoformat(job.created_at),
+            attempt=secrets.token_hex(4),
+        )
     except InterplayError:
         raise
     except Exception as error:
@@ -186,6 +218,3 @@ def _play(archive: Archive, job: Job) -> str:
             f"{job.who()} failed on seed {job.seed}: {type(error).__name__}: {error}\n"
             f"It happened in {where.filename}, line {where.lineno}. The steps before the error are recorded."
         ) from error
-    if job.video:
-        film(archive, episode.id)
-    return episode.id

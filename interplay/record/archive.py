@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from interplay.envs.base import PlayableEnv
 from interplay.errors import InterplayError, unknown_name
@@ -200,6 +201,12 @@ class Archive:
                 raise unknown_name("episode", episode_id[:100], same_day, hint=hint)
             return catalogue.from_row(row, self.root, self._uploaded_tasks(session, [row]).get(row.id))
 
+    def complete(self, episode_id: str) -> Episode | None:
+        """Return the episode of this id if it was recorded to its end."""
+        with self.database.read() as session:
+            row = queries.get_episode(session, episode_id)
+            return None if row is None or row.outcome == "interrupted" else catalogue.from_row(row, self.root)
+
     def _uploaded_tasks(self, session: Session, rows: Sequence[EpisodeRow]) -> dict[str, Task]:
         """Map the id of each row that is only a video to its task; the files of other episodes name their task themselves."""
         uploads = [row for row in rows if row.frames == queries.UPLOADED]
@@ -222,6 +229,7 @@ class Archive:
         episode_id: str | None = None,
         created_at: datetime | None = None,
         folder: Path | None = None,
+        attempt: str = "",
     ) -> Recorder:
         """Return a recorder for one new episode; call its `start` after `env.reset(seed=seed)`.
 
@@ -232,6 +240,7 @@ class Archive:
             experts: Seat -> name of an agent that is asked at each step which action it would choose.
             created_at: Start of the episode, UTC; the current time by default.
             folder: Folder of the journal. `repair` seals only journals in `journal_folder`.
+            attempt: Name of one of several attempts to record the same episode; each has its own journal.
         Raises:
             RecordingError: If the environment plays another task, or a seat has no owner.
         """
@@ -256,7 +265,8 @@ class Archive:
             statistics=self.statistics_of(task),
             experts=experts,
         )
-        recorder = Recorder((folder or self.journal_folder) / f"{header.episode}.0.arrows", env, header)
+        name = f"{header.episode}~{attempt}" if attempt else header.episode
+        recorder = Recorder((folder or self.journal_folder) / f"{name}.0.arrows", env, header)
         recorder.collection.sittings = self.sittings(header)
         return recorder
 
@@ -296,6 +306,7 @@ class Archive:
 
     def seal(self, path: Path) -> Episode:
         """Turn a journal into a sealed episode in the catalogue. The journal is removed when the file and the entry are safe.
+        If another attempt has recorded the episode to its end, that episode stays, and this journal is removed.
 
         If the journal is damaged, the part before the damage is sealed, and the journal's files are kept as `<name>.damaged`.
 
@@ -309,6 +320,9 @@ class Archive:
             raise RecordingError(f"{path}: no such journal; perhaps it was sealed before:  interplay episodes list")
         with journal.claim(paths):
             header = journal.read_header(paths[0])
+            if journal.episode_of(path) != header.episode and (there := self.complete(header.episode)) is not None:
+                journal.remove(paths, keep=False)
+                return there
             target = self.episode_path(header.task.id, header.episode)
             target.parent.mkdir(parents=True, exist_ok=True)
             episode = seal(paths, target)
@@ -460,6 +474,12 @@ def _said(path: Path, error: Exception) -> str:
     elif isinstance(error, SealError) or "interplay episodes" not in remedy:
         return str(error)  # the remedy of others is the command that has just failed
     return f"{what}\nRestore the file from a backup and repair again. Without a backup, move the file out of the data folder."
+
+
+def derived_episode_id(created_at: datetime, *facts: Any) -> str:
+    """Return an id that is the same for the same time and facts (JSON): all attempts at one recording make one episode."""
+    known = json.dumps([created_at.isoformat(), *facts], sort_keys=True)
+    return f"{created_at:%Y%m%dT%H%M%S}-{hashlib.sha256(known.encode()).hexdigest()[:12]}"
 
 
 def new_episode_id() -> str:

@@ -177,7 +177,7 @@ def make_run(job: _Job) -> tuple[float, ...]:
     config = CONFIGS[job.config["algorithm"]].from_json(job.config)
     if not config.threads:
         config = replace(config, threads=1)
-    with archive_of_job() as archive:
+    with archive_of_job() as archive, alone(archive.root / "models" / f".{job.name}.lock"):  # an earlier attempt may still work
         folder = model_folder(archive, job.name)
         if not (folder / "model.json").exists():
             train(archive, config, job.name, resume=(folder / "config.json").exists())
