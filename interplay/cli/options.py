@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 DEFAULT_DATA = Path("interplay-data")
 DATABASE_VARIABLE = "INTERPLAY_DATABASE"
 """Environment variable for the address of the database; other users of a machine can read the password in a command line."""
+RAY_VARIABLE = "INTERPLAY_RAY"
 MOST = 2**63 - 1
 """The largest whole number that a database can hold."""
 
@@ -48,6 +49,12 @@ DataOption = Annotated[
 DatabaseOption = Annotated[
     str | None,
     typer.Option("--database", envvar=DATABASE_VARIABLE, help="Database address; default: SQLite inside --data."),
+]
+RayOption = Annotated[
+    str | None,
+    typer.Option(
+        "--ray", envvar=RAY_VARIABLE, help="Address of a Ray cluster that does the work; default: processes of this machine."
+    ),
 ]
 SeedOption = Annotated[
     int | None, typer.Option("--seed", min=0, help="Seed of every random draw; drawn and printed if not given.")

@@ -13,6 +13,7 @@ from interplay.cli.options import (
     DEFAULT_DATA,
     DatabaseOption,
     DataOption,
+    RayOption,
     SeedOption,
     choose_seed,
     keep_lands,
@@ -56,6 +57,7 @@ def play(
     again: Annotated[bool, typer.Option("--again", help="Also play seeds that this agent has already played.")] = False,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
+    ray: RayOption = None,
     seed: SeedOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -90,7 +92,7 @@ def play(
             max_steps=max_steps,
             video=video,
             again=again,
-            executor=Executor(worthwhile_processes(task, len(chosen) * num_episodes, max_steps)),
+            executor=Executor(worthwhile_processes(task, len(chosen) * num_episodes, max_steps), ray),
             report=report,
         )
     if out is not None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic, Protocol, TypeVar
 
-from interplay.jobs import local, wire
+from interplay.jobs import cluster, local, wire
 from interplay.jobs.errors import LostError
 from interplay.jobs.place import Place
 
@@ -39,9 +39,11 @@ class Executor:
 
     Attributes:
         processes: Number of jobs at once; more than one needs a main module that is safe to import.
+        ray: Address of a Ray cluster, which does the jobs instead; it decides how many at once.
     """
 
     processes: int = 1
+    ray: str | None = None
 
     def map(
         self,
@@ -51,6 +53,7 @@ class Executor:
         here: Callable[..., R] | None = None,
         place: Place | None = None,
         hint: str = HINT,
+        gpus: int = 0,
         tick: Callable[[], None] = lambda: None,
     ) -> Iterator[Done[R]]:
         """Call a function for each job, and yield what has ended, in the order of their ends.
@@ -59,24 +62,31 @@ class Executor:
             function: A function at the top of a module, with annotated positional arguments.
             jobs: Key -> arguments. Errors name the key, so it should tell a reader which job it is.
             here: Called in this process instead, if one job is to be done at a time; without it another process is started.
-            place: Data folder and database that processes of this machine open.
+            place: Data folder and database of the jobs. Processes of this machine get it in their environment; nodes of a
+                cluster must have the same database in theirs.
             hint: Advice for the reader if a process ends without a message.
+            gpus: Number of GPUs that each job needs; a cluster gives it to no other job meanwhile.
             tick: Called about each second, and after each job.
         """
-        if here is not None and min(self.processes, len(jobs)) <= 1:
+        if self.ray is None and here is not None and min(self.processes, len(jobs)) <= 1:
             for key, job in jobs.items():
                 yield _done(key, partial(here, *job))
             return
         if not jobs:
             return
         packed = {key: wire.packed(job) for key, job in jobs.items()}
-        environment = {} if place is None else place.environment()
-        for key, outcome in local.run(wire.name_of(function), packed, self.processes, environment, TICK_S, tick):
+        name = wire.name_of(function)
+        if self.ray is None:
+            environment = {} if place is None else place.environment()
+            ending = local.run(name, packed, self.processes, environment, TICK_S, tick)
+        else:
+            ending = cluster.run(self.ray, name, packed, "" if place is None else place.digest(), gpus, TICK_S, tick)
+        for key, outcome in ending:
             yield _done(key, partial(_result, function, outcome, f"perhaps at {key}", hint))
 
     def workers(self, number: int) -> list[Worker]:
         """Start processes that keep their state from call to call."""
-        return [Worker(local.LocalWorker({})) for _ in range(number)]
+        return [Worker(local.LocalWorker({}) if self.ray is None else cluster.ClusterWorker(self.ray)) for _ in range(number)]
 
 
 class _Process(Protocol):

@@ -32,7 +32,7 @@ class Place:
         if not data:
             raise JobsError(
                 f"a process of jobs has no {DATA_VARIABLE} in its environment\n"
-                f"Set {DATA_VARIABLE} and {DATABASE_VARIABLE} where this process is started."
+                f"Set {DATA_VARIABLE} and {DATABASE_VARIABLE} where Ray is started on each node; see docs/jobs.md."
             )
         return cls(Path(data), os.environ.get(DATABASE_VARIABLE) or f"sqlite:///{Path(data).resolve() / 'interplay.db'}")
 

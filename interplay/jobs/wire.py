@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 import traceback
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path, PurePath
@@ -58,7 +59,11 @@ def perform(name: str, arguments: list[bytes]) -> Outcome:
         function = getattr(importlib.import_module(module), attribute)
         return Outcome(True, pack(function(*map(unpack, arguments, _types(function)))))
     except Exception as error:  # whatever it is, it is told to the process that asked
-        return Outcome(False, json.dumps(_described(error)).encode())
+        return failure(error)
+
+
+def failure(error: Exception) -> Outcome:
+    return Outcome(False, json.dumps(_described(error)).encode())
 
 
 def _types(function: Callable[..., Any]) -> list[Any]:
@@ -87,7 +92,7 @@ def _error(module: str, name: str, text: str, trace: str) -> Exception:
 
 def _plain(value: Any) -> Any:
     if isinstance(value, PurePath):
-        return str(value)
+        return os.path.abspath(value)  # another process may work in another folder
     if isinstance(value, Mapping):
         return dict(value)
     if hasattr(value, "item"):  # a number of NumPy

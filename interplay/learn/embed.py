@@ -131,7 +131,7 @@ def embed(
         on_shard(len(result.kept), len(sources))
         try:
             with learner.threads(min(threads, os.cpu_count() or 1)):
-                for done in executor.map(write_shard, jobs, here=write_shard, hint=_HINT):
+                for done in executor.map(write_shard, jobs, here=write_shard, hint=_HINT, gpus=int(chosen == "cuda")):
                     if isinstance(done.error, SourceError):
                         result.failed[done.key] = str(done.error)
                     else:

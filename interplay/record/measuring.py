@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -109,6 +109,7 @@ def measure_all(
     episodes: Sequence[Episode],
     *,
     check: bool = False,
+    executor: Executor = Executor(2),
     advance: Callable[[int], None] = lambda num_steps: None,
 ) -> Iterator[Measured]:
     """Measure episodes and store missing values in the catalogue after each one, so that a stopped run can continue.
@@ -134,7 +135,7 @@ def measure_all(
             advance(episode.num_steps)
             continue
         jobs.append((episode, specs))
-    for episode, found in _measured(jobs):
+    for episode, found in _measured(jobs, executor):
         known = kept.get(episode.id, [])
         if check and found.failed is None:
             found = _compared(found, [*episode.live_measures, *known])
@@ -147,11 +148,12 @@ def measure_all(
         yield found
 
 
-def _measured(jobs: list[tuple[Episode, tuple[StatisticSpec, ...]]]) -> Iterator[tuple[Episode, Measured]]:
+def _measured(jobs: list[tuple[Episode, tuple[StatisticSpec, ...]]], executor: Executor) -> Iterator[tuple[Episode, Measured]]:
     episodes = {episode.id: episode for episode, _ in jobs}
     keyed = {episode.id: (episode.path, specs) for episode, specs in jobs}
-    is_short = sum(episode.num_steps for episode in episodes.values()) < PARALLEL_STEPS
-    for done in Executor(1 if is_short else 2).map(measure_file, keyed, here=measure_file):
+    if sum(episode.num_steps for episode in episodes.values()) < PARALLEL_STEPS:
+        executor = replace(executor, processes=1)
+    for done in executor.map(measure_file, keyed, here=measure_file):
         yield episodes[done.key], done.get()
 
 

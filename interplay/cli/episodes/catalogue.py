@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from interplay.cli.options import DEFAULT_DATA, MOST, DatabaseOption, DataOption, known_task, open_archive, place_options
+from interplay.cli.options import (
+    DEFAULT_DATA,
+    MOST,
+    DatabaseOption,
+    DataOption,
+    RayOption,
+    known_task,
+    open_archive,
+    place_options,
+)
 from interplay.cli.output import JsonOption, emit, progress, table, working
 from interplay.wording import amount
 
@@ -129,6 +138,7 @@ def verify(
     every: Annotated[bool, typer.Option("--all", help="Verify every episode of the catalogue.")] = False,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
+    ray: RayOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Check that files are unchanged and replays match; exit 1 if not.  Try:  interplay episodes verify --all"""
@@ -138,7 +148,7 @@ def verify(
         raise typer.BadParameter("give episode ids, or --all for every episode")
     archive = open_archive(data, database, must_exist=True)
     episodes = archive.episodes(with_uploads=True) if every else [archive.get(name) for name in episode_ids or []]
-    verdicts = _verify_many(episodes)
+    verdicts = _verify_many(episodes, ray)
     Summary(archive).note(verdicts)
     different = [verdict for verdict in verdicts if not verdict.equal]
     document = {
@@ -155,7 +165,7 @@ def verify(
         raise typer.Exit(1)
 
 
-def _verify_many(episodes: list[Episode]) -> list[Verdict]:
+def _verify_many(episodes: list[Episode], ray: str | None) -> list[Verdict]:
     from interplay.jobs import Executor
     from interplay.record.verification.verify import verify_file
 
@@ -165,7 +175,7 @@ def _verify_many(episodes: list[Episode]) -> list[Verdict]:
     found: dict[str, Verdict] = {}
     with progress() as bar:
         line = bar.add_task("verifying steps", total=sum(num_steps.values()))
-        for done in Executor(1 if is_short else 2).map(verify_file, jobs, here=verify_file):
+        for done in Executor(1 if is_short else 2, ray).map(verify_file, jobs, here=verify_file):
             found[done.key] = done.get()
             bar.advance(line, num_steps[done.key])
     return [found[episode.id] for episode in episodes]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Group
 
-from interplay.cli.options import misuse
+from interplay.cli.options import RayOption, misuse
 from interplay.cli.output import JsonOption, emit, progress, table
 
 if TYPE_CHECKING:
+    from interplay.jobs import Executor
     from interplay.judge.pairing.simulate import Quartiles, Run, Simulation
 
 app = typer.Typer(add_completion=False)
@@ -72,12 +73,14 @@ def simulate(
         Path | None, typer.Option("--resume", help="File that keeps finished runs; a run in it is not repeated.")
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", help="Plot (.svg, .png, .pdf); its table is saved beside it.")] = None,
+    ray: RayOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Measure how many answers each pairing rule needs to recover a known ranking; takes about a minute.
 
     Try:  interplay judge simulate --policy order --policy round-robin --seeds 5 --out plot.svg
     """
+    from interplay.jobs import Executor
     from interplay.judge.pairing import DEFAULT_RULE, PAIRING_RULES
     from interplay.judge.pairing.simulate import METHODS, Simulation, curves, summary
     from interplay.judge.pairing.simulated_runs import SimulatedRuns
@@ -99,7 +102,7 @@ def simulate(
     missing = [job for job in jobs if kept.get(*job) is None]
     with progress() as bar:
         running = bar.add_task("simulating", total=len(jobs), completed=len(jobs) - len(missing))
-        for run in _runs(settings, missing, methods, processes):
+        for run in _runs(settings, missing, methods, Executor(processes, ray)):
             kept.add(run)
             bar.advance(running)
     # By policy and seed, whatever order they were finished in.
@@ -121,13 +124,13 @@ def simulate(
     emit(document, as_json=as_json, text=_text(settings, seeds, rows, document))
 
 
-def _runs(settings: Simulation, jobs: Sequence[tuple[str, int]], methods: Sequence[str], processes: int) -> Iterator[Run]:
-    from interplay.jobs import Executor
+def _runs(settings: Simulation, jobs: Sequence[tuple[str, int]], methods: Sequence[str], executor: Executor) -> Iterator[Run]:
     from interplay.judge.pairing.simulate import simulate as run_one
 
     keyed = {f"seed {seed} of {name}": (settings, name, seed, methods) for name, seed in jobs}
-    is_short = len(jobs) < 4  # a process takes longer to begin than a few runs take
-    for done in Executor(1 if is_short else processes).map(run_one, keyed, here=run_one):
+    if len(jobs) < 4:  # a process takes longer to begin than a few runs take
+        executor = replace(executor, processes=1)
+    for done in executor.map(run_one, keyed, here=run_one):
         yield done.get()
 
 

@@ -185,7 +185,7 @@ def prove_files(
     jobs = {str(file): (file, hops, now) for file in files}
     found: dict[str, Proved] = {}
     for done in executor.map(prove_job, jobs, here=partial(_prove, archive), place=place_of(archive)):
-        found[done.key] = done.get()
+        found[done.key] = replace(done.get(), file=done.key)
         report(found[done.key])
     return [found[str(file)] for file in files]
 

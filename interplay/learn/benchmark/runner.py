@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import count, islice
@@ -35,7 +34,7 @@ class _Job:
 
 
 def run_benchmark(
-    archive: Archive, benchmark: Benchmark, *, executor: Executor | None = None, report: Report = lambda what, done, total: None
+    archive: Archive, benchmark: Benchmark, *, executor: Executor = Executor(2), report: Report = lambda what, done, total: None
 ) -> Results:
     """Play, train and measure everything that is missing, and write the results to `benchmarks/<id>/`.
 
@@ -44,7 +43,7 @@ def run_benchmark(
     each run has one thread unless the file says otherwise.
 
     Args:
-        executor: Where the runs are made; by default one process for each core.
+        executor: Where the runs are made; with a cluster, each run that needs a GPU gets one.
     Returns:
         The results; a failed run has the reason as its `problem`, and all other runs are complete.
     Raises:
@@ -55,7 +54,7 @@ def run_benchmark(
     path.parent.mkdir(parents=True, exist_ok=True)
     busy = f"another process runs benchmark {benchmark.id!r} in {archive.root}\nWait until it ends, then run this again."
     with alone(path.with_name(".lock"), otherwise=BenchmarkError(busy)):
-        return _run(archive, benchmark, executor or Executor(len(os.sched_getaffinity(0))), report, path)
+        return _run(archive, benchmark, executor, report, path)
 
 
 def _run(archive: Archive, benchmark: Benchmark, executor: Executor, report: Report, path: Path) -> Results:
@@ -63,13 +62,13 @@ def _run(archive: Archive, benchmark: Benchmark, executor: Executor, report: Rep
     for learned in benchmark.tasks:
         task = learned.task
         seeds = tuple(task.held_out_seeds[: benchmark.num_games])
-        _play(archive, learned, report)
+        _play(archive, learned, executor, report)
         episodes = {
             contender.name: matching_episodes(archive, benchmark.config(contender, learned, benchmark.seeds[0]), task)
             for contender in benchmark.contenders
         }
         everything = [one for part in episodes.values() for one in part]
-        scales[task.id] = _scale(archive, learned, everything, seeds, report)
+        scales[task.id] = _scale(archive, learned, everything, seeds, executor, report)
         found[task.id] = len({one.id for one in everything})
         tasks.append((task, seeds))
         for contender in benchmark.contenders:
@@ -95,26 +94,28 @@ def _run(archive: Archive, benchmark: Benchmark, executor: Executor, report: Rep
     return results
 
 
-def _play(archive: Archive, learned: LearnedTask, report: Report) -> None:
+def _play(archive: Archive, learned: LearnedTask, executor: Executor, report: Report) -> None:
     task = learned.task
     for play in learned.play:
         seeds = islice((seed for seed in count() if seed not in task.held_out_seeds), play.num_games)
-        _evaluate(archive, task, play.agent, list(seeds), report)
+        _evaluate(archive, task, play.agent, list(seeds), executor, report)
 
 
-def _evaluate(archive: Archive, task: Task, agent: str, seeds: list[int], report: Report) -> list[Episode]:
+def _evaluate(archive: Archive, task: Task, agent: str, seeds: list[int], executor: Executor, report: Report) -> list[Episode]:
     what = f"{agent} plays {task.id}"
-    executor = Executor(worthwhile_processes(task, len(seeds)))
+    executor = replace(executor, processes=worthwhile_processes(task, len(seeds)))
     return evaluate(
         archive, task, agent, seeds, video=False, executor=executor, report=lambda done, total: report(what, done, total)
     )
 
 
-def _scale(archive: Archive, learned: LearnedTask, episodes: list[Episode], seeds: tuple[int, ...], report: Report) -> Scale:
+def _scale(
+    archive: Archive, learned: LearnedTask, episodes: list[Episode], seeds: tuple[int, ...], executor: Executor, report: Report
+) -> Scale:
     """The returns that normalise the scores of a task."""
     random, random_from = learned.random, "given"
     if random is None:
-        played = _evaluate(archive, learned.task, "random", list(seeds), report)
+        played = _evaluate(archive, learned.task, "random", list(seeds), executor, report)
         random = sum(episode.total_reward for episode in played) / len(played)
         random_from = f"mean of {len(played)} games on the held-out seeds"
     best, best_from = learned.best, "given"
@@ -152,9 +153,9 @@ def _made(
         report("training", updates, total)
 
     jobs = {name: (job,) for name, (_, job) in planned.items()}
-    for done in executor.map(
-        make_run, jobs, place=place_of(archive), hint="Run the benchmark again to continue it.", tick=tick
-    ):
+    gpus = int(any(job.config["device"] == "cuda" for _, job in planned.values()))
+    hint = "Run the benchmark again to continue it."
+    for done in executor.map(make_run, jobs, place=place_of(archive), hint=hint, gpus=gpus, tick=tick):
         ended.add(done.key)
         run = planned[done.key][0]
         if done.error is None:
