@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -19,7 +19,7 @@ class Place:
     """A data folder, and the address of its database (SQLAlchemy's form, with the password)."""
 
     data: Path
-    database: str
+    database: str = field(repr=False)
 
     @classmethod
     def of_environment(cls) -> Place:
