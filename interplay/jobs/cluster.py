@@ -19,6 +19,8 @@ from interplay.jobs.errors import JobsError
 from interplay.jobs.place import DATA_VARIABLE, DATABASE_VARIABLE, Place
 from interplay.jobs.wire import Outcome, failure, perform
 
+log = logging.getLogger("interplay.jobs")
+
 MODE_VARIABLE = "RAY_AUTH_MODE"
 RETRIES = 10
 """Number of times that a job is repeated when its node or process is gone; a job that always ends its process fails then."""
@@ -111,6 +113,8 @@ def connected(address: str) -> Any:
     if os.environ.get(MODE_VARIABLE) != "token":
         raise JobsError(f"{MODE_VARIABLE} is not `token`, so this command does not use the cluster at {address}\n{_TOKEN}")
     _check_answers(address)
+    # Ray tells of nodes that are gone on the standard output, where results of commands go. It has no option for this.
+    vars(ray._private.worker)["print_to_stdstream"] = lambda data, ignore_prefix: log.info("%s", "\n".join(data["lines"]))
     try:
         ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, configure_logging=False)
     except (ConnectionError, ray.exceptions.RayError) as error:

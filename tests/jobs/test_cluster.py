@@ -19,6 +19,7 @@ import interplay.record
 from interplay.agents import AgentError
 from interplay.agents.evaluate import evaluate
 from interplay.jobs import Executor, JobsError, LostError, Place, UnexpectedError, cluster
+from interplay.learn import PPOConfig, practise
 from interplay.record.place import place_of
 from interplay.tasks import find
 
@@ -121,16 +122,28 @@ def test_a_cluster_does_what_processes_of_this_machine_do(token, short, tmp_path
         alone = evaluate(archive, TASK, "random", [1, 2], seed=4, max_steps=30, video=False, again=True)
         assert [episode.actions().tolist() for episode in played] == [episode.actions().tolist() for episode in alone]
         assert len({episode.id for episode in (*played, *alone)}) == len(archive.episodes()) == 4
+
+        sizes = {"steps": 64, "games": 4, "horizon": 8, "batch_size": 8, "hidden": (8,), "workers": 2, "threads": 1}
+        config = PPOConfig(task="gymnasium/frozen_lake", observation="state", device="cpu", **sizes)
+        for name, executor in (("there", there), ("here", Executor())):
+            practise(archive, config, name, executor=executor)
+        weights = [(archive.root / "models" / name / "model.safetensors").read_bytes() for name in ("there", "here")]
+        assert weights[0] == weights[1]
     archive.close()
 
 
 @pytest.mark.processes
-def test_a_job_that_always_ends_its_process_is_an_error_at_last(token, short, monkeypatch):
+def test_a_job_that_always_ends_its_process_is_an_error_at_last_and_ray_prints_nothing(
+    token, short, monkeypatch, capfd, caplog
+):
     monkeypatch.setattr(cluster, "RETRIES", 1)
+    caplog.set_level("INFO", "interplay.jobs")
     with started(short / "a", "token", {}) as address:
         (done,) = Executor(ray=address).map(functions.fail, {"job of death": ("dead",)})
         with pytest.raises(LostError, match=r"^a process ended without a message, perhaps at job of death\n"):
             done.get()
+    assert capfd.readouterr().out == ""
+    assert "will be retried" in caplog.text
 
 
 @pytest.mark.processes
