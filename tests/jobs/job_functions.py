@@ -58,6 +58,12 @@ def nap(folder: Path, number: int, duration_s: float) -> int:
     return number
 
 
+def wait_for(path: Path, number: int) -> int:
+    while not path.exists():
+        time.sleep(0.01)
+    return number
+
+
 _kept: list[int] = []
 
 

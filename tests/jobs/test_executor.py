@@ -11,8 +11,13 @@ import pytest
 import warm_process
 
 import interplay.parallel
+import interplay.record
 from interplay.agents import AgentError
-from interplay.jobs import Executor, JobsError, LostError, Place, UnexpectedError
+from interplay.agents.evaluate import evaluate
+from interplay.explore import published
+from interplay.explore.oracle.recording import prove_files
+from interplay.jobs import Executor, JobsError, LostError, Place, UnexpectedError, cluster
+from interplay.tasks import find
 
 TWO = Executor(2)
 
@@ -35,10 +40,12 @@ def test_arguments_and_results_come_back_as_they_were(tmp_path):
 
 
 def test_jobs_come_back_as_they_end_each_under_its_key(tmp_path):
-    jobs = {f"job {number}": (tmp_path, number, 0.2 * (2 - number)) for number in range(3)}
-    found = [(done.key, done.get()) for done in TWO.map(functions.nap, jobs)]
-    assert sorted(found) == [("job 0", 0), ("job 1", 1), ("job 2", 2)]
-    assert found[0] == ("job 1", 1), "the first takes longer"
+    jobs = {"waits": (tmp_path / "now", 1), "ends": (tmp_path, 2)}
+    ending = TWO.map(functions.wait_for, jobs)
+    first = next(ending)
+    assert (first.key, first.get()) == ("ends", 2)
+    (tmp_path / "now").touch()
+    assert [(done.key, done.get()) for done in ending] == [("waits", 1)]
 
 
 def test_errors_arrive_as_their_kind_and_other_jobs_go_on():
@@ -76,6 +83,24 @@ def test_the_place_of_jobs_is_in_their_environment_alone(tmp_path, monkeypatch):
     monkeypatch.delenv("INTERPLAY_DATA", raising=False)
     with pytest.raises(JobsError, match=r"^a process of jobs has no INTERPLAY_DATA in its environment\nSet INTERPLAY_DATA"):
         Place.of_environment()
+
+
+def test_what_is_sent_to_a_cluster_has_no_address_of_the_database(tmp_path, monkeypatch):
+    sent = []
+
+    def run(address, name, *rest):
+        sent.append((name.partition(":")[2], repr(rest)))
+        return iter(())
+
+    monkeypatch.setattr(cluster, "run", run)
+    archive = interplay.record.open(tmp_path / "data", f"sqlite:///{tmp_path}/a-secret-word.db")
+    there = Executor(ray="head:6379")
+    assert evaluate(archive, find("atari/breakout"), "random", [1], video=False, executor=there) == []
+    with pytest.raises(KeyError, match="0007"):  # nothing comes back
+        prove_files(published.files_of(["explore/0007"]), archive, executor=there)
+    archive.close()
+    assert [name for name, _ in sent] == ["play_job", "prove_job"]
+    assert [name for name, text in sent if "a-secret-word" in text or str(tmp_path) in text] == []
 
 
 def test_the_same_database_has_the_same_digest_from_every_host():
