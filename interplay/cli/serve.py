@@ -20,7 +20,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from interplay.cli.options import DEFAULT_DATA, SERVER_FILE, DatabaseOption, DataOption, keep_lands, open_archive, suites_with
+from interplay.cli.options import (
+    DEFAULT_DATA,
+    SERVER_FILE,
+    BlobsOption,
+    DatabaseOption,
+    DataOption,
+    keep_lands,
+    open_archive,
+    suites_with,
+)
 from interplay.errors import InterplayError
 
 if TYPE_CHECKING:
@@ -140,6 +149,7 @@ def serve(
     verbose: Annotated[bool, typer.Option("--verbose", help="Log every request.")] = False,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
+    blobs: BlobsOption = None,
 ) -> None:
     """Serve play, judging, replays and the leaderboard until Ctrl-C.
 
@@ -174,7 +184,8 @@ def serve(
     from interplay.web.app import create_app
 
     logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s", level=logging.INFO if verbose else logging.WARNING)
-    archive = open_archive(data, database)
+    archive = open_archive(data, database, blobs=blobs)
+    archive.blobs.check()
     keep_lands(data)
     archive.statistics = statistics
     with contextlib.ExitStack() as held:

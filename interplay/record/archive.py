@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from interplay.envs.base import PlayableEnv
 from interplay.errors import InterplayError, unknown_name
+from interplay.files import sha256_of
 from interplay.record import catalogue, journal
 from interplay.record.errors import OtherVersionError, RecordingError, SealError
 from interplay.record.format.schema import Header, Owner
@@ -20,8 +20,9 @@ from interplay.record.recorder import Recorder, new_header
 from interplay.record.sealed.episode import Episode
 from interplay.record.sealed.seal import seal
 from interplay.statistics import Collection, Measure, Sitting, Statistic, StatisticSpec, defaults, together, total
-from interplay.store import Database, EpisodeRow, TaskRow, check_place, entrants
+from interplay.store import Database, EpisodeRow, TaskRow, check_place, entrants, media
 from interplay.store import episodes as queries
+from interplay.store.blobs import Blobs, BlobsAddressError, check_blobs_address, open_blobs
 from interplay.store.judging import lock
 from interplay.store.uploads import task_definitions, uploaded_files
 from interplay.tasks import Task
@@ -37,13 +38,16 @@ MAX_COMPARED = 200
 """At most so many ids are compared with an unknown id; strangers may ask for any id, so the comparison must be short."""
 
 
-def open(data: str | Path = "interplay-data", database: str | None = None) -> Archive:
+def open(data: str | Path = "interplay-data", database: str | None = None, blobs: str | None = None) -> Archive:
     """Open a data folder. A new folder gets mode 700 (for its owner alone); an existing folder keeps its mode.
 
     Args:
         database: SQLAlchemy address; SQLite inside the folder by default.
+        blobs: Address of the S3-compatible store for episodes, films and models, such as `s3://BUCKET/PREFIX`. The database
+            notes it, so that it need be given only once. By default the noted one, or the data folder.
     Raises:
         StoreError: If the database cannot be opened.
+        BlobsError: If the store cannot be used, or the files are in another place.
         RecordingError: If the folder cannot be made.
     """
     root = Path(data)
@@ -56,7 +60,28 @@ def open(data: str | Path = "interplay-data", database: str | None = None) -> Ar
         raise RecordingError(
             f"cannot use {root} as a data folder: {error.strerror or error}.\nChoose another one with --data."
         ) from error
-    return Archive(root, Database.open(database or f"sqlite:///{(root / DATABASE).resolve()}"))
+    opened = Database.open(database or f"sqlite:///{(root / DATABASE).resolve()}")
+    return Archive(root, opened, open_blobs(root, _blobs_address(opened, blobs)))
+
+
+def _blobs_address(database: Database, given: str | None) -> str | None:
+    """Return the address of the store that has the files of a database; the first address that is given is noted."""
+    with database.look() as session:
+        noted = media.blobs_address(session)
+    if given is None:
+        return noted
+    given = check_blobs_address(given)
+    if given == noted:
+        return noted
+    with database.write() as session:
+        noted = media.blobs_address(session)
+        if noted not in (None, given) or (noted is None and media.names_files(session)):
+            raise BlobsAddressError(
+                f"the files of this database are in {noted or 'its data folder'}, not in {given}\n"
+                f"Leave --blobs out, or bring everything over:  interplay data move --blobs {given}"
+            )
+        media.note_blobs(session, given)
+    return given
 
 
 @dataclass(frozen=True)
@@ -93,9 +118,10 @@ class Archive:
     """Episodes on disk and their catalogue; safe to share between threads.
     `statistics` are computed in every episode recorded here, in addition to the statistics of its world and its task."""
 
-    def __init__(self, root: Path, database: Database) -> None:
+    def __init__(self, root: Path, database: Database, blobs: Blobs | None = None) -> None:
         self.root = root
         self.database = database
+        self.blobs = blobs or Blobs(root)
         self.statistics: tuple[StatisticSpec, ...] = ()
 
     def statistics_of(self, task: Task) -> tuple[StatisticSpec, ...]:
@@ -180,7 +206,7 @@ class Archive:
     def _found(self, session: Session, query: queries.EpisodeQuery) -> list[Episode]:
         rows = queries.find_episodes(session, query)
         tasks = self._uploaded_tasks(session, rows)
-        return [catalogue.from_row(row, self.root, tasks.get(row.id)) for row in rows]
+        return [catalogue.from_row(row, self.blobs, tasks.get(row.id)) for row in rows]
 
     def tasks(self) -> list[str]:
         with self.database.read() as session:
@@ -198,7 +224,7 @@ class Archive:
                 hint = "All episodes:  interplay episodes list --data " + str(self.root)
                 same_day = queries.episode_ids(session, prefix=episode_id[:8], limit=MAX_COMPARED)
                 raise unknown_name("episode", episode_id[:100], same_day, hint=hint)
-            return catalogue.from_row(row, self.root, self._uploaded_tasks(session, [row]).get(row.id))
+            return catalogue.from_row(row, self.blobs, self._uploaded_tasks(session, [row]).get(row.id))
 
     def _uploaded_tasks(self, session: Session, rows: Sequence[EpisodeRow]) -> dict[str, Task]:
         """Map the id of each row that is only a video to its task; the files of other episodes name their task themselves."""
@@ -295,7 +321,8 @@ class Archive:
         return self.root.joinpath("episodes", *task_id.split("/"), f"{episode_id}.parquet")
 
     def seal(self, path: Path) -> Episode:
-        """Turn a journal into a sealed episode in the catalogue. The journal is removed when the file and the entry are safe.
+        """Turn a journal into a sealed episode in the catalogue. The journal is removed when the file and the entry are safe;
+        while a store does not answer, this waits up to ten minutes.
 
         If the journal is damaged, the part before the damage is sealed, and the journal's files are kept as `<name>.damaged`.
 
@@ -303,6 +330,7 @@ class Archive:
             path: Any segment of the journal.
         Raises:
             RecordingError: If the journal holds no observation, or the disk is full; the journal then stays.
+            BlobsError: If the store did not take the file; the journal then stays.
         """
         paths = journal.segments(path.parent, journal.episode_of(path))
         if not paths:
@@ -332,13 +360,18 @@ class Archive:
                     return None
         return self.seal(path)
 
+    def put(self, file: Path) -> None:
+        """Put a complete file of the data folder into the store (errors as `Blobs.put`)."""
+        self.blobs.put(file.relative_to(self.root).as_posix(), file)
+
     def catalogue(self, episode: Episode) -> None:
-        """Enter a sealed episode into the database, or update its entry."""
+        """Put a sealed episode into the store, and enter it into the database, or update its entry."""
+        self.put(episode.place)
         with self.database.write() as session:
             self.enter(session, episode)
 
     def enter(self, session: Session, episode: Episode) -> None:
-        """Enter a sealed episode as `catalogue` does, but in a transaction of the caller."""
+        """Enter a sealed episode that was put as `catalogue` does, but in a transaction of the caller."""
         lock(session)  # or whoever agrees while the game is sealed would be missed
         task = episode.task
         row = TaskRow(
@@ -418,24 +451,20 @@ class Archive:
         with self.database.read() as session:
             uploads = uploaded_files(session)
             known = set(queries.episode_ids(session)) - set(uploads)
-        seen = set()
-        for path in sorted((self.root / "episodes").rglob("*.parquet")):
-            if path.name.startswith("."):
-                continue
-            seen.add(path.stem)
-            if path.stem in known:
-                continue
+        files = {PurePosixPath(key).stem: key for key in self.blobs.keys("episodes") if key.endswith(".parquet")}
+        for name in sorted(files.keys() - known):
+            path = self.root / files[name]
             try:
-                with path.open("rb") as file:
-                    digest = hashlib.file_digest(file, "sha256").hexdigest()
-                episode = replace(Episode.open(path), sha256=digest, size_bytes=path.stat().st_size)
+                path = self.blobs.path(files[name])
+                episode = replace(Episode.open(path), sha256=sha256_of(path), size_bytes=path.stat().st_size)
                 self.catalogue(episode)
             except Exception as error:  # whatever is wrong with this file: the others go on
                 result.failed[path.stem] = _said(path, error)
             else:
                 result.catalogued.append(episode)
-        lost = {name for name, path in uploads.items() if path and not (self.root / path).exists()}
-        result.missing.extend(sorted((known - seen) | lost))
+        videos = self.blobs.keys("media")
+        lost = {name for name, path in uploads.items() if path and path not in videos}
+        result.missing.extend(sorted((known - files.keys()) | lost))
 
     def video_path(self, episode_id: str) -> Path:
         """Path of an episode's mp4, whether the file exists yet or not."""

@@ -6,7 +6,8 @@ import math
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass, fields, replace
-from pathlib import Path, PurePosixPath
+from functools import partial
+from pathlib import Path
 from typing import cast
 
 from interplay.envs.base import FramePolicy
@@ -17,6 +18,7 @@ from interplay.record.sealed.episode import OUTCOME_CHECK_SUCCESS, Episode, Seat
 from interplay.statistics import Measure
 from interplay.statistics.statistic import Kind
 from interplay.store import Database, EpisodeRow, EpisodeSeat, EpisodeStatistic, SeatStatistic, releases
+from interplay.store.blobs import Blobs
 from interplay.store.episodes import (
     NUMBER_COLUMNS,
     SEAT,
@@ -109,7 +111,7 @@ def to_row(episode: Episode, root: Path, *, held_out: bool = False) -> EpisodeRo
         **{name: getattr(episode, name) for name in _SAME},
         task=episode.task_id,
         frames=episode.frame_policy,
-        path=PurePosixPath(episode.path.relative_to(root)).as_posix(),
+        path=key_of(episode, root),
         size_bytes=episode.size_bytes or 0,
         sha256=episode.sha256 or "",
         held_out=held_out,
@@ -124,7 +126,12 @@ def to_row(episode: Episode, root: Path, *, held_out: bool = False) -> EpisodeRo
     )
 
 
-def from_row(row: EpisodeRow, root: Path, uploaded_task: Task | None = None) -> Episode:
+def key_of(episode: Episode, root: Path) -> str:
+    """Return the path of an episode's file relative to the data folder."""
+    return episode.place.relative_to(root).as_posix()
+
+
+def from_row(row: EpisodeRow, blobs: Blobs, uploaded_task: Task | None = None) -> Episode:
     """Return the episode of a catalogue row; its file is not opened yet.
 
     Args:
@@ -136,12 +143,14 @@ def from_row(row: EpisodeRow, root: Path, uploaded_task: Task | None = None) -> 
             statistics[item.name] = item.number
         elif item.text is not None:
             statistics[item.name] = item.text
+    key = row.path or f"media/{row.id}.mp4"
     return Episode(
         **{name: getattr(row, name) for name in _SAME},
         task_id=row.task,
         frame_policy=cast(FramePolicy, row.frames),
         statistics=statistics,
-        path=root / (row.path or f"media/{row.id}.mp4"),
+        place=blobs.root / key,
+        fetch=partial(blobs.path, key),
         sha256=row.sha256 if row.path else None,
         size_bytes=row.size_bytes if row.path else None,
         uploaded_task=uploaded_task,

@@ -170,6 +170,8 @@ def _copy(archive: Archive, new: list[Shipped], report: Callable[[Path], None]) 
                 shutil.copyfile(source, part)
             placed.append(target)
             report(target)
+        for target in targets:
+            archive.put(target)
     except OSError:
         for target in placed:
             target.unlink(missing_ok=True)

@@ -6,7 +6,7 @@ import json
 import threading
 import weakref
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from datetime import datetime
 from functools import cached_property
@@ -28,7 +28,7 @@ from interplay.record.sealed.frames import Frames, IndexedSource, ReplaySource
 from interplay.statistics import Measure
 from interplay.tasks import Task
 
-_NOT_IN_FILE = ("path", "sha256", "size_bytes", "uploaded_task")
+_NOT_IN_FILE = ("place", "fetch", "sha256", "size_bytes", "uploaded_task")
 OUTCOME_CHECK_SUCCESS = "automatic_success"
 """Statistic of an episode whose world can tell whether the task was achieved: 1 or 0."""
 
@@ -62,7 +62,8 @@ class Episode:
         duration_s: Time from the first to the last step by the recording clock, plus the time of one frame.
         frame_policy: Frame storage: `replay`, `indexed` or `video`; `uploaded` if there is only a video.
         statistics: Name -> final number or text (score, num_steps, lives, ...).
-        path: The Parquet file, or the mp4 if there is only a video.
+        place: Local place of the Parquet file, or of the mp4 if there is only a video; see `path`.
+        fetch: Returns the local file, which a store may have to be asked for first; None if it is at `place`.
         sha256, size_bytes: Values in the catalogue; None if the file was opened by path, or a video is missing here.
         uploaded_task: The task, if there is only a video.
         seats: One entry for each owner of each seat: in the order of the seats, then in the order in which owners came.
@@ -85,10 +86,11 @@ class Episode:
     frame_policy: FramePolicy | Literal["uploaded"]
     created_at: datetime
     statistics: Mapping[str, float | int | str] = field(repr=False)
-    path: Path = field(repr=False)
+    place: Path = field(repr=False)
     sha256: str | None = field(default=None, repr=False)
     size_bytes: int | None = field(default=None, repr=False)
     uploaded_task: Task | None = field(default=None, repr=False)
+    fetch: Callable[[], Path] | None = field(default=None, repr=False)
     seats: tuple[SeatHeld, ...] = field(default=(), repr=False)
 
     @classmethod
@@ -103,7 +105,7 @@ class Episode:
         seats = tuple(SeatHeld(**held) for held in summary["seats"])
         created_at = datetime.fromisoformat(summary["created_at"])
         document: dict[str, Any] = {**summary, "created_at": created_at, "seats": seats}
-        return cls(**document, path=file)
+        return cls(**document, place=file)
 
     def to_json(self) -> dict[str, Any]:
         facts = {item.name: getattr(self, item.name) for item in fields(self) if item.name not in _NOT_IN_FILE}
@@ -112,6 +114,11 @@ class Episode:
             "statistics": dict(self.statistics),
             "seats": [asdict(held) for held in self.seats],
         }
+
+    @property
+    def path(self) -> Path:
+        """The Parquet file, or the mp4 if there is only a video; it does not exist if the file is lost."""
+        return self.place if self.fetch is None else self.fetch()
 
     @property
     def is_video_only(self) -> bool:
