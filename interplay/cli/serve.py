@@ -186,6 +186,7 @@ def serve(
     logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s", level=logging.INFO if verbose else logging.WARNING)
     archive = open_archive(data, database, blobs=blobs)
     archive.blobs.check()
+    archive.find_videos()
     keep_lands(data)
     archive.statistics = statistics
     with contextlib.ExitStack() as held:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path, PurePosixPath
@@ -22,7 +23,7 @@ from interplay.record.sealed.seal import seal
 from interplay.statistics import Collection, Measure, Sitting, Statistic, StatisticSpec, defaults, together, total
 from interplay.store import Database, EpisodeRow, TaskRow, check_place, entrants, media
 from interplay.store import episodes as queries
-from interplay.store.blobs import Blobs, BlobsAddressError, check_blobs_address, open_blobs
+from interplay.store.blobs import BlobExistsError, Blobs, BlobsAddressError, check_blobs_address, open_blobs
 from interplay.store.judging import lock
 from interplay.store.uploads import task_definitions, uploaded_files
 from interplay.tasks import Task
@@ -61,7 +62,13 @@ def open(data: str | Path = "interplay-data", database: str | None = None, blobs
             f"cannot use {root} as a data folder: {error.strerror or error}.\nChoose another one with --data."
         ) from error
     opened = Database.open(database or f"sqlite:///{(root / DATABASE).resolve()}")
-    return Archive(root, opened, open_blobs(root, _blobs_address(opened, blobs)))
+    archive = Archive(root, opened, open_blobs(root, _blobs_address(opened, blobs)))
+    if archive.blobs.address is None and next(_films_in(root / "media"), None) is not None:
+        with opened.look() as session:
+            has_rows = media.names_films(session)
+        if not has_rows:  # a folder of an earlier release
+            archive.find_videos()
+    return archive
 
 
 def _blobs_address(database: Database, given: str | None) -> str | None:
@@ -123,6 +130,8 @@ class Archive:
         self.database = database
         self.blobs = blobs or Blobs(root)
         self.statistics: tuple[StatisticSpec, ...] = ()
+        self._made: set[str] = set()
+        """Films that rows name; a row seldom goes away, so that each is read once."""
 
     def statistics_of(self, task: Task) -> tuple[StatisticSpec, ...]:
         """Return the statistics computed in a task's episodes: those of its world, of the task, and of this archive."""
@@ -466,12 +475,69 @@ class Archive:
         lost = {name for name, path in uploads.items() if path and path not in videos}
         result.missing.extend(sorted((known - files.keys()) | lost))
 
-    def video_path(self, episode_id: str) -> Path:
-        """Path of an episode's mp4, whether the file exists yet or not."""
-        return self.root / "media" / f"{episode_id}.mp4"
+    # Films: `name` is an episode's id, the name of a clip, or of a second file of one of them
+
+    def video_place(self, name: str) -> Path:
+        """Path at which a film is made, and at which it is a local file."""
+        return self.root / _video_key(name)
+
+    def video_path(self, name: str) -> Path:
+        """Return the local file of a film; it does not exist if the film was never made, or was lost.
+        Raises BlobsAwayError if it would have to be fetched and the store does not answer."""
+        path = self.blobs.path(_video_key(name))
+        if name in self._made and not path.exists():  # somebody deleted it: it may be made again
+            self._made.discard(name)
+            with self.database.write() as session:
+                media.forget(session, name)
+        return path
+
+    def videos_made(self, names: Iterable[str], session: Session | None = None) -> set[str]:
+        """Return which of these films were made and can be shown. Rows say so, and no store is asked."""
+        wanted = set(names)
+        if new := wanted - self._made:
+            with nullcontext(session) if session is not None else self.database.look() as looking:
+                self._made |= media.made(looking, new)
+        return {name for name in wanted & self._made if not self.blobs.is_lost(_video_key(name))}
+
+    def has_video(self, name: str) -> bool:
+        return bool(self.videos_made([name]))
+
+    def keep_video(self, name: str) -> None:
+        """Put a film that was made at its `video_place` into the store, and enter it. If another server has put one meanwhile,
+        this one is dropped: the two may differ in their bytes."""
+        place = self.video_place(name)
+        try:
+            self.put(place)
+        except BlobExistsError:
+            place.unlink()
+        self.enter_videos([name])
+
+    def enter_videos(self, names: Iterable[str]) -> None:
+        with self.database.write() as session:
+            media.note_made(session, names, datetime.now(UTC))
+
+    def find_videos(self) -> None:
+        """Enter films that lie in the data folder without a row: of earlier releases, and films that somebody put there."""
+        there = set(_films_in(self.root / "media"))
+        with self.database.look() as session:
+            new = there - media.made(session, there)
+        for name in new:
+            self.keep_video(name)
 
     def close(self) -> None:
         self.database.close()
+
+
+def _video_key(name: str) -> str:
+    return f"media/{name}.mp4"
+
+
+def _films_in(folder: Path) -> Iterator[str]:
+    """Yield the names of all films, clips and second files in a folder `media`."""
+    for pattern in ("", "twins/", "clips/", "clips/twins/"):
+        for path in folder.glob(f"{pattern}*.mp4"):
+            if not path.name.startswith("."):
+                yield pattern + path.stem
 
 
 def conditions(session: Session, where: Sequence[str]) -> list[queries.Condition]:

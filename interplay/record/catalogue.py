@@ -6,7 +6,6 @@ import math
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass, fields, replace
-from functools import partial
 from pathlib import Path
 from typing import cast
 
@@ -143,14 +142,13 @@ def from_row(row: EpisodeRow, blobs: Blobs, uploaded_task: Task | None = None) -
             statistics[item.name] = item.number
         elif item.text is not None:
             statistics[item.name] = item.text
-    key = row.path or f"media/{row.id}.mp4"
     return Episode(
         **{name: getattr(row, name) for name in _SAME},
         task_id=row.task,
         frame_policy=cast(FramePolicy, row.frames),
         statistics=statistics,
-        place=blobs.root / key,
-        fetch=partial(blobs.path, key),
+        place=blobs.root / (row.path or f"media/{row.id}.mp4"),
+        blobs=blobs,
         sha256=row.sha256 if row.path else None,
         size_bytes=row.size_bytes if row.path else None,
         uploaded_task=uploaded_task,

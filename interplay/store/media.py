@@ -24,10 +24,6 @@ def made(session: Session, names: Iterable[str]) -> set[str]:
     return found
 
 
-def all_made(session: Session) -> set[str]:
-    return set(session.scalars(select(MediaFile.name)))
-
-
 def note_made(session: Session, names: Iterable[str], now: datetime) -> None:
     for name in names:
         session.merge(MediaFile(name=name, made_at=now))
@@ -46,7 +42,10 @@ def note_blobs(session: Session, address: str) -> None:
     session.merge(Place(kind=_BLOBS, address=address))
 
 
+def names_films(session: Session) -> bool:
+    return bool(session.scalar(select(exists().select_from(MediaFile))))
+
+
 def names_files(session: Session) -> bool:
     """Return whether any row names a file."""
-    named = exists().where(EpisodeRow.path != "")
-    return bool(session.scalar(select(named | exists().select_from(MediaFile))))
+    return names_films(session) or bool(session.scalar(select(exists().where(EpisodeRow.path != ""))))

@@ -111,7 +111,7 @@ def import_answers(
             outcome.answers(read)
             num_bans = outcome.bans(workers)
         for one in placed:
-            one.finish()
+            one.finish(archive)
         on_progress("storing answers", len(read.answers), len(read.answers))
     finally:
         for here in staged.values():

@@ -6,7 +6,7 @@ import json
 import threading
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from datetime import datetime
 from functools import cached_property
@@ -26,9 +26,10 @@ from interplay.record.format.schema import METADATA_KEY, Header, check_version
 from interplay.record.format.video import VideoSource
 from interplay.record.sealed.frames import Frames, IndexedSource, ReplaySource
 from interplay.statistics import Measure
+from interplay.store.blobs import Blobs
 from interplay.tasks import Task
 
-_NOT_IN_FILE = ("place", "fetch", "sha256", "size_bytes", "uploaded_task")
+_NOT_IN_FILE = ("place", "blobs", "sha256", "size_bytes", "uploaded_task")
 OUTCOME_CHECK_SUCCESS = "automatic_success"
 """Statistic of an episode whose world can tell whether the task was achieved: 1 or 0."""
 
@@ -63,7 +64,7 @@ class Episode:
         frame_policy: Frame storage: `replay`, `indexed` or `video`; `uploaded` if there is only a video.
         statistics: Name -> final number or text (score, num_steps, lives, ...).
         place: Local place of the Parquet file, or of the mp4 if there is only a video; see `path`.
-        fetch: Returns the local file, which a store may have to be asked for first; None if it is at `place`.
+        blobs: The store that has the file; None if it is at `place`.
         sha256, size_bytes: Values in the catalogue; None if the file was opened by path, or a video is missing here.
         uploaded_task: The task, if there is only a video.
         seats: One entry for each owner of each seat: in the order of the seats, then in the order in which owners came.
@@ -90,7 +91,7 @@ class Episode:
     sha256: str | None = field(default=None, repr=False)
     size_bytes: int | None = field(default=None, repr=False)
     uploaded_task: Task | None = field(default=None, repr=False)
-    fetch: Callable[[], Path] | None = field(default=None, repr=False)
+    blobs: Blobs | None = field(default=None, repr=False)
     seats: tuple[SeatHeld, ...] = field(default=(), repr=False)
 
     @classmethod
@@ -118,7 +119,14 @@ class Episode:
     @property
     def path(self) -> Path:
         """The Parquet file, or the mp4 if there is only a video; it does not exist if the file is lost."""
-        return self.place if self.fetch is None else self.fetch()
+        return self.place if self.blobs is None else self.blobs.path(self.place.relative_to(self.blobs.root).as_posix())
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether the file is gone, as far as can be told without asking a store."""
+        if self.blobs is None:
+            return not self.place.exists()
+        return self.blobs.is_lost(self.place.relative_to(self.blobs.root).as_posix())
 
     @property
     def is_video_only(self) -> bool:
