@@ -13,9 +13,9 @@ import numpy as np
 
 import interplay.record
 from interplay import testing
-from interplay.store import media
 from interplay.store.entrants import admit
 from interplay.store.episodes import UPLOADED
+from interplay.store.places import media
 from interplay.store.study import studies
 from interplay.study.definition import parse_study
 from interplay.tasks import find

@@ -21,10 +21,11 @@ from interplay.record.recorder import Recorder, new_header
 from interplay.record.sealed.episode import Episode
 from interplay.record.sealed.seal import seal
 from interplay.statistics import Collection, Measure, Sitting, Statistic, StatisticSpec, defaults, together, total
-from interplay.store import Database, EpisodeRow, TaskRow, check_place, entrants, media
+from interplay.store import Database, EpisodeRow, TaskRow, check_place, entrants
 from interplay.store import episodes as queries
-from interplay.store.blobs import BlobExistsError, Blobs, BlobsAddressError, check_blobs_address, open_blobs
 from interplay.store.judging import lock
+from interplay.store.places import media
+from interplay.store.places.blobs import BlobExistsError, Blobs, BlobsAddressError, check_blobs_address, open_blobs
 from interplay.store.uploads import task_definitions, uploaded_files
 from interplay.tasks import Task
 

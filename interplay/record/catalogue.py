@@ -17,7 +17,6 @@ from interplay.record.sealed.episode import OUTCOME_CHECK_SUCCESS, Episode, Seat
 from interplay.statistics import Measure
 from interplay.statistics.statistic import Kind
 from interplay.store import Database, EpisodeRow, EpisodeSeat, EpisodeStatistic, SeatStatistic, releases
-from interplay.store.blobs import Blobs
 from interplay.store.episodes import (
     NUMBER_COLUMNS,
     SEAT,
@@ -32,6 +31,7 @@ from interplay.store.episodes import (
     count_episodes,
     find_episodes,
 )
+from interplay.store.places.blobs import Blobs
 from interplay.tasks import Task
 
 _SAME = (

@@ -10,8 +10,9 @@ import sqlalchemy as sa
 
 from interplay import testing
 from interplay.judge import Rules
-from interplay.store import Answer, media
+from interplay.store import Answer
 from interplay.store.entrants import admit
+from interplay.store.places import media
 from interplay.store.study import studies
 from interplay.tasks import find
 from interplay.testing import START

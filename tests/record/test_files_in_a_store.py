@@ -8,7 +8,7 @@ from store_gate import gate
 import interplay.record
 from interplay.envs import make
 from interplay.record import Archive, RecordingError, journal, verify
-from interplay.store.blobs import BlobExistsError, BlobsAddressError, BlobsAwayError, StoredBlobs
+from interplay.store.places.blobs import BlobExistsError, BlobsAddressError, BlobsAwayError, StoredBlobs
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ def test_sealing_waits_for_a_store_that_is_away_and_loses_nothing(archive, cartp
 
 def test_the_journal_stays_when_the_store_stays_away(archive, cartpole, monkeypatch):
     path = journal_of(archive, cartpole)
-    monkeypatch.setattr("interplay.store.blobs.WAITS_S", ())
+    monkeypatch.setattr("interplay.store.places.blobs.WAITS_S", ())
     address, there = archive.blobs.address, archive.blobs
     with monkeypatch.context() as away:
         away.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")

@@ -9,7 +9,7 @@ import httpx
 import pytest
 from store_gate import gate
 
-from interplay.store.blobs import (
+from interplay.store.places.blobs import (
     IN_USE_S,
     WAITS_S,
     BlobExistsError,
@@ -132,7 +132,7 @@ def test_a_store_that_stays_away_is_said_in_words(bucket, tmp_path, monkeypatch)
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
     waits: list[float] = []
     store = StoredBlobs(tmp_path / "data", bucket, wait=waits.append)
-    monkeypatch.setattr("interplay.store.blobs.WAITS_S", (1.0, 2.0))
+    monkeypatch.setattr("interplay.store.places.blobs.WAITS_S", (1.0, 2.0))
     with pytest.raises(BlobsAwayError, match=f"the store {bucket} cannot put {KEY}: .*\nCheck the address, and the variables"):
         store.put(KEY, written(tmp_path / "file", b"one"))
     assert waits == [1.0, 2.0]

@@ -27,7 +27,8 @@ from study_world import (
 import interplay.record
 from interplay import testing
 from interplay.explore import published
-from interplay.store import Ban, Enrolment, Match, Participant, QuizAttempt, entrants, media
+from interplay.store import Ban, Enrolment, Match, Participant, QuizAttempt, entrants
+from interplay.store.places import media
 from interplay.store.study import studies as store
 from interplay.study.definition import builtin_studies
 from interplay.study.enrolment import HOLD

@@ -26,7 +26,7 @@ from interplay.record.format.schema import METADATA_KEY, Header, check_version
 from interplay.record.format.video import VideoSource
 from interplay.record.sealed.frames import Frames, IndexedSource, ReplaySource
 from interplay.statistics import Measure
-from interplay.store.blobs import Blobs
+from interplay.store.places.blobs import Blobs
 from interplay.tasks import Task
 
 _NOT_IN_FILE = ("place", "blobs", "sha256", "size_bytes", "uploaded_task")

@@ -16,8 +16,8 @@ import pyarrow.compute as pc
 
 from interplay.errors import InterplayError
 from interplay.record import Archive, Episode
-from interplay.store.blobs import Blobs
 from interplay.store.episodes import Condition
+from interplay.store.places.blobs import Blobs
 from interplay.store.sessions import PlayedSeat, played_seats
 from interplay.store.uploads import task_definitions
 from interplay.study.definition import Study

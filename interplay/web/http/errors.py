@@ -16,7 +16,7 @@ from interplay.errors import InterplayError, NotFoundError
 from interplay.files import is_disk_full
 from interplay.play.limits import PlayError
 from interplay.record.errors import MissingFileError
-from interplay.store.blobs import BlobsAwayError
+from interplay.store.places.blobs import BlobsAwayError
 from interplay.tasks import Task
 from interplay.web.http.refusals import CODES, document
 from interplay.web.http.security import HEADERS

@@ -6,6 +6,7 @@ A key is the path of a file relative to the data folder: `episodes/...`, `media/
 from __future__ import annotations
 
 import filecmp
+import hashlib
 import logging
 import os
 import re
@@ -195,6 +196,14 @@ class StoredBlobs(Blobs):
         with self._asking(f"list {folder}"):
             stored = {one["path"] for page in self._obstore.list(self._store, folder) for one in page}
         return stored | super().keys(folder)
+
+    def sha256(self, key: str) -> str:
+        """Return the SHA-256 of a file as the store gives it, without keeping a copy."""
+        digest = hashlib.sha256()
+        with self._asking(f"fetch {key}"):
+            for piece in self._obstore.get(self._store, key).stream(min_chunk_size=_PIECE_BYTES):
+                digest.update(piece)
+        return digest.hexdigest()
 
     def url(self, key: str, seconds: float) -> str:
         """Return a signed address under which anybody can get a file for some seconds. It is for released data and for the

@@ -42,6 +42,12 @@ def note_blobs(session: Session, address: str) -> None:
     session.merge(Place(kind=_BLOBS, address=address))
 
 
+def keys(session: Session) -> set[str]:
+    """Return the paths, relative to the data folder, of all files that rows name: sealed episodes, videos, films."""
+    films = {f"media/{name}.mp4" for name in session.scalars(select(MediaFile.name))}
+    return films | set(session.scalars(select(EpisodeRow.path).where(EpisodeRow.path != "")))
+
+
 def names_films(session: Session) -> bool:
     return bool(session.scalar(select(exists().select_from(MediaFile))))
 
