@@ -42,14 +42,14 @@ def move(
             "--blobs",
             envvar=BLOBS_VARIABLE,
             metavar="URL",
-            help="Empty store for episodes and films, s3://BUCKET/PREFIX. Default: they stay.",
+            help="Empty store for episodes, films and models, s3://BUCKET/PREFIX. Default: they stay.",
         ),
     ] = None,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Copy the rows of a data folder to another database, its episodes and films to a store, or both.
+    """Copy the rows of a data folder to another database, its episodes, films and models to a store, or both.
 
     All copies are compared with the source, which stays as it is. If the command is stopped, run it again: it continues. No
     server may run meanwhile, neither here nor on the targets.

@@ -55,7 +55,7 @@ BlobsOption = Annotated[
     str | None,
     typer.Option(
         "--blobs", envvar=BLOBS_VARIABLE, metavar="URL",
-        help="Store of episodes and films, s3://BUCKET/PREFIX; the database notes it. Default: the noted one, or --data.",
+        help="Store of episodes, films, models: s3://BUCKET/PREFIX; the database notes it. Default: the noted one, or --data.",
     ),
 ]  # fmt: skip
 SeedOption = Annotated[

@@ -187,6 +187,7 @@ def serve(
     archive = open_archive(data, database, blobs=blobs)
     archive.blobs.check()
     archive.find_videos()
+    archive.blobs.fetch("models", ".json")
     keep_lands(data)
     archive.statistics = statistics
     with contextlib.ExitStack() as held:

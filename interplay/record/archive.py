@@ -370,6 +370,10 @@ class Archive:
                     return None
         return self.seal(path)
 
+    def url_of(self, episode: Episode, *, seconds: float) -> str | None:
+        """Return a signed address of an episode's file in the store, for the operator; None if the data folder has the file."""
+        return self.blobs.url(catalogue.key_of(episode, self.root), seconds)
+
     def put(self, file: Path) -> None:
         """Put a complete file of the data folder into the store (errors as `Blobs.put`)."""
         self.blobs.put(file.relative_to(self.root).as_posix(), file)
@@ -475,6 +479,12 @@ class Archive:
         videos = self.blobs.keys("media")
         lost = {name for name, path in uploads.items() if path and path not in videos}
         result.missing.extend(sorted((known - files.keys()) | lost))
+
+    def put_model(self, folder: Path) -> None:
+        """Put the files of a finished model in `models/NAME` into the store (errors as `Blobs.put`)."""
+        for file in sorted(folder.iterdir()):
+            if file.is_file() and not file.name.startswith("."):
+                self.put(file)
 
     # Films: `name` is an episode's id, the name of a clip, or of a second file of one of them
 

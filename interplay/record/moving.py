@@ -15,12 +15,14 @@ from interplay.record.archive import Archive
 from interplay.record.errors import RecordingError
 from interplay.store import Database
 from interplay.store.places import copying, media
-from interplay.store.places.blobs import StoredBlobs, check_blobs_address
+from interplay.store.places.blobs import FOLDERS, StoredBlobs, check_blobs_address
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
 _FILES_AT_ONCE = 8
+_DESCRIPTIONS = ("/model.json", "/vpt.json")
+"""A model is finished when it has one of these files."""
 
 Report = Callable[[str, int, int], None]
 """Function that is called with the name of the present step, the amount that is done, and the total amount."""
@@ -56,7 +58,7 @@ def move(source: Archive, target: Database | None, address: str | None, report: 
 
     Args:
         target: Database for the rows; None leaves them where they are.
-        address: Store for the files of episodes and films, `s3://BUCKET/PREFIX`; None leaves them where they are.
+        address: Store for the files of episodes, films and models, `s3://BUCKET/PREFIX`; None leaves them where they are.
     Raises:
         MoveError: If a target holds other data.
         StoreError: If the other database refuses a row.
@@ -105,9 +107,11 @@ def _has_rows(source: Archive, target: Database, report: Report) -> bool:
 
 
 def _keys(source: Archive) -> list[str]:
-    """Return the keys of all files that rows name."""
+    """Return the keys of all files that rows name, and of finished models (`models/NAME/...`)."""
+    models = {key for key in source.blobs.keys("models") if key.count("/") == 2}
+    finished = {key.rpartition("/")[0] for key in models if key.endswith(_DESCRIPTIONS)}
     with source.database.read() as session:
-        return sorted(media.keys(session))
+        return sorted(media.keys(session) | {key for key in models if key.rpartition("/")[0] in finished})
 
 
 class _There(NamedTuple):
@@ -128,7 +132,7 @@ class _Files:
         """Put the files that are not there, and compare all; None stands for a file that the source does not have."""
         with tempfile.TemporaryDirectory() as nowhere:  # what is fetched from the store does not touch the source
             store = StoredBlobs(Path(nowhere), self._address)
-            there = store.keys("episodes") | store.keys("media")
+            there = {key for folder in FOLDERS for key in store.keys(folder)}
             if others := there - set(keys):
                 raise MoveError(
                     f"the store {self._address} holds other files, such as {min(others)}; nothing was changed\n"

@@ -1,11 +1,14 @@
 """Episodes whose files are in an S3-compatible store (moto): sealed, opened in another folder, repaired, refused in words."""
 
+import json
 from pathlib import Path
 
+import httpx
 import pytest
 from store_gate import gate
 
 import interplay.record
+from interplay.cli import main
 from interplay.envs import make
 from interplay.record import Archive, RecordingError, journal, verify
 from interplay.store.places.blobs import BlobExistsError, BlobsAddressError, BlobsAwayError, StoredBlobs
@@ -142,3 +145,20 @@ def test_a_store_is_refused_where_files_are_in_the_folder(tmp_path, bucket, make
         interplay.record.open(archive.root, blobs=bucket)
     assert interplay.record.open(archive.root).blobs.address is None
     archive.close()
+
+
+def test_the_operator_gets_a_signed_address_and_lists_fetch_nothing(archive, record, cartpole, tmp_path, capsys):
+    episode = record(cartpole, num_steps=8).episode
+    content = episode.path.read_bytes()
+    elsewhere(archive, tmp_path / "b").close()
+    place = ["--data", str(tmp_path / "b"), "--database", archive.database.address, "--json"]
+
+    def said(*words: str):
+        with pytest.raises(SystemExit):
+            main([*words, *place])
+        return json.loads(capsys.readouterr().out)
+
+    (listed,) = said("episodes", "list")
+    assert listed["id"] == episode.id
+    assert not list((tmp_path / "b").rglob("*.parquet"))
+    assert httpx.get(said("episodes", "show", episode.id)["url"]).content == content

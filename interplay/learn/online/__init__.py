@@ -65,4 +65,5 @@ def practise(
             )
         result = run(config, task, folder, reward, resume=resume, on_update=on_update, on_metrics=on_metrics)
         draw_curves(folder)
+        archive.put_model(folder)
         return result

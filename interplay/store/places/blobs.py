@@ -100,11 +100,21 @@ class Blobs:
     def check(self) -> None:
         """Raise BlobsAwayError if the store cannot be used."""
 
+    def fetch(self, folder: str, ending: str = "") -> Path:
+        """Return a local folder, such as `models/NAME`, with all its files, or those whose names have this ending."""
+        return self.root / folder
+
+    def url(self, key: str, seconds: float) -> str | None:
+        """Return a signed address under which anybody can get a file of a store for some seconds; None without a store. It is
+        for released data and for the operator. Judges never get one: each judge gets other bytes
+        (`record/films/variation.py`)."""
+        return None
+
     def delete(self, key: str) -> None:
         (self.root / key).unlink(missing_ok=True)
 
     def keys(self, folder: str) -> set[str]:
-        """Return the keys of all files in `episodes`, `media` or `models`. Names that begin with a dot are left out."""
+        """Return the keys of all files in a folder, such as `episodes`. Names that begin with a dot are left out."""
         found = (path.relative_to(self.root) for path in (self.root / folder).rglob("*") if path.is_file())
         return {path.as_posix() for path in found if not any(part.startswith(".") for part in path.parts)}
 
@@ -160,6 +170,12 @@ class StoredBlobs(Blobs):
     def is_lost(self, key: str) -> bool:
         return False
 
+    def fetch(self, folder: str, ending: str = "") -> Path:
+        for key in sorted(self.keys(folder)):
+            if key.endswith(ending):
+                self.path(key)
+        return self.root / folder
+
     def put(self, key: str, file: Path) -> None:
         for wait_s in WAITS_S:
             try:
@@ -205,9 +221,7 @@ class StoredBlobs(Blobs):
                 digest.update(piece)
         return digest.hexdigest()
 
-    def url(self, key: str, seconds: float) -> str:
-        """Return a signed address under which anybody can get a file for some seconds. It is for released data and for the
-        operator. Judges never get one: each judge gets other bytes (`record/films/variation.py`)."""
+    def url(self, key: str, seconds: float) -> str | None:
         with self._asking(f"sign {key}"):
             return self._obstore.sign(self._store, "GET", key, timedelta(seconds=seconds))
 

@@ -23,14 +23,14 @@ TABLES = [table for table in Base.metadata.sorted_tables if table is not Place._
 
 
 class Contents(NamedTuple):
-    """The contents of a table: the number of its rows, and the sum of the SHA-256 of each, which does not depend on their order."""
+    """The contents of a table: the number of its rows, and the sum of their SHA-256, which does not depend on their order."""
 
     num_rows: int
     digest: int
 
 
 def contents_of(session: Session, report: Callable[[int], None] = lambda num_rows: None) -> dict[str, Contents]:
-    """Return the contents of each table, equal for equal rows in SQLite and PostgreSQL. `report` is called with numbers of rows."""
+    """Return the contents of each table, equal for equal rows in all databases. `report` is called with numbers of rows."""
     found = {}
     for table in TABLES:
         num_rows, digest = 0, 0
