@@ -230,7 +230,7 @@ def test_no_module_uses_pickle_or_eval(room):
         ("import interplay.cli", ["numpy", "pyarrow", "sqlalchemy", "torch", "fastapi", "gymnasium"]),
         (
             "import interplay.record, interplay.judge, interplay.web.app, interplay.play.server",
-            ["torch", "matplotlib", "scipy", "cv2", "av"],
+            ["torch", "matplotlib", "scipy", "cv2", "av", "obstore"],
         ),
     ],
 )

@@ -502,13 +502,17 @@ class Archive:
                 media.forget(session, name)
         return path
 
-    def videos_made(self, names: Iterable[str], session: Session | None = None) -> set[str]:
-        """Return which of these films were made and can be shown. Rows say so, and no store is asked."""
+    def videos_noted(self, names: Iterable[str], session: Session | None = None) -> set[str]:
+        """Return which of these films were made, as rows say."""
         wanted = set(names)
         if new := wanted - self._made:
             with nullcontext(session) if session is not None else self.database.look() as looking:
                 self._made |= media.made(looking, new)
-        return {name for name in wanted & self._made if not self.blobs.is_lost(_video_key(name))}
+        return wanted & self._made
+
+    def videos_made(self, names: Iterable[str], session: Session | None = None) -> set[str]:
+        """Return which of these films were made and were not deleted from the data folder since; no store is asked."""
+        return {name for name in self.videos_noted(names, session) if not self.blobs.is_lost(_video_key(name))}
 
     def has_video(self, name: str) -> bool:
         return bool(self.videos_made([name]))

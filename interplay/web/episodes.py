@@ -200,7 +200,7 @@ async def _until_gone(receive: Receive) -> None:
 def drawing(request: Request, episode_id: str) -> Response:
     """Show how far the server has replayed this episode to draw its frames: `share`, 0 to 1, or null if it draws none."""
     episode = _episode(request, episode_id)
-    return JSONResponse({"share": services(request).drawer.share(episode.path)}, headers={"Cache-Control": "no-store"})
+    return JSONResponse({"share": services(request).drawer.share(episode.place)}, headers={"Cache-Control": "no-store"})
 
 
 @router.get(

@@ -100,11 +100,11 @@ class Videos:
 
     def among(self, session: Session, episodes: Iterable[str]) -> Callable[[str], bool]:
         """Return a function that says whether the video of one of these episodes can be shown now, and requests a missing one.
-        The database is asked once for all."""
-        made = self._archive.videos_made(episodes, session)
+        The database is asked once for all, and the data folder for each video that may be shown next."""
+        noted = self._archive.videos_noted(episodes, session)
 
         def has(episode_id: str) -> bool:
-            if episode_id in made:
+            if episode_id in noted and self._archive.videos_made([episode_id], session):
                 return True
             self._want(episode_id)
             return False
