@@ -42,7 +42,7 @@ def forget(session: Session, name: str) -> None:
 
 def blobs_address(session: Session) -> str | None:
     """Return the address of the store that has the files of this database; None if they are in data folders."""
-    # As text, because every process asks this when it opens a database, and compiling the statement takes longer than the rest.
+    # As text, as in `names_films`: every process asks when it opens a database, and compiling takes longer than the rest.
     return session.connection().exec_driver_sql(f"SELECT address FROM places WHERE kind = '{_BLOBS}'").scalar()
 
 
@@ -57,7 +57,7 @@ def keys(session: Session) -> set[str]:
 
 
 def names_films(session: Session) -> bool:
-    return bool(session.scalar(select(exists().select_from(MediaFile))))
+    return session.connection().exec_driver_sql("SELECT 1 FROM media_files LIMIT 1").scalar() is not None
 
 
 def names_files(session: Session) -> bool:
