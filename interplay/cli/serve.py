@@ -133,8 +133,9 @@ def serve(
         typer.Option(
             "--node",
             envvar="INTERPLAY_NODE",
-            help="Name of this server among the servers of its database, the same at each start. Default: made from a key in "
-            "--data.",
+            help="Name of this server among the servers of its database, the same at each start; letters, digits and hyphens. "
+            "Servers with a name, one PostgreSQL database and the same secret.key in --data continue each other's games. "
+            "Default: made from secret.key.",
         ),
     ] = None,
     verbose: Annotated[bool, typer.Option("--verbose", help="Log every request.")] = False,
@@ -164,6 +165,8 @@ def serve(
     statistics = _statistics(statistic or (), suites)
     partners = _partners(partner or [])
     rules = None if open_room is None else _open_room(open_room)
+    if node is not None and not re.fullmatch("[A-Za-z0-9-]{1,60}", node):  # it is a part of addresses
+        raise typer.BadParameter(f"--node takes letters, digits and hyphens, at most 60, got {node!r}")
     listener = listen(host, port)  # before the data folder and slow imports: a taken port must be told at once
     from interplay.play.connections.tokens import node_of, operator_token, server_secret
     from interplay.play.games.for_study import PARTNER_AFTER_S
@@ -186,8 +189,7 @@ def serve(
             _enter_starter_set(archive, suites)
         secret = server_secret(archive.root)
         operator_token(archive.root)
-        node = node or node_of(secret)
-        held.enter_context(_only_node(archive.database, node))
+        held.enter_context(_only_node(archive.database, node or node_of(secret)))
         play = PlayServer(
             archive,
             secret=secret,
@@ -269,7 +271,7 @@ def _only_node(database: Database, node: str) -> Iterator[None]:
         if not is_free:
             raise ServedAlreadyError(
                 f"another server with the name {node} uses this database, perhaps with a copy of this data folder\n"
-                "Stop that server first, or serve an empty folder:  interplay serve --data OTHER"
+                "Stop that server first, serve an empty folder with --data, or name this server as one of a cluster with --node."
             )
         yield
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import hashlib
 import itertools
+import json
 import logging
 import os
 import secrets
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -18,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 from starlette.websockets import WebSocket
 
@@ -32,10 +36,11 @@ from interplay.play.games import leftovers
 from interplay.play.games.agreement import draw_seed, held_out_share
 from interplay.play.games.for_study import PARTNER_AFTER_S, ForStudy
 from interplay.play.games.game import COUNTDOWN_S, Game
-from interplay.play.games.interfaces import OVER, UNBEGUN, PlayedGame, State
+from interplay.play.games.interfaces import BEGUN, OVER, UNBEGUN, PlayedGame, State
 from interplay.play.games.leftovers import Leftovers
 from interplay.play.games.seat import UNKNOWN_CLIENT, Seat
 from interplay.play.limits import (
+    MAX_SEATS,
     MAX_SEATS_OF_ADDRESS,
     HeldSeat,
     Limits,
@@ -43,19 +48,28 @@ from interplay.play.limits import (
     default_max_drawn_games,
     default_max_worlds,
 )
+from interplay.play.nodes.membership import Beat, Membership
+from interplay.play.nodes.mirror import bring_back
 from interplay.play.partners.decider import Decider
 from interplay.play.partners.roster import Roster, acts_inside
 from interplay.play.player_socket import GameOver, Place, Refusal
 from interplay.play.workers.channel import Ended
 from interplay.play.workers.pool import Played, WorkerPool
 from interplay.record import Archive, Owner, journal
-from interplay.store import PlaySession, sessions
+from interplay.store import PlaySession, games, sessions
 from interplay.tasks import Suite, Task, builtin_suites, index, lookup
 
 log = logging.getLogger("interplay.play")
 
+DRAIN_TIMEOUT_S = 5.0
+"""How long a server that stops gives its games to others; a supervisor may kill it after ten seconds."""
+FENCE_EVERY_S = 0.1
+COMING_TRIES = 50
+"""How often a socket looks, `FENCE_EVERY_S` apart, whether a game that comes from another server is here."""
 KEPT_SEAL_TIMEOUT_S = 3.0
 """How long a server that keeps its games waits for ended games to be sealed. A supervisor may kill it after ten seconds."""
+SOCKET = "/api/play"
+"""Path of the socket of players."""
 SEAL_TIMEOUT_S = 60.0
 """How long a server that stops waits for its last episodes to be sealed."""
 
@@ -67,15 +81,24 @@ class SeatGrant:
     session: str
     token: str
     expires_at: datetime
+    socket: str
 
     def to_json(self) -> dict[str, Any]:
         return {
             "session": self.session,
             "token": self.token,
-            "socket": "/api/play",
+            "socket": self.socket,
             "subprotocol": wire.SUBPROTOCOL,
             "expires_at": self.expires_at.isoformat(),
         }
+
+
+class ElsewhereError(Exception):
+    """The seat must be asked for at another server of the cluster, `node`."""
+
+    def __init__(self, node: str) -> None:
+        super().__init__(node)
+        self.node = node
 
 
 class PlayServer:
@@ -85,6 +108,7 @@ class PlayServer:
         num_workers: Environment workers; one per core by default.
         secret: Key that signs seat tokens.
         node: Name of this server among the servers of its database, the same at each start; by default a digest of `secret`.
+            Servers with a name and the same secret on one PostgreSQL database are a cluster: they continue each other's games.
         suites: Tasks on offer; the built-in ones by default.
         max_worlds: Largest number of slow worlds at the same time, each in a process of its own; by default
             `default_max_worlds`. One address may hold half of them.
@@ -134,6 +158,15 @@ class PlayServer:
             raise PlayError(f"the server needs at least one worker, got {num_workers}\nUse --workers 1 or more.")
         self.archive = archive
         self.node = node or node_of(secret)
+        self._held: dict[str, int] = {}
+        """Games that this server holds in the database: episode -> epoch."""
+        self._membership = None
+        if node is not None and archive.database.is_shared:
+            cluster = node_of(secret)
+            self._membership = Membership(archive, node=node, cluster=cluster, server=self, room=self._room)
+        self._coming: set[str] = set()
+        self._draining: asyncio.Task[None] | None = None
+        self._fence: asyncio.Task[None] | None = None
         self.tasks = index(builtin_suites() if suites is None else suites)
         self.limits = Limits(
             max_worlds=default_max_worlds() if max_worlds is None else max_worlds,
@@ -178,9 +211,14 @@ class PlayServer:
         does nothing."""
         if self._loop is None:
             self._loop = asyncio.get_running_loop()
-            left_open = await asyncio.to_thread(leftovers.open_sessions, self.archive, self.node)
+            if self._membership is not None:
+                await asyncio.to_thread(self._membership.enter)
+            left_open, self._held = await asyncio.to_thread(leftovers.open_sessions, self.archive, self.node)
             await asyncio.gather(self.pool.start(), self._sealer.start())
             self._recovery = self._loop.create_task(self._recover(left_open))
+            if self._membership is not None:
+                self._membership.start()
+                self._fence = self._loop.create_task(self._watch_fence())
 
     async def stop(self, *, keeps_games: bool = False) -> None:
         """Stop the workers and the sealer, after every episode is sealed as `interrupted`. A second call does nothing.
@@ -190,7 +228,13 @@ class PlayServer:
         """
         if self._loop is None or self._stopping:
             return
+        if self._membership is not None and keeps_games:
+            self._draining = self._draining or self._loop.create_task(self._drain())
+            await asyncio.wait([self._draining], timeout=DRAIN_TIMEOUT_S)
         self._stopping = True
+        for task in (self._fence, self._draining):
+            if task is not None:
+                task.cancel()
         if self._recovery is not None:  # none where the start failed
             await self._has_looked.wait()
             self._recovery.cancel()
@@ -210,6 +254,8 @@ class PlayServer:
         await self._sealer.stop()
         await asyncio.to_thread(self.films.close)
         await asyncio.to_thread(self._notes.shutdown)
+        if self._membership is not None:
+            await asyncio.to_thread(self._membership.stop)
 
     @property
     def games(self) -> list[Game]:
@@ -220,15 +266,8 @@ class PlayServer:
 
     async def _recover(self, left_open: dict[str, PlaySession]) -> None:
         try:
-            found = await asyncio.to_thread(
-                leftovers.find,
-                self.archive,
-                left_open,
-                self.tasks,
-                taken_within_s=self._seat_ttl_s,
-                is_agent=self.roster.has,
-                partner=self.roster.partner,
-            )
+            await asyncio.to_thread(leftovers.wait_for_writers, self.archive, left_open)
+            found = await asyncio.to_thread(self._find, left_open, None)
             self._keep(found)
         except Exception:
             log.exception("the games of an earlier run were not recovered\nTry:  interplay episodes repair")
@@ -237,6 +276,20 @@ class PlayServer:
             self._has_looked.set()
         if found.games:
             log.warning("games that were interrupted and wait %g s for their players: %d", self.resume_s, len(found.games))
+        await self._seal_left(found)
+
+    def _find(self, left_open: dict[str, PlaySession], episodes: list[str] | None) -> Leftovers:
+        return leftovers.find(
+            self.archive,
+            left_open,
+            self.tasks,
+            episodes=episodes,
+            taken_within_s=self._seat_ttl_s,
+            is_agent=self.roster.has,
+            partner=self.roster.partner,
+        )
+
+    async def _seal_left(self, found: Leftovers) -> None:
         self.num_recovering = len(found.ended)
         num_sealed = 0
         for path in found.ended:
@@ -262,10 +315,13 @@ class PlayServer:
                 seats[name].agent, seats[name].acting = one.agent, one
                 seats[name].owner = seats[name].owner or header.owners[name]
             game.hold_for(self.resume_s)
-        for row, task in found.untaken:
-            game = Game(self, next(self._numbers), task, row.seed, study=leftovers.study_of([row]))
-            self._seat_again(game, game.seats[0], row)
-            asyncio.get_running_loop().call_later(self._untaken_s, self._drop_untaken, row.id)
+        for rows, task in found.untaken:
+            episode_id, study = rows[0].game, leftovers.study_of(rows)
+            game = Game(self, next(self._numbers), task, rows[0].seed, episode_id=episode_id, study=study)
+            seats = {seat.name: seat for seat in game.seats}
+            for row in rows:
+                self._seat_again(game, seats.get(row.seat or "", game.seats[0]), row)
+                asyncio.get_running_loop().call_later(self._untaken_s, self._drop_untaken, row.id)
         for session, episode_id in found.lost.items():
             self._set_states([session], "interrupted", episode_id)
 
@@ -303,6 +359,7 @@ class PlayServer:
         study: ForStudy | None = None,
         invitation: str | None = None,
         company: str | None = None,
+        asked: Collection[str] = (),
     ) -> SeatGrant:
         """Grant a seat; its world is built when the player's socket comes. It writes to the database; any thread may call it.
 
@@ -319,7 +376,9 @@ class PlayServer:
             study: Rules that a study sets for the game. All players belong to this study, and the rules also name the agents.
             invitation: Invitation to the game to join, as the `lobby` message contains it.
             company: The earlier episode whose players meet again in this game.
+            asked: Servers of the cluster that were asked for this seat before.
         Raises:
+            ElsewhereError: If others wait for players at another server, or that server has room and this one has none.
             NotFoundError: If there is no such task, or no such agent.
             AgentError: If the module of an agent is missing.
             PlayError: If the server is full or is stopping, the client holds too many seats, or the game of the invitation no
@@ -336,18 +395,25 @@ class PlayServer:
         drawn_here = drawn_here and backends.of(task).sends_scenes
         session = secrets.token_urlsafe(12)
         token, expires_at = self._tokens.sign(session)
+        lobby = _lobby(task, study, company)
         if actor is None:
             actor = "anonymous" if participant_id is None else f"participant-{participant_id}"
         with self.granting:  # of two that ask at once, the second finds the seat of the first
             if invitation is not None and partner is None:
-                will_join = place = self._invited_place(invitation, task, participant_id, study)
+                will_join = place = self._invited_place(invitation, task, participant_id, study, asked)
             else:
                 wanted = task, seed, participant_id, study, company
                 place = None if partner is not None else self._open_place(*wanted)
                 will_join = place or self._open_place(*wanted, is_there=True) if partner is None else None
             # Whoever wants pictures in a game that pages draw makes it one that needs a process.
             joins = will_join is not None and (drawn_here or not will_join.game.hosting.is_drawn_here)
-            self.limits.check(task, client, self._held_seats, self.pool.num_alone, joins=joins, drawn_here=drawn_here)
+            try:
+                self._check_open()
+                self.limits.check(task, client, self._held_seats, self.pool.num_alone, joins=joins, drawn_here=drawn_here)
+            except PlayError as error:
+                self._send_elsewhere(error, asked)
+                raise
+            is_new = place is None
             if place is None:
                 drawn = self._seed(task, participant_id) if seed is None else seed
                 game = Game(
@@ -361,6 +427,9 @@ class PlayServer:
                     company=company,
                 )
                 place = Place(game, game.seats[0])
+                if self._membership is not None and len(task.seats) > 1 and partner is None:
+                    self._enter_lobby(game, lobby, seed, asked)
+                    is_new = False
             game, seat = place
             seat.session, seat.client, seat.owner = session, client, Owner(actor, actor_kind, participant_id)
             seat.granted_at = time.monotonic()
@@ -373,6 +442,8 @@ class PlayServer:
             self._places[session] = place
         try:
             with self.archive.database.write() as database:
+                if is_new:
+                    self._enter(database, game, lobby)
                 if game.open_seat is not None and not game.is_blind:  # they say also of one's own wait if a person came
                     game.lobby.waits = sessions.waits(database, task.id, datetime.now(UTC))
                 sessions.open_session(
@@ -387,20 +458,60 @@ class PlayServer:
                     seat=seat.name,
                     for_study=None if study is None else study.to_json(),
                     node=self.node,
+                    game=game.episode_id,
                     now=datetime.now(UTC),
                 )
         except BaseException:
             del self._places[session]
             seat.session = seat.owner = seat.agent = seat.wheel = None
             raise
+        if is_new:
+            self._held[game.episode_id] = 1
+        self.note_open(game)
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self._loop.call_later, self._untaken_s, self._drop_untaken, session)
-        return SeatGrant(session, token, expires_at)
+        return SeatGrant(session, token, expires_at, self._socket_of(self.node))
 
-    def _invited_place(self, invitation: str, task: Task, participant_id: int | None, study: ForStudy | None) -> Place:
+    def _check_open(self) -> None:
+        if self._draining is not None or self._is_closed:
+            raise PlayError("this server takes no new games; try again in a moment", retry_after_s=10)
+
+    def _send_elsewhere(self, error: PlayError, asked: Collection[str]) -> None:
+        """Raise `ElsewhereError` if another server of the cluster may have room."""
+        if self._membership is not None and not error.is_own:
+            with self.archive.database.read() as database:
+                other = games.least_busy(database, cluster=self._membership.cluster, but={self.node, *asked})
+            if other is not None:
+                raise ElsewhereError(other) from None
+
+    def _enter_lobby(self, game: Game, lobby: str, seed: int | None, asked: Collection[str]) -> None:
+        """Enter a new game of several seats, unless players of its lobby wait at another server."""
+        assert self._membership is not None
+        cluster = self._membership.cluster
+        with self.archive.database.write() as database:
+            games.lock_lobby(database, lobby)
+            other = games.waiting_at(database, lobby=lobby, seed=seed, cluster=cluster, but={self.node, *asked})
+            if other is not None:
+                raise ElsewhereError(other)
+            self._enter(database, game, lobby)
+        self._held[game.episode_id] = 1  # no earlier: a beat would not find it in the database
+
+    def _enter(self, database: Session, game: Game, lobby: str) -> None:
+        is_open = game.is_told_open = len(game.seats) > 1
+        columns = {"lobby": lobby, "seed": game.seed, "invitation": game.invitation, "is_open": is_open}
+        games.grant(database, game.episode_id, self.node, **columns)
+
+    def _invited_place(
+        self, invitation: str, task: Task, participant_id: int | None, study: ForStudy | None, asked: Collection[str]
+    ) -> Place:
         invited = [game for game in self.games if game.invitation == invitation and game.task.id == task.id]
         seats = [Place(game, seat) for game in invited if (seat := game.seat_for_one_more(False)) is not None]
         place = next(iter(seats), None)
+        if place is None and self._membership is not None:
+            with self.archive.database.read() as database:
+                holder = games.invited_to(database, invitation, cluster=self._membership.cluster)
+            if holder is not None and holder not in (self.node, *asked):
+                raise ElsewhereError(holder)
         if place is None or place.game.study != study or place.game.has_participant(participant_id or -1):
             raise PlayError("the game of this invitation does not wait for players any more; ask for a new link", is_own=True)
         return place
@@ -469,6 +580,8 @@ class PlayServer:
             game.lobby.free(seat)
             del self._places[session]
             self._set_states([session], "ended")
+            if game.state is State.ENDED:
+                self._held.pop(game.episode_id, None)
 
     def dismiss(self, participant_id: int) -> None:
         """Stop waiting for a participant: their games end as for a player who has left. Can be called from any thread."""
@@ -511,9 +624,17 @@ class PlayServer:
         except TokenError as error:
             raise Refusal(wire.CLOSE_UNSIGNED, str(error)) from None
         await self._has_looked.wait()
-        if self._stopping:
-            raise Refusal(wire.CLOSE_RESTART, "the server stops; connect again")
-        place = self._seated(session)
+        place = None if self._is_closed else self._seated(session)
+        if place is None and not self._is_closed and await asyncio.to_thread(self._is_coming, session):
+            for _ in range(COMING_TRIES):  # the journal is being fetched
+                await asyncio.sleep(FENCE_EVERY_S)
+                place = self._seated(session)
+                if place is not None:
+                    break
+            else:
+                raise Refusal(wire.CLOSE_RESTART, "the game goes on in a moment; connect again")
+        if self._is_closed:
+            raise Refusal(wire.CLOSE_RESTART, "the game goes on elsewhere, or in a moment; connect again")
         if place is None:
             episode_id, _ = await asyncio.to_thread(self._played, session)
             if episode_id is not None:
@@ -553,7 +674,161 @@ class PlayServer:
             row = database.get(PlaySession, session)
             return (None, None) if row is None else (row.episode_id, row.participant_id)
 
+    # The other servers of the cluster
+
+    def where(self, token: str) -> str | None:
+        """Return the path of the socket of a seat now; None while no server has its game, so that the player asks again.
+        Raises `TokenError` as `played` does."""
+        session = self._tokens.verify(token)
+        with self.archive.database.read() as database:
+            row = database.get(PlaySession, session)
+            if row is None or row.node is None or row.state not in sessions.OPEN or self._membership is None:
+                return self._socket_of(self.node)
+            is_here = row.node == self.node
+            is_there = not self._is_closed if is_here else games.is_alive(database, row.node)
+            return self._socket_of(row.node) if is_there else None
+
+    def _socket_of(self, node: str) -> str:
+        return SOCKET if self._membership is None else f"/n/{node}{SOCKET}"
+
+    @property
+    def _is_closed(self) -> bool:
+        return self._stopping or (self._membership is not None and self._membership.is_fenced)
+
+    def _is_coming(self, session: str) -> bool:
+        """Whether a session without a seat here belongs to this server: its game was taken, or given to it, a moment ago."""
+        if self._membership is None or session in self._places:
+            return False
+        with self.archive.database.read() as database:
+            row = database.get(PlaySession, session)
+            return row is not None and row.node == self.node and row.state in sessions.OPEN and row.game not in self._held
+
+    def held(self) -> dict[str, int]:
+        return dict(self._held)
+
+    def _room(self) -> int:
+        return max(0, MAX_SEATS - len(self._places))
+
+    def on_beat(self, beat: Beat) -> None:
+        assert self._loop is not None
+        with contextlib.suppress(RuntimeError):  # the loop has ended
+            asyncio.run_coroutine_threadsafe(self._take_note(beat), self._loop)
+
+    async def _take_note(self, beat: Beat) -> None:
+        if self._stopping:
+            return
+        here = {game.episode_id: game for game in self.games}
+        for episode in beat.taken:
+            game = here.get(episode)
+            if game is None:
+                self._held.pop(episode, None)
+            elif game.state not in OVER and episode in self._held:
+                log.warning("game %d is continued by another server", game.number)
+                await self._let_go(game)
+        came = {episode: epoch for episode, epoch in beat.held.items() if self._held.get(episode, epoch - 1) < epoch}
+        came = {episode: epoch for episode, epoch in came.items() if episode not in self._coming}
+        if came:
+            self._coming |= came.keys()
+            try:
+                await self._continue(came)
+            finally:
+                self._coming -= came.keys()
+        if beat.drains and self._draining is None:
+            assert self._loop is not None
+            self._draining = self._loop.create_task(self._drain())
+        elif not beat.drains and self._draining is not None and self._draining.done():
+            self._draining = None
+
+    async def _continue(self, came: dict[str, int]) -> None:
+        """Continue games of another server, with the mirror of their journals."""
+
+        def fetch() -> Leftovers:
+            for episode in came:
+                bring_back(self.archive.journal_folder, self.archive.database, episode)
+            with self.archive.database.read() as database:
+                left_open = {row.id: row for row in sessions.open_sessions(database, self.node) if row.game in came}
+            return self._find(left_open, list(came))
+
+        try:
+            found = await asyncio.to_thread(fetch)
+        except Exception:
+            log.exception("games of another server were not taken; this is tried again")
+            return
+        self._held |= came
+        self._keep(found)
+        await self._seal_left(found)
+
+    async def _watch_fence(self) -> None:
+        """Stop the games here when this server could not renew its row for so long that others may take them."""
+        assert self._membership is not None
+        while True:
+            await asyncio.sleep(FENCE_EVERY_S)
+            if self._membership.is_fenced:
+                games_here = [game for game in self.games if game.state in BEGUN]
+                await asyncio.gather(*(game.set_down(self.resume_s) for game in games_here))
+
+    async def _let_go(self, game: Game) -> None:
+        """Forget a game that another server has, and send its players there."""
+        await game.set_down(None)
+        self._held.pop(game.episode_id, None)
+        for seat in game.seats:
+            if seat.session is not None:
+                self._places.pop(seat.session, None)
+        for path in journal.segments(self.archive.journal_folder, game.episode_id):
+            path.unlink()
+
+    async def _drain(self) -> None:
+        """Give every game to another server of the cluster, as long as there is one that takes games."""
+        with self.archive.database.write() as database:
+            games.drain(database, self.node)
+        while True:
+            movable = [game for game in self.games if game.state not in OVER and game.episode_id in self._held]
+            if not movable:
+                return
+            moved = await asyncio.gather(*(self._give_away(game) for game in movable))
+            if not any(moved):
+                return
+            await asyncio.sleep(FENCE_EVERY_S)
+
+    async def _give_away(self, game: Game) -> bool:
+        assert self._membership is not None
+        membership = self._membership
+
+        def find() -> str | None:
+            with self.archive.database.read() as database:
+                return games.least_busy(database, cluster=membership.cluster, but={self.node})
+
+        def give(to: str) -> bool:
+            membership.mirror_now()
+            held_as = games.Lease(self.node, self._held[game.episode_id])
+            with self.archive.database.write() as database:
+                return games.move(database, game.episode_id, held_as, to)
+
+        has_begun = game.state not in UNBEGUN
+        try:
+            to = await asyncio.to_thread(find)
+            if to is None or game.state in OVER:
+                return False
+            await game.set_down(self.resume_s)
+            is_given = game.state is State.HELD and await asyncio.to_thread(give, to)
+        except SQLAlchemyError as error:
+            log.error("game %d stays here: %s", game.number, error)
+            is_given = False
+        if is_given:
+            await self._let_go(game)
+        elif game.state is State.HELD and not has_begun:
+            game.state = State.EMPTY
+        return is_given
+
     # What games need
+
+    def note_open(self, game: PlayedGame) -> None:
+        """Tell other servers whether one more player may join a game of several seats."""
+        is_open = game.seat_for_one_more(True) is not None
+        if self._membership is None or len(game.seats) == 1 or game.is_told_open == is_open:
+            return
+        game.is_told_open = is_open
+        self._note([], lambda database: games.note_open(database, game.episode_id, self.node, is_open=is_open))
 
     def partner(self, task: Task) -> str | None:
         """Return the agent that acts for a person who has left, and plays where no second person comes; None if no agent
@@ -572,7 +847,8 @@ class PlayServer:
     async def seal(self, path: Path) -> str | None:
         """Seal a finished journal; return the episode's id. If no step was made, remove the journal and return None. Raises
         `RecordingError` if the journal cannot be sealed; it then stays."""
-        episode_id = await self._sealer.seal(path)
+        epoch = self._held.get(journal.episode_of(path))
+        episode_id = await self._sealer.seal(path, None if epoch is None else games.Lease(self.node, epoch))
         if episode_id is not None:
             self.films.wanted(episode_id, LATER)
         return episode_id
@@ -615,6 +891,9 @@ class PlayServer:
         `state`: the state of the player's session from now on, `ended` or `interrupted`."""
         assert seat.session is not None
         self._set_states([seat.session], state, episode_id, is_known=True)
+        place = self._places.get(seat.session)
+        if place is not None and place.game.state is State.ENDED:
+            self._held.pop(place.game.episode_id, None)
         asyncio.get_running_loop().call_later(self.seat_kept_s, self._places.pop, seat.session, None)
 
     def _set_states(self, ids: list[str], state: str, episode_id: str | None = None, *, is_known: bool = False) -> None:
@@ -623,7 +902,10 @@ class PlayServer:
         def set_all(database: Session) -> None:
             for session in ids:
                 now = datetime.now(UTC)
-                sessions.set_session_state(database, session, state, episode_id=episode_id, is_known=is_known, now=now)
+                changes = {"episode_id": episode_id, "is_known": is_known, "now": now}
+                sessions.set_session_state(database, session, state, node=self.node, **changes)
+            if state not in sessions.OPEN:
+                games.end_without_players(database, ids)
 
         self._note(ids, set_all)
 
@@ -671,3 +953,9 @@ class PlayServer:
                 for link in self.pool.links
             ],
         }
+
+
+def _lobby(task: Task, study: ForStudy | None, company: str | None) -> str:
+    """Return a digest of what players must have in common to meet in one game."""
+    common = [task.content_hash, None if study is None else study.to_json(), company]
+    return hashlib.sha256(json.dumps(common).encode()).hexdigest()

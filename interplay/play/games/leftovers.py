@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from interplay.play.games.for_study import ForStudy
+from interplay.play.nodes.mirror import bring_back
 from interplay.play.workers.channel import Acting, Ended
 from interplay.record import Archive, RecordingError, journal
 from interplay.record.format.schema import Header
 from interplay.record.sealed.seal import counted, total_of
-from interplay.store import PlaySession, sessions
+from interplay.store import PlaySession, games, sessions
 from interplay.tasks import Task
 
 WRITING_S = 3.0
@@ -37,13 +38,13 @@ class Leftovers(NamedTuple):
 
     Attributes:
         games: Games that can continue when their players come back.
-        untaken: Sessions in which nothing was played yet, with their tasks; their worlds are made again.
+        untaken: The sessions of each game in which nothing was played yet, with its task; its world is made again.
         ended: First segment of every other abandoned journal that can be opened.
         lost: Every other open session -> its episode, or None.
     """
 
     games: list[LeftGame]
-    untaken: list[tuple[PlaySession, Task]]
+    untaken: list[tuple[list[PlaySession], Task]]
     ended: list[Path]
     lost: dict[str, str | None]
 
@@ -57,12 +58,32 @@ def study_of(rows: Sequence[PlaySession]) -> ForStudy | None:
     return ForStudy("", is_blind=True) if any(row.enrolment_id is not None for row in rows) else None
 
 
-def open_sessions(archive: Archive, node: str) -> dict[str, PlaySession]:
-    """Return the sessions of this server that are not over, by id. Call it before the server opens new sessions, so that all
-    of them are from before its start."""
+def open_sessions(archive: Archive, node: str) -> tuple[dict[str, PlaySession], dict[str, int]]:
+    """Return the sessions of this server that are not over, by id, and the games that it holds: episode -> epoch. Call it
+    before the server opens new sessions, so that all of them are from before its start.
+
+    Journals of games that another server continued meanwhile are removed; those of games whose journal is lost come back from
+    the mirror."""
+    folder, abandoned = archive.journal_folder, archive.abandoned()
     with archive.database.write() as database:
-        sessions.claim_sessions(database, node, archive.abandoned(), datetime.now(UTC))
-        return {row.id: row for row in sessions.open_sessions(database, node)}
+        elsewhere = {name for name, holder in games.holders(database, abandoned).items() if holder.node != node}
+        sessions.claim_sessions(database, node, set(abandoned) - elsewhere, datetime.now(UTC))
+        held = games.hold_again(database, node)
+        left_open = {row.id: row for row in sessions.open_sessions(database, node)}
+    for name in elsewhere:
+        log.warning("%s is continued by another server; its journal here is removed", name)
+        journal.remove(journal.segments(folder, name), keep=False)
+    for name in held:
+        if not journal.segments(folder, name):
+            bring_back(folder, archive.database, name)
+    return left_open, held
+
+
+def wait_for_writers(archive: Archive, left_open: Mapping[str, PlaySession]) -> None:
+    """Wait a moment for the workers of a killed server to close their journals."""
+    deadline = time.monotonic() + WRITING_S
+    while left_open and time.monotonic() < deadline and any(map(journal.is_live, archive.journal_folder.glob("*.arrows"))):
+        time.sleep(0.05)
 
 
 def find(
@@ -70,18 +91,15 @@ def find(
     left_open: Mapping[str, PlaySession],
     tasks: Mapping[str, Task],
     *,
+    episodes: Sequence[str] | None = None,
     taken_within_s: float,
     is_agent: Callable[[str], bool],
     partner: Callable[[Task], str | None],
 ) -> Leftovers:
-    """Sort the journals that no running process writes, and the sessions `left_open`. A game or seat that is older than
-    `taken_within_s` seconds does not continue."""
+    """Sort the journals that no running process writes (or those of `episodes`), and the sessions `left_open`. A game or seat
+    that is older than `taken_within_s` seconds does not continue."""
     found = Leftovers([], [], [], dict.fromkeys(left_open))
-    if left_open:
-        deadline = time.monotonic() + WRITING_S
-        while time.monotonic() < deadline and any(map(journal.is_live, archive.journal_folder.glob("*.arrows"))):
-            time.sleep(0.05)
-    for name in archive.abandoned():
+    for name in archive.abandoned() if episodes is None else episodes:
         paths = journal.segments(archive.journal_folder, name)
         if not paths:
             continue
@@ -106,16 +124,21 @@ def find(
     for game in found.games:
         for row in game.people:
             del found.lost[row.id]
-    for session in [session for session, episode in found.lost.items() if episode is None]:
-        row = left_open[session]
-        task = tasks.get(row.task)
-        age_s = (datetime.now(UTC) - row.created_at).total_seconds()
-        if task is None or len(task.seats) > 1:  # whom they waited for is not known any more: they open the task again
-            continue
+    unplayed: dict[str, list[PlaySession]] = {}
+    for session, episode in found.lost.items():
+        if episode is None:
+            row = left_open[session]
+            unplayed.setdefault(row.game or session, []).append(row)
+    for rows in unplayed.values():
+        task = tasks.get(rows[0].task)
+        oldest_s = max((datetime.now(UTC) - row.created_at).total_seconds() for row in rows)
+        is_known = task is not None and (len(task.seats) == 1 or rows[0].game is not None)
         # One that was played and left no journal that can be read cannot go on, and must not begin anew on its seed.
-        if row.state == "waiting" and task.content_hash == row.task_hash and age_s <= taken_within_s:
-            found.untaken.append((row, task))
-            del found.lost[session]
+        is_unplayed = all(row.state == "waiting" and task and task.content_hash == row.task_hash for row in rows)
+        if task is not None and is_known and is_unplayed and oldest_s <= taken_within_s:
+            found.untaken.append((rows, task))
+            for row in rows:
+                del found.lost[row.id]
     return found
 
 

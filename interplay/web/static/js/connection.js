@@ -1,5 +1,6 @@
 // One seat at the live server: opens the socket, says hello, and comes back by itself when the connection breaks.
 
+import { api } from "./page.js";
 import { SUBPROTOCOL, backoffMs, closeReason } from "./protocol.js";
 
 /** They take ten minutes, which is how long a server that was killed and started again keeps a game. */
@@ -58,8 +59,21 @@ export class Seat {
         return;
       }
       this.handlers.onLost(reason.message);
-      setTimeout(() => this.done || this.#connect(), backoffMs(this.attempt++));
+      setTimeout(() => this.#connectAgain(), backoffMs(this.attempt++));
     };
+  }
+
+  /** Another server of a cluster may have the game by now. */
+  async #connectAgain() {
+    if (this.path.startsWith("/n/")) {
+      const { socket } = await api("/api/play/place", { token: this.token }).catch(() => ({ socket: null }));
+      if (!socket && !this.done && this.attempt < MAX_ATTEMPTS) {
+        setTimeout(() => this.#connectAgain(), backoffMs(Math.min(this.attempt++, 2)));
+        return;
+      }
+      this.path = socket ?? this.path;
+    }
+    if (!this.done) this.#connect();
   }
 
   /**
