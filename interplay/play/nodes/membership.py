@@ -19,7 +19,7 @@ from interplay.store import games
 BEAT_S = 0.5
 FENCE_AFTER_S = 2.0
 """A server that could not renew its row for this long stops its games, before others may take them (`games.DEAD_AFTER_S`)."""
-MIRROR_EVERY_S = 0.3
+MIRROR_EVERY_S = 0.2
 
 log = logging.getLogger("interplay.play")
 
