@@ -271,7 +271,7 @@ def _only_node(database: Database, node: str) -> Iterator[None]:
         if not is_free:
             raise ServedAlreadyError(
                 f"another server with the name {node} uses this database, perhaps with a copy of this data folder\n"
-                "Stop that server first, serve an empty folder with --data, or name this server as one of a cluster with --node."
+                "Stop that server first, serve an empty folder with --data, or name this server as one of a cluster: --node NAME"
             )
         yield
 

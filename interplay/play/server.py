@@ -63,6 +63,7 @@ log = logging.getLogger("interplay.play")
 
 DRAIN_TIMEOUT_S = 5.0
 """How long a server that stops gives its games to others; a supervisor may kill it after ten seconds."""
+DRAIN_AGAIN_S = 0.5
 FENCE_EVERY_S = 0.1
 COMING_TRIES = 50
 """How often a socket looks, `FENCE_EVERY_S` apart, whether a game that comes from another server is here."""
@@ -228,7 +229,7 @@ class PlayServer:
         """
         if self._loop is None or self._stopping:
             return
-        if self._membership is not None and keeps_games:
+        if self._membership is not None and keeps_games and await asyncio.to_thread(self._peer) is not None:
             self._draining = self._draining or self._loop.create_task(self._drain())
             await asyncio.wait([self._draining], timeout=DRAIN_TIMEOUT_S)
         self._stopping = True
@@ -315,13 +316,10 @@ class PlayServer:
                 seats[name].agent, seats[name].acting = one.agent, one
                 seats[name].owner = seats[name].owner or header.owners[name]
             game.hold_for(self.resume_s)
-        for rows, task in found.untaken:
-            episode_id, study = rows[0].game, leftovers.study_of(rows)
-            game = Game(self, next(self._numbers), task, rows[0].seed, episode_id=episode_id, study=study)
-            seats = {seat.name: seat for seat in game.seats}
-            for row in rows:
-                self._seat_again(game, seats.get(row.seat or "", game.seats[0]), row)
-                asyncio.get_running_loop().call_later(self._untaken_s, self._drop_untaken, row.id)
+        for row, task in found.untaken:
+            game = Game(self, next(self._numbers), task, row.seed, episode_id=row.game, study=leftovers.study_of([row]))
+            self._seat_again(game, game.seats[0], row)
+            asyncio.get_running_loop().call_later(self._untaken_s, self._drop_untaken, row.id)
         for session, episode_id in found.lost.items():
             self._set_states([session], "interrupted", episode_id)
 
@@ -778,25 +776,22 @@ class PlayServer:
             path.unlink()
 
     async def _drain(self) -> None:
-        """Give every game to another server of the cluster, as long as there is one that takes games."""
+        """Give every game to other servers of the cluster; people who wait for others first begin their game here."""
         with self.archive.database.write() as database:
             games.drain(database, self.node)
-        while True:
-            movable = [game for game in self.games if game.state not in OVER and game.episode_id in self._held]
-            if not movable:
-                return
-            moved = await asyncio.gather(*(self._give_away(game) for game in movable))
-            if not any(moved):
-                return
-            await asyncio.sleep(FENCE_EVERY_S)
+        while remaining := [game for game in self.games if game.state not in OVER]:
+            movable = [game for game in remaining if game.state not in UNBEGUN or len(game.seats) == 1]
+            if not any(await asyncio.gather(*map(self._give_away, movable))):
+                await asyncio.sleep(DRAIN_AGAIN_S)
+
+    def _peer(self) -> str | None:
+        assert self._membership is not None
+        with self.archive.database.read() as database:
+            return games.least_busy(database, cluster=self._membership.cluster, but={self.node})
 
     async def _give_away(self, game: Game) -> bool:
         assert self._membership is not None
         membership = self._membership
-
-        def find() -> str | None:
-            with self.archive.database.read() as database:
-                return games.least_busy(database, cluster=membership.cluster, but={self.node})
 
         def give(to: str) -> bool:
             membership.mirror_now()
@@ -806,7 +801,7 @@ class PlayServer:
 
         has_begun = game.state not in UNBEGUN
         try:
-            to = await asyncio.to_thread(find)
+            to = await asyncio.to_thread(self._peer)
             if to is None or game.state in OVER:
                 return False
             await game.set_down(self.resume_s)

@@ -1,9 +1,9 @@
 """Live games and the servers that hold them.
 
 Each server of a cluster renews its row in `nodes` (`beat`). Another server takes the games of a server that has not done so for
-`DEAD_AFTER_S` (`take`), and every change of the holder raises the epoch of the game. What a server writes about a game names
-the epoch under which it holds the game, so a server that stood still, or lost the database, changes nothing after another one
-has taken the game. All times are those of the database's clock.
+`DEAD_AFTER_S` (`take`), and every change of the holder raises the epoch of the game. Each server writes about a game under the
+epoch with which it holds the game. So a server that stood still, or lost the database, changes nothing after another server has
+taken the game. All times are those of the database's clock.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def leave(session: Session, node: str) -> None:
 def nodes(session: Session, cluster: str) -> list[Node]:
     """Return the servers of a cluster that run, or that still hold games."""
     now = _now(session)
-    num_games = dict(session.execute(select(LiveGame.node, func.count()).group_by(LiveGame.node)).tuples().all())
+    num_games = dict(session.execute(select(LiveGame.node, func.count()).group_by(LiveGame.node)).all())
     found = []
     for row in session.scalars(select(NodeRow).where(NodeRow.cluster == cluster).order_by(NodeRow.node)):
         seen_s = (now - row.seen_at).total_seconds()
@@ -133,7 +133,7 @@ def holders(session: Session, episodes: Collection[str]) -> dict[str, Lease]:
 def held(session: Session, node: str) -> dict[str, int]:
     """Return the games that a server holds: episode -> epoch."""
     rows = session.execute(select(LiveGame.episode, LiveGame.epoch).where(LiveGame.node == node))
-    return dict(rows.tuples().all())
+    return dict(rows.all())
 
 
 def hold_again(session: Session, node: str) -> dict[str, int]:
@@ -167,7 +167,7 @@ def _to(session: Session, episodes: Sequence[str], node: str) -> dict[str, int]:
     if not episodes:
         return {}
     changed = update(LiveGame).where(LiveGame.episode.in_(episodes)).values(node=node, epoch=LiveGame.epoch + 1, is_open=False)
-    found = dict(session.execute(changed.returning(LiveGame.episode, LiveGame.epoch)).tuples().all())
+    found = dict(session.execute(changed.returning(LiveGame.episode, LiveGame.epoch)).all())
     session.execute(update(PlaySession).where(PlaySession.game.in_(episodes), PlaySession.state.in_(OPEN)).values(node=node))
     return found
 
@@ -211,14 +211,14 @@ def mirror(session: Session, node: str, parts: Sequence[Part]) -> None:
 def mirrored(session: Session, episode: str) -> Iterator[tuple[int, int, bytes]]:
     """Yield (segment, start, bytes) for each part of a journal, in order."""
     parts = select(JournalPart.segment, JournalPart.start, JournalPart.data).where(JournalPart.episode == episode)
-    yield from session.execute(parts.order_by(JournalPart.segment, JournalPart.start)).tuples()
+    yield from session.execute(parts.order_by(JournalPart.segment, JournalPart.start))
 
 
 # Lobbies
 
 
 def lock_lobby(session: Session, lobby: str) -> None:
-    """Let only one server at a time look for a game to join, and enter a new one where there is none."""
+    """Let only one server at a time look for a game to join, and enter a new one if it finds no game."""
     if session.get_bind().dialect.name == "postgresql":
         session.execute(text("SELECT pg_advisory_xact_lock(hashtextextended(:lobby, 0))"), {"lobby": f"lobby {lobby}"})
 

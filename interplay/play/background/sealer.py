@@ -49,7 +49,7 @@ class Sealer(AnsweringProcess[SealRequest]):
         self._cpu_s = 0.0
         self._cpu_s_of_the_dead = 0.0
 
-    async def seal(self, path: Path, held_as: Lease | None) -> str | None:
+    async def seal(self, path: Path, held_as: Lease | None = None) -> str | None:
         """Seal the journal that a segment belongs to; return the episode's id. A journal that was sealed meanwhile counts as
         sealed. If no step was made, remove the journal and return None. `held_as` is as in `Archive.seal`. Raises
         `RecordingError` if the journal cannot be sealed; it then stays."""

@@ -38,13 +38,13 @@ class Leftovers(NamedTuple):
 
     Attributes:
         games: Games that can continue when their players come back.
-        untaken: The sessions of each game in which nothing was played yet, with its task; its world is made again.
+        untaken: Sessions in which nothing was played yet, with their tasks; their worlds are made again.
         ended: First segment of every other abandoned journal that can be opened.
         lost: Every other open session -> its episode, or None.
     """
 
     games: list[LeftGame]
-    untaken: list[tuple[list[PlaySession], Task]]
+    untaken: list[tuple[PlaySession, Task]]
     ended: list[Path]
     lost: dict[str, str | None]
 
@@ -124,21 +124,16 @@ def find(
     for game in found.games:
         for row in game.people:
             del found.lost[row.id]
-    unplayed: dict[str, list[PlaySession]] = {}
-    for session, episode in found.lost.items():
-        if episode is None:
-            row = left_open[session]
-            unplayed.setdefault(row.game or session, []).append(row)
-    for rows in unplayed.values():
-        task = tasks.get(rows[0].task)
-        oldest_s = max((datetime.now(UTC) - row.created_at).total_seconds() for row in rows)
-        is_known = task is not None and (len(task.seats) == 1 or rows[0].game is not None)
+    for session in [session for session, episode in found.lost.items() if episode is None]:
+        row = left_open[session]
+        task = tasks.get(row.task)
+        age_s = (datetime.now(UTC) - row.created_at).total_seconds()
+        if task is None or len(task.seats) > 1:  # whom they waited for is not known any more: they open the task again
+            continue
         # One that was played and left no journal that can be read cannot go on, and must not begin anew on its seed.
-        is_unplayed = all(row.state == "waiting" and task and task.content_hash == row.task_hash for row in rows)
-        if task is not None and is_known and is_unplayed and oldest_s <= taken_within_s:
-            found.untaken.append((rows, task))
-            for row in rows:
-                del found.lost[row.id]
+        if row.state == "waiting" and task.content_hash == row.task_hash and age_s <= taken_within_s:
+            found.untaken.append((row, task))
+            del found.lost[session]
     return found
 
 

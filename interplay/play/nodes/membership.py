@@ -25,7 +25,7 @@ log = logging.getLogger("interplay.play")
 
 
 class Beat(NamedTuple):
-    """What a server learned when it renewed its row.
+    """The answer of the database when a server renewed its row.
 
     Attributes:
         held: Every game that it holds in the database: episode -> epoch.
