@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import json
 import signal
 import sys
@@ -48,7 +49,6 @@ from interplay.store import Database, PlaySession, games
 TASK, PAIR_TASK = "atari/breakout", "together/cooperative_pong"
 RATE_HZ = 60
 SILENT_S = 2.0
-CUT_S = 30.0
 MAX_LOST_S = 1.0
 MAX_PAUSE_BEATS = 8
 """Of the median pause, in heartbeats of a server."""
@@ -117,10 +117,10 @@ class Player:
 
     async def _path(self) -> str | None:
         assert self.client is not None
-        try:
-            return await asyncio.to_thread(seat_path, self.cluster.address, self.client.grant["token"])
-        except PlayClientError:
-            return None
+        with contextlib.suppress(PlayClientError, TimeoutError):
+            asked = asyncio.to_thread(seat_path, self.cluster.address, self.client.grant["token"])
+            return await asyncio.wait_for(asked, SILENT_S)
+        return None
 
     async def _follow(self) -> None:
         """Go on where the game is now."""
@@ -284,17 +284,20 @@ def partition(options: argparse.Namespace, folder: Path, database: str) -> dict[
 
         async def disturb(players: list[Player]) -> None:
             wire.cut()
-            await all_go_on(players)
-            if any(player.node == "cut-off" for player in players):
-                raise SystemExit("players still play on the server without its database")
-            await asyncio.sleep(CUT_S)
-            wire.mend()
-            await asyncio.sleep(2.0)
+            try:
+                await until(lambda: all(player.node != "cut-off" for player in players), "nobody plays without the database")
+                await all_go_on(players)
+                await asyncio.sleep(options.seconds)
+            finally:
+                wire.mend()
             cluster.signal_all("stopped", signal.SIGSTOP)
-            await all_go_on(players)
-            await asyncio.sleep(CUT_S)
-            cluster.signal_all("stopped", signal.SIGCONT)
-            await asyncio.sleep(2.0)
+            try:
+                await until(lambda: all(player.node != "stopped" for player in players), "nobody waits for a stopped server")
+                await all_go_on(players)
+                await asyncio.sleep(options.seconds)
+            finally:
+                cluster.signal_all("stopped", signal.SIGCONT)
+            await asyncio.sleep(2 * BEAT_S)
             await all_go_on(players)
 
         players = asyncio.run(with_players(cluster, options.players, disturb))
@@ -311,7 +314,7 @@ def lobby(options: argparse.Namespace, folder: Path, database: str) -> dict[str,
             wanted = {"operator": cluster.operator, "seed": 1000 + pair, "countdown_s": 0}
 
             async def sit(number: int) -> PlayClient:
-                there = cluster.address_of(names[number % len(names)])
+                there = f"{cluster.address}/n/{names[number % len(names)]}"
                 grant = await asyncio.to_thread(request_session, there, PAIR_TASK, actor=f"p{pair}-{number}", **wanted)
                 client = PlayClient(cluster.address, grant)
                 await client.connect()
@@ -360,6 +363,7 @@ def main() -> None:
     parser.add_argument("--players", type=int, default=20)
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--pairs", type=int, default=100)
+    parser.add_argument("--seconds", type=float, default=30.0, help="how long a server is cut off or stopped")
     parser.add_argument("--lose-disk", action="store_true", help="remove the journals of a killed server")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()

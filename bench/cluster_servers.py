@@ -52,7 +52,7 @@ class Cluster:
         self.folder, self.names = folder, list(names)
         self._databases = dict.fromkeys(names, database) if isinstance(database, str) else database
         self._cores, self._options = cores or {}, options
-        self._ports = {name: free_port() for name in names}
+        self._ports: dict[str, int] = {}
         self._port = free_port()
         self._proxy: subprocess.Popen[bytes] | None = None
         self.processes: dict[str, subprocess.Popen[str]] = {}
@@ -65,9 +65,6 @@ class Cluster:
     @property
     def operator(self) -> str:
         return operator_token(self.folder / "keys")
-
-    def address_of(self, name: str) -> str:
-        return f"http://127.0.0.1:{self._ports[name]}"
 
     def log(self, name: str) -> str:
         return (self.folder / f"{name}.log").read_text()
@@ -114,7 +111,7 @@ class Cluster:
         for file in (SECRET_FILE, OPERATOR_FILE):
             shutil.copy(keys / file, data / file)
         command = [sys.executable, "-m", "interplay.cli", "serve", "--empty", "--data", str(data), "--node", name]
-        command += ["--port", str(self._ports[name]), *self._options]
+        command += ["--port", str(self._ports.get(name, 0)), *self._options]
         environment = os.environ | {"INTERPLAY_DATABASE": self._databases[name]}
         core = self._cores.get(name)
         with (self.folder / f"{name}.log").open("a") as log:
@@ -127,9 +124,11 @@ class Cluster:
                 start_new_session=True,
             )
         assert process.stdout is not None
-        if "http" not in process.stdout.readline():
+        address = next((word for word in process.stdout.readline().split() if word.startswith("http")), None)
+        if address is None:
             process.kill()
             raise SystemExit(f"{name} did not start:\n{self.log(name)[-3000:]}")
+        self._ports[name] = int(address.rpartition(":")[2])
         self.processes[name] = process
 
     def signal_all(self, name: str, number: signal.Signals) -> None:

@@ -676,8 +676,10 @@ class PlayServer:
 
     def where(self, token: str) -> str | None:
         """Return the path of the socket of a seat now; None while no server has its game, so that the player asks again.
-        Raises `TokenError` as `played` does."""
+        Raises `TokenError` as `played` does, and `PlayError` if this server cannot reach the database."""
         session = self._tokens.verify(token)
+        if self._membership is not None and self._membership.is_fenced:
+            raise PlayError("this server cannot reach its database; ask again", retry_after_s=1)
         with self.archive.database.read() as database:
             row = database.get(PlaySession, session)
             if row is None or row.node is None or row.state not in sessions.OPEN or self._membership is None:
