@@ -25,6 +25,7 @@ from interplay.errors import InterplayError
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
+    from prometheus_client import CollectorRegistry
 
     from interplay.judge import Rules
     from interplay.play.server import PlayServer
@@ -137,6 +138,14 @@ def serve(
             "--data.",
         ),
     ] = None,
+    metrics: Annotated[
+        str | None,
+        typer.Option(
+            "--metrics",
+            metavar="[HOST:]PORT",
+            help="Show numbers for Prometheus at /metrics of this port, on 127.0.0.1 if no host is given. Default: no port.",
+        ),
+    ] = None,
     verbose: Annotated[bool, typer.Option("--verbose", help="Log every request.")] = False,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
@@ -164,6 +173,8 @@ def serve(
     statistics = _statistics(statistic or (), suites)
     partners = _partners(partner or [])
     rules = None if open_room is None else _open_room(open_room)
+    metrics_place = None if metrics is None else _place_of(metrics)
+    registry = None if metrics_place is None else _serve_metrics(*metrics_place)
     listener = listen(host, port)  # before the data folder and slow imports: a taken port must be told at once
     from interplay.play.connections.tokens import node_of, operator_token, server_secret
     from interplay.play.games.for_study import PARTNER_AFTER_S
@@ -204,7 +215,7 @@ def serve(
         application = create_app(
             archive, play=play, suites=suites, secret=secret, max_video_bytes=max_video_mb * 2**20, hosts=hosts, open_room=rules
         )
-        _run(application, play, listener, host=host, hosts=hosts, verbose=verbose)
+        _run(application, play, listener, host=host, hosts=hosts, verbose=verbose, registry=registry)
         archive.close()
 
 
@@ -241,6 +252,21 @@ def _open_room(file: Path) -> Rules:
     if set(document) != {"judging"}:
         raise RulesError(f"{file} must hold one table, [judging]; got {', '.join(map(repr, document)) or 'nothing'}")
     return Rules.from_mapping(document["judging"], f"{file}: [judging]", base=OPEN_ROOM)
+
+
+def _place_of(metrics: str) -> tuple[str, int]:
+    host, _, port = metrics.rpartition(":")
+    if not (port.isascii() and port.isdigit() and int(port) < 2**16):
+        raise typer.BadParameter(f"--metrics takes PORT or HOST:PORT, got {metrics!r}; for example --metrics 9464")
+    return host.removeprefix("[").removesuffix("]") or "127.0.0.1", int(port)
+
+
+def _serve_metrics(host: str, port: int) -> CollectorRegistry:
+    from interplay.web.monitoring.metrics import serve_metrics
+
+    registry, port = serve_metrics(host, port)
+    print(f"Metrics are at port {port} of {host}: /metrics", file=sys.stderr, flush=True)
+    return registry
 
 
 @contextlib.contextmanager
@@ -311,7 +337,16 @@ It answers to these names only: {shown}. More of them: --allow-host NAME
     )
 
 
-def _run(application: FastAPI, play: PlayServer, listener: socket.socket, *, host: str, hosts: Hosts, verbose: bool) -> None:
+def _run(
+    application: FastAPI,
+    play: PlayServer,
+    listener: socket.socket,
+    *,
+    host: str,
+    hosts: Hosts,
+    verbose: bool,
+    registry: CollectorRegistry | None,
+) -> None:
     import asyncio
 
     import uvicorn
@@ -380,6 +415,10 @@ def _run(application: FastAPI, play: PlayServer, listener: socket.socket, *, hos
     logging.getLogger("uvicorn.error").addFilter(
         lambda record: not (record.exc_info and isinstance(record.exc_info[1], asyncio.CancelledError))
     )
+    if registry is not None:
+        from interplay.web.monitoring.metrics import ServerCollector
+
+        registry.register(ServerCollector(application.state.services))
     sys.setswitchinterval(0.001)  # pages are made in threads beside the sockets
     gc.collect()
     gc.freeze()  # what is loaded is not searched for garbage again: that would hold up every game for a tenth of a second
