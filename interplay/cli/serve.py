@@ -16,12 +16,14 @@ import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from interplay import logs
 from interplay.cli.options import DEFAULT_DATA, SERVER_FILE, DatabaseOption, DataOption, keep_lands, open_archive, suites_with
 from interplay.errors import InterplayError
+from interplay.logs import FORMAT_VARIABLE, NODE_VARIABLE
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -133,7 +135,7 @@ def serve(
         str | None,
         typer.Option(
             "--node",
-            envvar="INTERPLAY_NODE",
+            envvar=NODE_VARIABLE,
             help="Name of this server among the servers of its database, the same at each start. Default: made from a key in "
             "--data.",
         ),
@@ -146,6 +148,10 @@ def serve(
             help="Show numbers for Prometheus at /metrics of this port, on 127.0.0.1 if no host is given. Default: no port.",
         ),
     ] = None,
+    log_format: Annotated[
+        Literal["text", "json"],
+        typer.Option("--log-format", envvar=FORMAT_VARIABLE, help="Lines for people, or one JSON object for each record."),
+    ] = "text",
     verbose: Annotated[bool, typer.Option("--verbose", help="Log every request.")] = False,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
@@ -184,7 +190,9 @@ def serve(
     from interplay.web.agents.uploads import remove_unfinished
     from interplay.web.app import create_app
 
-    logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s", level=logging.INFO if verbose else logging.WARNING)
+    os.environ[FORMAT_VARIABLE] = log_format  # also for the processes that this one starts
+    level = logging.INFO if verbose else logging.WARNING
+    logs.configure("%(asctime)s %(levelname)s %(message)s", level=level, process="server")
     archive = open_archive(data, database)
     keep_lands(data)
     archive.statistics = statistics
@@ -197,7 +205,7 @@ def serve(
             _enter_starter_set(archive, suites)
         secret = server_secret(archive.root)
         operator_token(archive.root)
-        node = node or node_of(secret)
+        node = os.environ[NODE_VARIABLE] = node or node_of(secret)
         held.enter_context(_only_node(archive.database, node))
         play = PlayServer(
             archive,
@@ -351,6 +359,7 @@ def _run(
 
     import uvicorn
     import uvloop
+    from uvicorn.config import LOGGING_CONFIG
 
     from interplay.play.connections.admission import GuardedHttpProtocol
     from interplay.play.connections.sockets import PlaySocketProtocol
@@ -406,6 +415,7 @@ def _run(
         ws_ping_timeout=20.0,
         access_log=verbose,
         log_level="info" if verbose else "warning",
+        log_config=None if logs.is_json() else LOGGING_CONFIG,
         timeout_graceful_shutdown=5,
         server_header=False,
     )

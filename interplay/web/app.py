@@ -63,6 +63,7 @@ from interplay.web.judging import board, calibration
 from interplay.web.judging import routes as judging_routes
 from interplay.web.monitoring import readiness
 from interplay.web.monitoring.probe import DatabaseProbe
+from interplay.web.monitoring.requests import RequestNameMiddleware
 from interplay.web.pictures import Pictures
 from interplay.web.scores import pages as scores_pages
 from interplay.web.scores.proofs import Proofs
@@ -228,5 +229,6 @@ def create_app(
         app.add_middleware(HostMiddleware, hosts=hosts)
     app.add_middleware(SecurityMiddleware)
     app.add_middleware(HeadMiddleware)
+    app.add_middleware(RequestNameMiddleware)
     errors.install(app)
     return app
