@@ -186,6 +186,7 @@ def serve(
     from interplay.play.games.for_study import PARTNER_AFTER_S
     from interplay.play.limits import MAX_SEATS_OF_ADDRESS
     from interplay.play.server import PlayServer
+    from interplay.play.tracing import press_traces
     from interplay.starter import EXAMPLES
     from interplay.web.agents.uploads import remove_unfinished
     from interplay.web.app import create_app
@@ -207,6 +208,7 @@ def serve(
         operator_token(archive.root)
         node = os.environ[NODE_VARIABLE] = node or node_of(secret)
         held.enter_context(_only_node(archive.database, node))
+        press_traces()  # an extra that is missing must be told now
         play = PlayServer(
             archive,
             secret=secret,

@@ -176,7 +176,7 @@ class Worker:
             self._open = False
             return
         for number, index, kind, payload in self._unpacker.feed(data):
-            if kind != ToWorker.INPUT:
+            if kind not in (ToWorker.INPUT, ToWorker.TRACED_INPUT):
                 self._spare.owing.add(number)  # perhaps
             if kind == ToWorker.COMMAND:
                 self._command(number, index, decode_command(payload))
@@ -185,8 +185,8 @@ class Worker:
             if episode is None:
                 continue
             seat = episode.seats[index]
-            if kind == ToWorker.INPUT:
-                episode.input(seat, unpack_input(payload))
+            if kind in (ToWorker.INPUT, ToWorker.TRACED_INPUT):
+                episode.input(seat, unpack_input(payload), is_traced=kind == ToWorker.TRACED_INPUT)
                 if episode.takes_turns and episode.running:
                     self._guard(number, partial(episode.catch_up, seat, now_us()))
                     self._schedule(episode)
