@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("interplay.cli")
 DEFAULT_MAX_VIDEO_MB = 500
-_ENROLMENT = re.compile(r"(enrolment(?:=|%3D))[^&\s]+", re.IGNORECASE)
+_SECRET = re.compile(r"((?:enrolment|key)(?:=|%3D))[^&\s]+", re.IGNORECASE)
 
 
 class ServedAlreadyError(InterplayError):
@@ -323,10 +323,11 @@ def _enter_starter_set(archive: Archive, suites: Sequence[Suite]) -> None:
         print(f"Added {num_episodes} short episodes of the built-in agents, to watch and to compare.", file=sys.stderr)
 
 
-def hide_enrolments(record: logging.LogRecord) -> bool:
-    """Remove enrolment tokens from addresses in the log, because anybody who has a token can act as that participant."""
+def hide_secrets(record: logging.LogRecord) -> bool:
+    """Remove secrets from addresses in the log: anybody who has an enrolment can act as that participant, and anybody who has a
+    key as that teacher."""
     if isinstance(record.args, tuple):
-        record.args = tuple(_ENROLMENT.sub(r"\1...", part) if isinstance(part, str) else part for part in record.args)
+        record.args = tuple(_SECRET.sub(r"\1...", part) if isinstance(part, str) else part for part in record.args)
     return True
 
 
@@ -422,7 +423,7 @@ def _run(
         server_header=False,
     )
     for name in ("uvicorn.access", "uvicorn.error"):  # the latter logs the addresses of sockets
-        logging.getLogger(name).addFilter(hide_enrolments)
+        logging.getLogger(name).addFilter(hide_secrets)
     # A page that is still loading when the server stops is no error of ours.
     logging.getLogger("uvicorn.error").addFilter(
         lambda record: not (record.exc_info and isinstance(record.exc_info[1], asyncio.CancelledError))

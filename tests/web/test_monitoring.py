@@ -26,6 +26,7 @@ from interplay.web.monitoring.metrics import MetricsError, serve_metrics
 from interplay.web.monitoring.probe import DatabaseProbe
 from interplay.web.monitoring.readiness import disk_trouble
 
+ROOT = Path(__file__).parent.parent.parent
 Numbers = dict[tuple[str, ...], float]
 
 
@@ -82,7 +83,10 @@ def test_metrics_count_what_players_get_and_survive_the_death_of_a_worker(tmp_pa
             await watcher.play()
         numbers = await until(server, ("interplay_players", "ended"), 2)
         assert (numbers["interplay_players", "playing"], numbers["interplay_seats",]) == (0, 1)
-        text, _ = read(server)
+        text, numbers = read(server)
+        page = (ROOT / "docs" / "serving.md").read_text()
+        named = {re.sub(r"_(bucket|count|sum)$", "", name) for name, *_ in numbers if not name.startswith("process_")}
+        assert [name for name in named if f"`{name}`" not in page] == []
         grants = [watcher.client.grant for watcher in watchers]
         secrets = [grant[name] for grant in grants for name in ("session", "token")]
         assert not [secret for secret in [*secrets, server.token, "tester", "127.0.0.1"] if secret in text]
