@@ -96,6 +96,7 @@ class Cluster:
             "{\n\tadmin off\n\tauto_https off\n}\n"
             f"http://127.0.0.1:{self._port} {{\n{own}\thandle {{\n\t\treverse_proxy {every} {{\n"
             "\t\t\tlb_policy round_robin\n\t\t\tlb_try_duration 5s\n\t\t\tlb_try_interval 50ms\n\t\t\tfail_duration 2s\n"
+            "\t\t\thealth_uri /readyz\n\t\t\thealth_interval 500ms\n\t\t\thealth_timeout 1s\n"
             "\t\t}\n\t}\n}\n"
         )
 

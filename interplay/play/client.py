@@ -77,6 +77,7 @@ class PlayClient:
         self._buttons = self._num_presses = 0
         self._sent_at = 0.0
         self._heart: asyncio.Task[None] | None = None
+        self._traced: tuple[int, float] | None = None
         self.is_drawn_here = drawn == "here"
         self.step = -1
         self.num_land = 0
@@ -234,6 +235,9 @@ class PlayClient:
         self.step = header.step
         self.num_frames += 1
         self.num_bytes += len(message)
+        if self._traced is not None and header.step >= self._traced[0]:
+            await self.send("traced", arrived_ms=self._traced[1], painted_ms=1000 * time.perf_counter())
+            self._traced = None
         return header
 
     async def _beat(self) -> None:
@@ -255,6 +259,8 @@ class PlayClient:
                 self._num_presses = 0
                 self.state = message["state"]
                 self.decoder = FrameDecoder(message["width"], message["height"], palette_from_text(message["palette"]))
+            case "traced":
+                self._traced = message["step"], 1000 * time.perf_counter()
             case "palette":
                 self.decoder.palette = palette_from_text(message["palette"])
             case "started" | "resumed":

@@ -471,7 +471,7 @@ class PlayServer:
         return SeatGrant(session, token, expires_at, self._socket_of(self.node))
 
     def _check_open(self) -> None:
-        if self._draining is not None or self._is_closed:
+        if self.is_draining or self._is_closed:
             raise PlayError("this server takes no new games; try again in a moment", retry_after_s=10)
 
     def _send_elsewhere(self, error: PlayError, asked: Collection[str]) -> None:
@@ -678,7 +678,7 @@ class PlayServer:
         """Return the path of the socket of a seat now; None while no server has its game, so that the player asks again.
         Raises `TokenError` as `played` does, and `PlayError` if this server cannot reach the database."""
         session = self._tokens.verify(token)
-        if self._membership is not None and self._membership.is_fenced:
+        if self.is_fenced:
             raise PlayError("this server cannot reach its database; ask again", retry_after_s=1)
         with self.archive.database.read() as database:
             row = database.get(PlaySession, session)
@@ -688,12 +688,22 @@ class PlayServer:
             is_there = not self._is_closed if is_here else games.is_alive(database, row.node)
             return self._socket_of(row.node) if is_there else None
 
+    @property
+    def is_draining(self) -> bool:
+        """Whether this server gives its games to others and takes no new ones."""
+        return self._draining is not None
+
+    @property
+    def is_fenced(self) -> bool:
+        """Whether other servers may have taken the games, because the database could not be reached."""
+        return self._membership is not None and self._membership.is_fenced
+
     def _socket_of(self, node: str) -> str:
         return SOCKET if self._membership is None else f"/n/{node}{SOCKET}"
 
     @property
     def _is_closed(self) -> bool:
-        return self._stopping or (self._membership is not None and self._membership.is_fenced)
+        return self._stopping or self.is_fenced
 
     def _is_coming(self, session: str) -> bool:
         """Whether a session without a seat here belongs to this server: its game was taken, or given to it, a moment ago."""
@@ -763,7 +773,7 @@ class PlayServer:
         assert self._membership is not None
         while True:
             await asyncio.sleep(FENCE_EVERY_S)
-            if self._membership.is_fenced:
+            if self.is_fenced:
                 games_here = [game for game in self.games if game.state in BEGUN]
                 await asyncio.gather(*(game.set_down(self.resume_s) for game in games_here))
 

@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 
 from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
-from sqlalchemy.exc import ArgumentError, DatabaseError
+from sqlalchemy.exc import ArgumentError, DatabaseError, SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from interplay.errors import InterplayError, MisuseError, not_installed
@@ -125,6 +125,15 @@ class Database:
                 "the answers, which are stored only in the database."
             ) from error
         return cls(engine)
+
+    def answers(self) -> bool:
+        """Whether the database answers a question now. It may take minutes to find out that it does not."""
+        try:
+            with self.look() as session:
+                session.execute(text("SELECT 1"))
+        except SQLAlchemyError:
+            return False
+        return True
 
     @contextmanager
     def read(self) -> Iterator[Session]:

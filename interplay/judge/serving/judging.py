@@ -332,6 +332,11 @@ class Judging:
             if reported is not None:
                 store.add_problem(session, match, now=self._clock(), **reported)
 
+    def num_logged(self) -> int:
+        """Return the number of answers in the log, also of those that do not count."""
+        with self.database.look() as session:
+            return store.log_state(session).last_sequence
+
     def last_problems(self, limit: int) -> list[tuple[Problem, Match]]:
         with self.database.read() as session:
             return store.last_problems(session, limit)

@@ -19,6 +19,7 @@ from interplay.play.games.seat import Seat
 from interplay.play.games.takeover import Takeover
 from interplay.play.games.watching import Watchers
 from interplay.play.tables import address as tables_address
+from interplay.play.tracing import press_traces
 from interplay.play.workers import channel
 from interplay.play.workers.channel import ToWorker, pack_input
 from interplay.record import Owner, PaintedPicture
@@ -89,6 +90,7 @@ class Game:
         self._said_of_seats: list[dict[str, str]] = []
         self._restoring: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[None]] = set()
+        self._traces = press_traces()
 
     @property
     def is_opened(self) -> bool:
@@ -165,7 +167,9 @@ class Game:
         held = seat.read(message, time.time_ns() // 1000)
         if self.task.takes_turns and held.pressed and self.state is State.PLAYING:
             self.wait_for_player(seat)
-        self.hosting.send(seat, ToWorker.INPUT, pack_input(held))
+        traced = self._traces.begin(held.client_ms) if self._traces is not None and held.pressed else None
+        seat.traced = traced or seat.traced
+        self.hosting.send(seat, ToWorker.INPUT if traced is None else ToWorker.TRACED_INPUT, pack_input(held))
 
     def on_command(self, seat: Seat, command: wire.ClientCommand) -> None:
         if seat.last_words is not None:
@@ -199,6 +203,10 @@ class Game:
                 self.hosting.send(seat, ToWorker.KEY)
             case "partner", State.WAITING:
                 self.lobby.choose_agent(seat)
+            case "traced", _ if self._traces is not None and seat.traced is not None:
+                at = {"arrived_ms": command.arrived_ms, "painted_ms": command.painted_ms}
+                self._traces.finish(seat.traced, **at, game=self.number, task=self.task.id)
+                seat.traced = None
             case "wheel", _:
                 self.takeover.turn_over(seat, command.who)
             case "quit", State.PLAYING | State.PAUSED | State.RECOVERING:
@@ -313,6 +321,8 @@ class Game:
             case channel.AgentLost():
                 self.takeover.on_lost(self.seats[seat_index], event)
                 self.lobby.tell()
+            case channel.Traced():
+                self._tell_trace(self.seats[seat_index], event)
             case channel.Slow():
                 self.hosting.note_slow(event)
             case channel.Released():
@@ -321,6 +331,12 @@ class Game:
                 self.closing.ended(event)
             case channel.Failed(code, message):
                 self._fail(code, message)
+
+    def _tell_trace(self, seat: Seat, step: channel.Traced) -> None:
+        """Ask the page when it paints the frame that comes next."""
+        if seat.traced is not None:
+            seat.traced.stepped(step)
+            seat.text("traced", step=step.step)
 
     def on_orphaned(self) -> None:
         message = self.hosting.lost()

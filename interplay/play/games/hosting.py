@@ -89,7 +89,7 @@ class Hosting:
             alone = alone and self._may_be_alone
             link = await pool.choose(alone=alone, loaded=backends.of(game.task).must_load)
         except OSError as error:
-            log.error("game %d: no worker could be started: %s", game.number, error)
+            log.error("game %d: no worker could be started: %s", game.number, error, extra={"game": game.number})
             if game.state not in OVER and not pool.stopping:
                 game.on_orphaned()
             return
