@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import hashlib
 import itertools
-import json
 import logging
 import os
 import secrets
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -21,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 from starlette.websockets import WebSocket
 
@@ -36,7 +32,7 @@ from interplay.play.games import leftovers
 from interplay.play.games.agreement import draw_seed, held_out_share
 from interplay.play.games.for_study import PARTNER_AFTER_S, ForStudy
 from interplay.play.games.game import COUNTDOWN_S, Game
-from interplay.play.games.interfaces import BEGUN, OVER, UNBEGUN, PlayedGame, State
+from interplay.play.games.interfaces import OVER, UNBEGUN, PlayedGame, State
 from interplay.play.games.leftovers import Leftovers
 from interplay.play.games.seat import UNKNOWN_CLIENT, Seat
 from interplay.play.limits import (
@@ -48,8 +44,7 @@ from interplay.play.limits import (
     default_max_drawn_games,
     default_max_worlds,
 )
-from interplay.play.nodes.membership import Beat, Membership
-from interplay.play.nodes.mirror import bring_back
+from interplay.play.nodes.cluster import FENCE_EVERY_S, Cluster
 from interplay.play.partners.decider import Decider
 from interplay.play.partners.roster import Roster, acts_inside
 from interplay.play.player_socket import GameOver, Place, Refusal
@@ -61,16 +56,10 @@ from interplay.tasks import Suite, Task, builtin_suites, index, lookup
 
 log = logging.getLogger("interplay.play")
 
-DRAIN_TIMEOUT_S = 5.0
-"""How long a server that stops gives its games to others; a supervisor may kill it after ten seconds."""
-DRAIN_AGAIN_S = 0.5
-FENCE_EVERY_S = 0.1
 COMING_TRIES = 50
 """How often a socket looks, `FENCE_EVERY_S` apart, whether a game that comes from another server is here."""
 KEPT_SEAL_TIMEOUT_S = 3.0
 """How long a server that keeps its games waits for ended games to be sealed. A supervisor may kill it after ten seconds."""
-SOCKET = "/api/play"
-"""Path of the socket of players."""
 SEAL_TIMEOUT_S = 60.0
 """How long a server that stops waits for its last episodes to be sealed."""
 
@@ -92,14 +81,6 @@ class SeatGrant:
             "subprotocol": wire.SUBPROTOCOL,
             "expires_at": self.expires_at.isoformat(),
         }
-
-
-class ElsewhereError(Exception):
-    """The seat must be asked for at another server of the cluster, `node`."""
-
-    def __init__(self, node: str) -> None:
-        super().__init__(node)
-        self.node = node
 
 
 class PlayServer:
@@ -159,16 +140,8 @@ class PlayServer:
             raise PlayError(f"the server needs at least one worker, got {num_workers}\nUse --workers 1 or more.")
         self.archive = archive
         self.node = node or node_of(secret)
-        self._held: dict[str, int] = {}
-        """Games that this server holds in the database: episode -> epoch."""
-        self._membership = None
-        if node is not None and archive.database.is_shared:
-            cluster = node_of(secret)
-            self._membership = Membership(archive, node=node, cluster=cluster, server=self, room=self._room)
-        self._coming: set[str] = set()
-        self._draining: asyncio.Task[None] | None = None
-        self._fence: asyncio.Task[None] | None = None
         self.tasks = index(builtin_suites() if suites is None else suites)
+        self.cluster = Cluster(self, node=self.node, is_member=node is not None, secret=secret)
         self.limits = Limits(
             max_worlds=default_max_worlds() if max_worlds is None else max_worlds,
             max_seats_of_address=max_seats_of_address,
@@ -212,14 +185,10 @@ class PlayServer:
         does nothing."""
         if self._loop is None:
             self._loop = asyncio.get_running_loop()
-            if self._membership is not None:
-                await asyncio.to_thread(self._membership.enter)
-            left_open, self._held = await asyncio.to_thread(leftovers.open_sessions, self.archive, self.node)
+            left_open = await self.cluster.enter()
             await asyncio.gather(self.pool.start(), self._sealer.start())
             self._recovery = self._loop.create_task(self._recover(left_open))
-            if self._membership is not None:
-                self._membership.start()
-                self._fence = self._loop.create_task(self._watch_fence())
+            self.cluster.start()
 
     async def stop(self, *, keeps_games: bool = False) -> None:
         """Stop the workers and the sealer, after every episode is sealed as `interrupted`. A second call does nothing.
@@ -229,13 +198,10 @@ class PlayServer:
         """
         if self._loop is None or self._stopping:
             return
-        if self._membership is not None and keeps_games and await asyncio.to_thread(self._peer) is not None:
-            self._draining = self._draining or self._loop.create_task(self._drain())
-            await asyncio.wait([self._draining], timeout=DRAIN_TIMEOUT_S)
+        if keeps_games:
+            await self.cluster.give_all_away()
         self._stopping = True
-        for task in (self._fence, self._draining):
-            if task is not None:
-                task.cancel()
+        self.cluster.close()
         if self._recovery is not None:  # none where the start failed
             await self._has_looked.wait()
             self._recovery.cancel()
@@ -255,8 +221,7 @@ class PlayServer:
         await self._sealer.stop()
         await asyncio.to_thread(self.films.close)
         await asyncio.to_thread(self._notes.shutdown)
-        if self._membership is not None:
-            await asyncio.to_thread(self._membership.stop)
+        await self.cluster.leave()
 
     @property
     def games(self) -> list[Game]:
@@ -268,18 +233,17 @@ class PlayServer:
     async def _recover(self, left_open: dict[str, PlaySession]) -> None:
         try:
             await asyncio.to_thread(leftovers.wait_for_writers, self.archive, left_open)
-            found = await asyncio.to_thread(self._find, left_open, None)
-            self._keep(found)
+            found = await asyncio.to_thread(self.find, left_open, None)
+            self.keep(found)
         except Exception:
             log.exception("the games of an earlier run were not recovered\nTry:  interplay episodes repair")
             return
         finally:
             self._has_looked.set()
-        if found.games:
-            log.warning("games that were interrupted and wait %g s for their players: %d", self.resume_s, len(found.games))
-        await self._seal_left(found)
+        await self.seal_left(found)
 
-    def _find(self, left_open: dict[str, PlaySession], episodes: list[str] | None) -> Leftovers:
+    def find(self, left_open: dict[str, PlaySession], episodes: Sequence[str] | None) -> Leftovers:
+        """Sort what an earlier run, or another server, left: see `leftovers.find`."""
         return leftovers.find(
             self.archive,
             left_open,
@@ -290,7 +254,7 @@ class PlayServer:
             partner=self.roster.partner,
         )
 
-    async def _seal_left(self, found: Leftovers) -> None:
+    async def seal_left(self, found: Leftovers) -> None:
         self.num_recovering = len(found.ended)
         num_sealed = 0
         for path in found.ended:
@@ -302,7 +266,7 @@ class PlayServer:
         if num_sealed:
             log.warning("recovered %d interrupted episodes of an earlier run", num_sealed)
 
-    def _keep(self, found: Leftovers) -> None:
+    def keep(self, found: Leftovers) -> None:
         """Make seats again for everybody who may come back; their worlds are built when they come."""
         for header, rows, acting in found.games:
             study = leftovers.study_of(rows)
@@ -322,6 +286,8 @@ class PlayServer:
             asyncio.get_running_loop().call_later(self._untaken_s, self._drop_untaken, row.id)
         for session, episode_id in found.lost.items():
             self._set_states([session], "interrupted", episode_id)
+        if found.games:
+            log.warning("games that were interrupted and wait %g s for their players: %d", self.resume_s, len(found.games))
 
     def _seat_again(self, game: Game, seat: Seat, row: PlaySession) -> None:
         seat.session, seat.client = row.id, UNKNOWN_CLIENT
@@ -393,7 +359,7 @@ class PlayServer:
         drawn_here = drawn_here and backends.of(task).sends_scenes
         session = secrets.token_urlsafe(12)
         token, expires_at = self._tokens.sign(session)
-        lobby = _lobby(task, study, company)
+        lobby = self.cluster.lobby(task, study, company)
         if actor is None:
             actor = "anonymous" if participant_id is None else f"participant-{participant_id}"
         with self.granting:  # of two that ask at once, the second finds the seat of the first
@@ -406,10 +372,10 @@ class PlayServer:
             # Whoever wants pictures in a game that pages draw makes it one that needs a process.
             joins = will_join is not None and (drawn_here or not will_join.game.hosting.is_drawn_here)
             try:
-                self._check_open()
+                self.cluster.check_open()
                 self.limits.check(task, client, self._held_seats, self.pool.num_alone, joins=joins, drawn_here=drawn_here)
             except PlayError as error:
-                self._send_elsewhere(error, asked)
+                self.cluster.send_elsewhere(error, asked)
                 raise
             is_new = place is None
             if place is None:
@@ -425,9 +391,8 @@ class PlayServer:
                     company=company,
                 )
                 place = Place(game, game.seats[0])
-                if self._membership is not None and len(task.seats) > 1 and partner is None:
-                    self._enter_lobby(game, lobby, seed, asked)
-                    is_new = False
+                if len(task.seats) > 1 and partner is None:
+                    is_new = not self.cluster.enter_lobby(game, lobby, seed, asked)
             game, seat = place
             seat.session, seat.client, seat.owner = session, client, Owner(actor, actor_kind, participant_id)
             seat.granted_at = time.monotonic()
@@ -441,7 +406,7 @@ class PlayServer:
         try:
             with self.archive.database.write() as database:
                 if is_new:
-                    self._enter(database, game, lobby)
+                    self.cluster.enter_game(database, game, lobby)
                 if game.open_seat is not None and not game.is_blind:  # they say also of one's own wait if a person came
                     game.lobby.waits = sessions.waits(database, task.id, datetime.now(UTC))
                 sessions.open_session(
@@ -464,40 +429,11 @@ class PlayServer:
             seat.session = seat.owner = seat.agent = seat.wheel = None
             raise
         if is_new:
-            self._held[game.episode_id] = 1
+            self.cluster.held[game.episode_id] = 1
         self.note_open(game)
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self._loop.call_later, self._untaken_s, self._drop_untaken, session)
-        return SeatGrant(session, token, expires_at, self._socket_of(self.node))
-
-    def _check_open(self) -> None:
-        if self.is_draining or self._is_closed:
-            raise PlayError("this server takes no new games; try again in a moment", retry_after_s=10)
-
-    def _send_elsewhere(self, error: PlayError, asked: Collection[str]) -> None:
-        """Raise `ElsewhereError` if another server of the cluster may have room."""
-        if self._membership is not None and not error.is_own:
-            with self.archive.database.read() as database:
-                other = games.least_busy(database, cluster=self._membership.cluster, but={self.node, *asked})
-            if other is not None:
-                raise ElsewhereError(other) from None
-
-    def _enter_lobby(self, game: Game, lobby: str, seed: int | None, asked: Collection[str]) -> None:
-        """Enter a new game of several seats, unless players of its lobby wait at another server."""
-        assert self._membership is not None
-        cluster = self._membership.cluster
-        with self.archive.database.write() as database:
-            games.lock_lobby(database, lobby)
-            other = games.waiting_at(database, lobby=lobby, seed=seed, cluster=cluster, but={self.node, *asked})
-            if other is not None:
-                raise ElsewhereError(other)
-            self._enter(database, game, lobby)
-        self._held[game.episode_id] = 1  # no earlier: a beat would not find it in the database
-
-    def _enter(self, database: Session, game: Game, lobby: str) -> None:
-        is_open = game.is_told_open = len(game.seats) > 1
-        columns = {"lobby": lobby, "seed": game.seed, "invitation": game.invitation, "is_open": is_open}
-        games.grant(database, game.episode_id, self.node, **columns)
+        return SeatGrant(session, token, expires_at, self.cluster.path())
 
     def _invited_place(
         self, invitation: str, task: Task, participant_id: int | None, study: ForStudy | None, asked: Collection[str]
@@ -505,11 +441,8 @@ class PlayServer:
         invited = [game for game in self.games if game.invitation == invitation and game.task.id == task.id]
         seats = [Place(game, seat) for game in invited if (seat := game.seat_for_one_more(False)) is not None]
         place = next(iter(seats), None)
-        if place is None and self._membership is not None:
-            with self.archive.database.read() as database:
-                holder = games.invited_to(database, invitation, cluster=self._membership.cluster)
-            if holder is not None and holder not in (self.node, *asked):
-                raise ElsewhereError(holder)
+        if place is None:
+            self.cluster.send_to_host(invitation, asked)
         if place is None or place.game.study != study or place.game.has_participant(participant_id or -1):
             raise PlayError("the game of this invitation does not wait for players any more; ask for a new link", is_own=True)
         return place
@@ -579,7 +512,7 @@ class PlayServer:
             del self._places[session]
             self._set_states([session], "ended")
             if game.state is State.ENDED:
-                self._held.pop(game.episode_id, None)
+                self.cluster.held.pop(game.episode_id, None)
 
     def dismiss(self, participant_id: int) -> None:
         """Stop waiting for a participant: their games end as for a player who has left. Can be called from any thread."""
@@ -623,7 +556,7 @@ class PlayServer:
             raise Refusal(wire.CLOSE_UNSIGNED, str(error)) from None
         await self._has_looked.wait()
         place = None if self._is_closed else self._seated(session)
-        if place is None and not self._is_closed and await asyncio.to_thread(self._is_coming, session):
+        if place is None and not self._is_closed and await asyncio.to_thread(self.cluster.is_coming, session):
             for _ in range(COMING_TRIES):  # the journal is being fetched
                 await asyncio.sleep(FENCE_EVERY_S)
                 place = self._seated(session)
@@ -664,7 +597,7 @@ class PlayServer:
             for one, (its_game, its_seat) in moved.items():
                 sessions.move_session(database, one, seed=its_game.seed, seat=its_seat.name)
 
-        self._note(list(moved), note)
+        self.note(list(moved), note)
         return there
 
     def _played(self, session: str) -> tuple[str | None, int | None]:
@@ -677,165 +610,24 @@ class PlayServer:
     def where(self, token: str) -> str | None:
         """Return the path of the socket of a seat now; None while no server has its game, so that the player asks again.
         Raises `TokenError` as `played` does, and `PlayError` if this server cannot reach the database."""
-        session = self._tokens.verify(token)
-        if self.is_fenced:
-            raise PlayError("this server cannot reach its database; ask again", retry_after_s=1)
-        with self.archive.database.read() as database:
-            row = database.get(PlaySession, session)
-            if row is None or row.node is None or row.state not in sessions.OPEN or self._membership is None:
-                return self._socket_of(self.node)
-            is_here = row.node == self.node
-            is_there = not self._is_closed if is_here else games.is_alive(database, row.node)
-            return self._socket_of(row.node) if is_there else None
+        return self.cluster.where(self._tokens.verify(token))
 
-    @property
-    def is_draining(self) -> bool:
-        """Whether this server gives its games to others and takes no new ones."""
-        return self._draining is not None
-
-    @property
-    def is_fenced(self) -> bool:
-        """Whether other servers may have taken the games, because the database could not be reached."""
-        return self._membership is not None and self._membership.is_fenced
-
-    def _socket_of(self, node: str) -> str:
-        return SOCKET if self._membership is None else f"/n/{node}{SOCKET}"
-
-    @property
-    def _is_closed(self) -> bool:
-        return self._stopping or self.is_fenced
-
-    def _is_coming(self, session: str) -> bool:
-        """Whether a session without a seat here belongs to this server: its game was taken, or given to it, a moment ago."""
-        if self._membership is None or session in self._places:
-            return False
-        with self.archive.database.read() as database:
-            row = database.get(PlaySession, session)
-            return row is not None and row.node == self.node and row.state in sessions.OPEN and row.game not in self._held
-
-    def held(self) -> dict[str, int]:
-        return dict(self._held)
-
-    def _room(self) -> int:
+    def room(self) -> int:
         return max(0, MAX_SEATS - len(self._places))
 
-    def on_beat(self, beat: Beat) -> None:
-        assert self._loop is not None
-        with contextlib.suppress(RuntimeError):  # the loop has ended
-            asyncio.run_coroutine_threadsafe(self._take_note(beat), self._loop)
-
-    async def _take_note(self, beat: Beat) -> None:
-        if self._stopping:
-            return
-        here = {game.episode_id: game for game in self.games}
-        for episode in beat.taken:
-            game = here.get(episode)
-            if game is None:
-                self._held.pop(episode, None)
-            elif game.state not in OVER and episode in self._held:
-                log.warning("game %d is continued by another server", game.number)
-                await self._let_go(game)
-        came = {episode: epoch for episode, epoch in beat.held.items() if self._held.get(episode, epoch - 1) < epoch}
-        came = {episode: epoch for episode, epoch in came.items() if episode not in self._coming}
-        if came:
-            self._coming |= came.keys()
-            try:
-                await self._continue(came)
-            finally:
-                self._coming -= came.keys()
-        if beat.drains and self._draining is None:
-            assert self._loop is not None
-            self._draining = self._loop.create_task(self._drain())
-        elif not beat.drains and self._draining is not None and self._draining.done():
-            self._draining = None
-
-    async def _continue(self, came: dict[str, int]) -> None:
-        """Continue games of another server, with the mirror of their journals."""
-
-        def fetch() -> Leftovers:
-            for episode in came:
-                bring_back(self.archive.journal_folder, self.archive.database, episode)
-            with self.archive.database.read() as database:
-                left_open = {row.id: row for row in sessions.open_sessions(database, self.node) if row.game in came}
-            return self._find(left_open, list(came))
-
-        try:
-            found = await asyncio.to_thread(fetch)
-        except Exception:
-            log.exception("games of another server were not taken; this is tried again")
-            return
-        self._held |= came
-        self._keep(found)
-        await self._seal_left(found)
-
-    async def _watch_fence(self) -> None:
-        """Stop the games here when this server could not renew its row for so long that others may take them."""
-        assert self._membership is not None
-        while True:
-            await asyncio.sleep(FENCE_EVERY_S)
-            if self.is_fenced:
-                games_here = [game for game in self.games if game.state in BEGUN]
-                await asyncio.gather(*(game.set_down(self.resume_s) for game in games_here))
-
-    async def _let_go(self, game: Game) -> None:
-        """Forget a game that another server has, and send its players there."""
-        await game.set_down(None)
-        self._held.pop(game.episode_id, None)
+    def forget(self, game: Game) -> None:
         for seat in game.seats:
             if seat.session is not None:
                 self._places.pop(seat.session, None)
-        for path in journal.segments(self.archive.journal_folder, game.episode_id):
-            path.unlink()
 
-    async def _drain(self) -> None:
-        """Give every game to other servers of the cluster; people who wait for others first begin their game here."""
-        with self.archive.database.write() as database:
-            games.drain(database, self.node)
-        while remaining := [game for game in self.games if game.state not in OVER]:
-            movable = [game for game in remaining if game.state not in UNBEGUN or len(game.seats) == 1]
-            if not any(await asyncio.gather(*map(self._give_away, movable))):
-                await asyncio.sleep(DRAIN_AGAIN_S)
-
-    def _peer(self) -> str | None:
-        assert self._membership is not None
-        with self.archive.database.read() as database:
-            return games.least_busy(database, cluster=self._membership.cluster, but={self.node})
-
-    async def _give_away(self, game: Game) -> bool:
-        assert self._membership is not None
-        membership = self._membership
-
-        def give(to: str) -> bool:
-            membership.mirror_now()
-            held_as = games.Lease(self.node, self._held[game.episode_id])
-            with self.archive.database.write() as database:
-                return games.move(database, game.episode_id, held_as, to)
-
-        has_begun = game.state not in UNBEGUN
-        try:
-            to = await asyncio.to_thread(self._peer)
-            if to is None or game.state in OVER:
-                return False
-            await game.set_down(self.resume_s)
-            is_given = game.state is State.HELD and await asyncio.to_thread(give, to)
-        except SQLAlchemyError as error:
-            log.error("game %d stays here: %s", game.number, error)
-            is_given = False
-        if is_given:
-            await self._let_go(game)
-        elif game.state is State.HELD and not has_begun:
-            game.state = State.EMPTY
-        return is_given
+    @property
+    def _is_closed(self) -> bool:
+        return self._stopping or self.cluster.is_fenced
 
     # What games need
 
     def note_open(self, game: PlayedGame) -> None:
-        """Tell other servers whether one more player may join a game of several seats."""
-        is_open = game.seat_for_one_more(True) is not None
-        if self._membership is None or len(game.seats) == 1 or game.is_told_open == is_open:
-            return
-        game.is_told_open = is_open
-        self._note([], lambda database: games.note_open(database, game.episode_id, self.node, is_open=is_open))
+        self.cluster.note_open(game)
 
     def partner(self, task: Task) -> str | None:
         """Return the agent that acts for a person who has left, and plays where no second person comes; None if no agent
@@ -854,8 +646,7 @@ class PlayServer:
     async def seal(self, path: Path) -> str | None:
         """Seal a finished journal; return the episode's id. If no step was made, remove the journal and return None. Raises
         `RecordingError` if the journal cannot be sealed; it then stays."""
-        epoch = self._held.get(journal.episode_of(path))
-        episode_id = await self._sealer.seal(path, None if epoch is None else games.Lease(self.node, epoch))
+        episode_id = await self._sealer.seal(path, self.cluster.lease(journal.episode_of(path)))
         if episode_id is not None:
             self.films.wanted(episode_id, LATER)
         return episode_id
@@ -886,7 +677,7 @@ class PlayServer:
         return False
 
     def note_waited(self, session: str, seconds: float, came: str) -> None:
-        self._note([session], lambda database: sessions.note_waited(database, session, seconds, came))
+        self.note([session], lambda database: sessions.note_waited(database, session, seconds, came))
 
     def note_started(self, game: PlayedGame) -> None:
         # The episode tells a server that is started again who belongs together, and whose game was sealed a moment before.
@@ -900,7 +691,7 @@ class PlayServer:
         self._set_states([seat.session], state, episode_id, is_known=True)
         place = self._places.get(seat.session)
         if place is not None and place.game.state is State.ENDED:
-            self._held.pop(place.game.episode_id, None)
+            self.cluster.held.pop(place.game.episode_id, None)
         asyncio.get_running_loop().call_later(self.seat_kept_s, self._places.pop, seat.session, None)
 
     def _set_states(self, ids: list[str], state: str, episode_id: str | None = None, *, is_known: bool = False) -> None:
@@ -914,9 +705,9 @@ class PlayServer:
             if state not in sessions.OPEN:
                 games.end_without_players(database, ids)
 
-        self._note(ids, set_all)
+        self.note(ids, set_all)
 
-    def _note(self, ids: list[str], change: Callable[[Session], None]) -> None:
+    def note(self, ids: list[str], change: Callable[[Session], None]) -> None:
         def write() -> None:
             try:
                 with self.archive.database.write() as database:
@@ -960,9 +751,3 @@ class PlayServer:
                 for link in self.pool.links
             ],
         }
-
-
-def _lobby(task: Task, study: ForStudy | None, company: str | None) -> str:
-    """Return a digest of what players must have in common to meet in one game."""
-    common = [task.content_hash, None if study is None else study.to_json(), company]
-    return hashlib.sha256(json.dumps(common).encode()).hexdigest()

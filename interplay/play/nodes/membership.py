@@ -6,7 +6,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 from sqlalchemy.exc import SQLAlchemyError
@@ -29,23 +29,23 @@ class Beat(NamedTuple):
 
     Attributes:
         held: Every game that it holds in the database: episode -> epoch.
-        taken: Games that were taken from it, or ended elsewhere, since the last time.
+        gone: Games that it held before, and that are over now or held by another server.
         drains: Whether it shall give its games to others.
     """
 
     held: dict[str, int]
-    taken: set[str]
+    gone: set[str]
     drains: bool
 
 
 class Member(Protocol):
-    """The server, as its membership uses it; both methods are called from other threads."""
+    """The server, as its membership uses it. `held`: the games here, episode -> epoch."""
 
-    def held(self) -> Mapping[str, int]:
-        """Return the games here: episode -> epoch."""
+    held: dict[str, int]
+
+    def on_beat(self, beat: Beat) -> None:
+        """Take note of a beat; called from another thread."""
         ...
-
-    def on_beat(self, beat: Beat) -> None: ...
 
 
 class Membership:
@@ -105,7 +105,7 @@ class Membership:
     def mirror_now(self) -> None:
         """Copy everything that the journals of this server's games hold; raise a database error if that fails."""
         with self._mirroring:
-            self._mirror.copy(self._server.held())
+            self._mirror.copy(dict(self._server.held))
 
     def _beat_on(self) -> None:
         is_away = False
@@ -124,7 +124,7 @@ class Membership:
             self._server.on_beat(beat)
 
     def _beat(self) -> Beat:
-        before = dict(self._server.held())
+        before = dict(self._server.held)
         with self._database.write() as session:
             drains = games.beat(session, self.node)
             if not drains:

@@ -16,7 +16,7 @@ from starlette.exceptions import HTTPException
 from interplay.errors import InterplayError, NotFoundError
 from interplay.files import is_disk_full
 from interplay.play.limits import PlayError
-from interplay.play.server import ElsewhereError
+from interplay.play.nodes.cluster import ElsewhereError
 from interplay.record.errors import MissingFileError
 from interplay.tasks import Task
 from interplay.web.http.nodes import PREFIX
