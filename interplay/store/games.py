@@ -53,6 +53,7 @@ class Node(NamedTuple):
     """A server of a cluster. `is_alive`: whether it has renewed its row lately. `seen_s`: seconds since then."""
 
     node: str
+    cluster: str
     version: str
     num_games: int
     is_draining: bool
@@ -91,16 +92,17 @@ def leave(session: Session, node: str) -> None:
     session.execute(update(NodeRow).where(NodeRow.node == node).values(seen_at=long_ago))
 
 
-def nodes(session: Session, cluster: str) -> list[Node]:
-    """Return the servers of a cluster that run, or that still hold games."""
+def nodes(session: Session) -> list[Node]:
+    """Return the servers with a name that run, or that still hold games."""
     now = _now(session)
     num_games = dict(session.execute(select(LiveGame.node, func.count()).group_by(LiveGame.node)).all())
     found = []
-    for row in session.scalars(select(NodeRow).where(NodeRow.cluster == cluster).order_by(NodeRow.node)):
+    for row in session.scalars(select(NodeRow).order_by(NodeRow.node)):
         seen_s = (now - row.seen_at).total_seconds()
         is_alive = seen_s < DEAD_AFTER_S
         if is_alive or row.node in num_games:
-            found.append(Node(row.node, row.version, num_games.get(row.node, 0), row.is_draining, is_alive, seen_s))
+            number = num_games.get(row.node, 0)
+            found.append(Node(row.node, row.cluster, row.version, number, row.is_draining, is_alive, seen_s))
     return found
 
 

@@ -1,8 +1,10 @@
 """Several servers on one database: games outlive their server, its disk, its database and its stops."""
 
 import argparse
+import asyncio
 import json
 import shutil
+import subprocess
 import sys
 import urllib.error
 import urllib.request
@@ -76,3 +78,37 @@ def test_an_address_of_another_server_and_a_seat_without_a_server_are_said(postg
         assert "the proxy must pass /n/nobody/ to the server nobody" in json.load(refused.value)["message"]
         servers.kill("a")
         assert seat_path(f"{servers.address}/n/b", grant["token"]) in ("/n/a/api/play", None)
+
+
+def test_a_drained_server_gives_its_games_away_and_takes_new_ones_again_later(
+    postgres_url, tmp_path: Path, monkeypatch
+) -> None:
+    monkeypatch.setenv("INTERPLAY_DATABASE", postgres_url)
+
+    def told(*arguments: str) -> dict:
+        command = [sys.executable, "-m", "interplay.cli", *arguments, "--data", str(tmp_path / "a"), "--json"]
+        return json.loads(subprocess.run(command, capture_output=True, check=True, timeout=120).stdout)
+
+    def num_games() -> dict[str, int]:
+        return {one["node"]: one["num_games"] for one in told("cluster", "status")["nodes"]}
+
+    with Cluster(tmp_path, postgres_url, ["a", "b"]) as servers:
+
+        async def disturb(players: list[cluster.Player]) -> None:
+            assert num_games() == {"a": 2, "b": 2}
+            assert told("live", "drain", "a") == {"node": "a", "is_draining": True}
+            await cluster.until(lambda: all(player.node == "b" for player in players), "all play on the other server")
+            await cluster.all_go_on(players)
+            assert num_games() == {"a": 0, "b": 4}
+            with pytest.raises(urllib.error.HTTPError, match="503"):
+                urllib.request.urlopen(f"{servers.address}/n/a/readyz")
+            grant = request_session(f"{servers.address}/n/a", cluster.TASK, operator=servers.operator)
+            assert grant["socket"] == "/n/b/api/play"
+            told("cluster", "resume", "a")
+            told("cluster", "drain", "b")
+            await cluster.until(lambda: all(player.node == "a" for player in players), "all play on the first server again")
+
+        asyncio.run(cluster.with_players(servers, 4, disturb))
+        unknown = [sys.executable, "-m", "interplay.cli", "cluster", "drain", "c", "--data", str(tmp_path / "a")]
+        refused = subprocess.run(unknown, capture_output=True, text=True, timeout=120)
+        assert (refused.returncode, "unknown server 'c'" in refused.stderr) == (2, True), refused.stderr
