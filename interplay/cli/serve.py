@@ -136,8 +136,9 @@ def serve(
         typer.Option(
             "--node",
             envvar=NODE_VARIABLE,
-            help="Name of this server among the servers of its database, the same at each start. Default: made from a key in "
-            "--data.",
+            help="Name of this server among the servers of its database, the same at each start; letters, digits and hyphens. "
+            "Servers with a name, one PostgreSQL database and the same secret.key in --data continue each other's games. "
+            "Default: made from secret.key.",
         ),
     ] = None,
     metrics: Annotated[
@@ -179,6 +180,8 @@ def serve(
     statistics = _statistics(statistic or (), suites)
     partners = _partners(partner or [])
     rules = None if open_room is None else _open_room(open_room)
+    if node is not None and not re.fullmatch("[A-Za-z0-9-]{1,60}", node):  # it is a part of addresses
+        raise typer.BadParameter(f"--node takes letters, digits and hyphens, at most 60, got {node!r}")
     metrics_place = None if metrics is None else _place_of(metrics)
     registry = None if metrics_place is None else _serve_metrics(*metrics_place)
     listener = listen(host, port)  # before the data folder and slow imports: a taken port must be told at once
@@ -206,8 +209,8 @@ def serve(
             _enter_starter_set(archive, suites)
         secret = server_secret(archive.root)
         operator_token(archive.root)
-        node = os.environ[NODE_VARIABLE] = node or node_of(secret)
-        held.enter_context(_only_node(archive.database, node))
+        os.environ[NODE_VARIABLE] = name = node or node_of(secret)
+        held.enter_context(_only_node(archive.database, name))
         press_traces()  # an extra that is missing must be told now
         play = PlayServer(
             archive,
@@ -305,7 +308,7 @@ def _only_node(database: Database, node: str) -> Iterator[None]:
         if not is_free:
             raise ServedAlreadyError(
                 f"another server with the name {node} uses this database, perhaps with a copy of this data folder\n"
-                "Stop that server first, or serve an empty folder:  interplay serve --data OTHER"
+                "Stop that server first, serve an empty folder with --data, or name this server as one of a cluster: --node"
             )
         yield
 

@@ -20,7 +20,7 @@ from interplay.record.recorder import Recorder, new_header
 from interplay.record.sealed.episode import Episode
 from interplay.record.sealed.seal import seal
 from interplay.statistics import Collection, Measure, Sitting, Statistic, StatisticSpec, defaults, together, total
-from interplay.store import Database, EpisodeRow, TaskRow, check_place, entrants
+from interplay.store import Database, EpisodeRow, TaskRow, check_place, entrants, games
 from interplay.store import episodes as queries
 from interplay.store.judging import lock
 from interplay.store.uploads import task_definitions, uploaded_files
@@ -294,15 +294,17 @@ class Archive:
         """Path of a sealed episode: `episodes/<suite>/<task>/<id>.parquet`."""
         return self.root.joinpath("episodes", *task_id.split("/"), f"{episode_id}.parquet")
 
-    def seal(self, path: Path) -> Episode:
+    def seal(self, path: Path, *, held_as: games.Lease | None = None) -> Episode:
         """Turn a journal into a sealed episode in the catalogue. The journal is removed when the file and the entry are safe.
 
         If the journal is damaged, the part before the damage is sealed, and the journal's files are kept as `<name>.damaged`.
 
         Args:
             path: Any segment of the journal.
+            held_as: How the server that seals holds the game; None for a journal that no running game has.
         Raises:
-            RecordingError: If the journal holds no observation, or the disk is full; the journal then stays.
+            RecordingError: If the journal holds no observation, the disk is full, or another server continues the game; the
+                journal then stays.
         """
         paths = journal.segments(path.parent, journal.episode_of(path))
         if not paths:
@@ -311,12 +313,33 @@ class Archive:
             header = journal.read_header(paths[0])
             target = self.episode_path(header.task.id, header.episode)
             target.parent.mkdir(parents=True, exist_ok=True)
+            with self.database.read() as session:
+                if not games.may_seal(session, header.episode, held_as):
+                    return self._sealed_elsewhere(session, paths)
             episode = seal(paths, target)
-            self.catalogue(episode)
+            with self.database.write() as session:  # until it ends, no other server can take the game
+                if not games.may_seal(session, header.episode, held_as):  # taken while it was sealed
+                    target.unlink()
+                    return self._sealed_elsewhere(session, paths)
+                self.enter(session, episode)
+                games.end(session, [header.episode])
             journal.remove(paths, keep=journal.DAMAGED in episode.statistics)
         return episode
 
-    def keep(self, path: Path) -> Episode | None:
+    def _sealed_elsewhere(self, session: Session, paths: list[Path]) -> Episode:
+        """Return the episode that was sealed before this journal could be, and remove the journal."""
+        header = journal.read_header(paths[0])
+        row = queries.get_episode(session, header.episode)
+        if row is None:
+            raise RecordingError(
+                f"{paths[0]} is not sealed: another server continues this game\n"
+                "It seals the game itself. If it is gone for good, seal the journal there, or here:  interplay episodes repair"
+            )
+        for path in paths:
+            path.unlink()
+        return catalogue.from_row(row, self.root, header.task)
+
+    def keep(self, path: Path, *, held_as: games.Lease | None = None) -> Episode | None:
         """Seal a journal as `seal` does, or remove it and return None if it has no step and so is no episode."""
         paths = journal.segments(path.parent, journal.episode_of(path))
         if paths and journal.holds_observations(paths) and not journal.holds_steps(paths):
@@ -330,7 +353,7 @@ class Archive:
                         )
                     journal.remove(paths, keep=False)
                     return None
-        return self.seal(path)
+        return self.seal(path, held_as=held_as)
 
     def catalogue(self, episode: Episode) -> None:
         """Enter a sealed episode into the database, or update its entry."""

@@ -77,6 +77,11 @@ class Database:
         """Address of the database, with its password, for processes that open it too."""
         return self.engine.url.render_as_string(hide_password=False)
 
+    @property
+    def is_shared(self) -> bool:
+        """Whether servers on other machines can use the database too."""
+        return self.engine.dialect.name == "postgresql"
+
     @classmethod
     def open(cls, url: str) -> Database:
         """Open a database, migrate it and return it.

@@ -51,6 +51,7 @@ from interplay.web.explore import pages as explore_pages
 from interplay.web.explore.milestone_queue import Milestones
 from interplay.web.http import api_docs, errors
 from interplay.web.http.identity import IdentityMiddleware, participant_numbers
+from interplay.web.http.nodes import NodeMiddleware
 from interplay.web.http.security import (
     BodyLimitMiddleware,
     HeadMiddleware,
@@ -229,6 +230,8 @@ def create_app(
         app.add_middleware(HostMiddleware, hosts=hosts)
     app.add_middleware(SecurityMiddleware)
     app.add_middleware(HeadMiddleware)
+    if play is not None:
+        app.add_middleware(NodeMiddleware, node=play.node)
     app.add_middleware(RequestNameMiddleware)
     errors.install(app)
     return app

@@ -50,6 +50,7 @@ class Game:
         is_blind: Whether its players are not told which seats are agents.
         invitation: Name of the game in invitations that its players send to friends.
         watchers: People who watch the game and do not play.
+        is_told_open: Whether other servers know that one more player may join; only games of several seats.
     """
 
     def __init__(
@@ -75,6 +76,7 @@ class Game:
         self.is_blind = study is not None and study.is_blind
         self.invitation = secrets.token_urlsafe(9)
         self.company = company
+        self.is_told_open = False
         self.state = state
         self.seats = [Seat(name, index) for index, name in enumerate(task.seats)]
         self.hosting = Hosting(self, server, is_counted=is_counted and state is not State.HELD)
@@ -221,7 +223,10 @@ class Game:
 
     def tell_seats(self) -> None:
         """Tell every player the states of all seats, when one has changed and the game has several seats."""
-        if len(self.seats) == 1 or self.state in OVER:
+        if len(self.seats) == 1:
+            return
+        self.server.note_open(self)
+        if self.state in OVER:
             return
         said = [{"seat": seat.name} | self.state_of(seat) for seat in self.seats]
         if said != self._said_of_seats and (self.state not in UNBEGUN or self.lobby.may_tell()):
@@ -467,6 +472,21 @@ class Game:
         if self.state not in (*OVER, State.ENDING):
             self.stop_timers()
             self.state = State.HELD
+
+    async def set_down(self, resume_s: float | None) -> None:
+        """Leave the game to whichever server holds it from now on, perhaps this one again: stop the clock at a step, let the
+        worker write the journal, and close the sockets, whose players then ask where the game is. With `resume_s`, the game
+        waits so many seconds for them here."""
+        self.keep()
+        if self.state is State.HELD:
+            await self.hosting.set_down()
+        for seat in self.seats:
+            connection = seat.connection
+            if connection is not None:
+                seat.lose(connection)
+                connection.close(wire.CLOSE_RESTART, "the game goes on elsewhere, or in a moment; connect again")
+        if self.state is State.HELD and resume_s is not None:
+            self.hold_for(resume_s)
 
     def hold_for(self, seconds: float) -> None:
         for seat in self.seats:

@@ -16,6 +16,7 @@ import msgspec
 
 from interplay.play.connections import wire
 from interplay.record import Owner, PaintedPicture
+from interplay.store.games import Lease
 
 _HEAD = struct.Struct("<IHHI")
 _INPUT = struct.Struct("<IIdQBffI")
@@ -369,6 +370,7 @@ class Seal(Command):
     path: str
     data: str
     database: str
+    held_as: Lease | None = None
 
 
 class Sealed(Event):

@@ -17,7 +17,8 @@ class DatabaseProbe:
         self._asking: asyncio.Task[bool] | None = None
 
     async def answers(self, *, within_s: float = ANSWERS_WITHIN_S) -> bool:
-        if self._asking is None or self._asking.done():
-            self._asking = asyncio.create_task(asyncio.to_thread(self._database.answers))
-        done, _ = await asyncio.wait([self._asking], timeout=within_s)
-        return bool(done) and self._asking.result()
+        asking = self._asking
+        if asking is None or asking.done():
+            asking = self._asking = asyncio.create_task(asyncio.to_thread(self._database.answers))
+        done, _ = await asyncio.wait([asking], timeout=within_s)
+        return bool(done) and asking.result()

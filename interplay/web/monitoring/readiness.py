@@ -42,6 +42,10 @@ async def troubles(here: Services) -> list[str]:
     found = []
     if play.pool.stopping:
         found.append("the server stops")
+    if play.cluster.is_draining:
+        found.append("the server gives its games to other servers")
+    if play.cluster.is_fenced:
+        found.append("the server cannot renew its place among the servers of its database")
     if num_seats(play.statistics()["seats"]) >= MAX_SEATS:
         found.append(f"all {MAX_SEATS} seats are taken")
     if (disk := disk_trouble(here.archive.root)) is not None:
