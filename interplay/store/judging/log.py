@@ -140,7 +140,6 @@ def append_answer(session: Session, match: Match, **fields: Any) -> int | None:
     """
     if not mark_answered(session, match, fields["created_at"]):
         return None
-    lock(session, "log", "answers")
     values = {
         "match_id": match.id,
         "task": match.task,
@@ -152,6 +151,7 @@ def append_answer(session: Session, match: Match, **fields: Any) -> int | None:
         "purpose": match.purpose,
         "judge_kind": match.judge_kind,
     }
+    lock(session, "log", "answers")
     return session.connection().scalar(_ADD_ANSWER, values | fields)
 
 
