@@ -22,7 +22,7 @@ from interplay.record.sealed.seal import seal
 from interplay.statistics import Collection, Measure, Sitting, Statistic, StatisticSpec, defaults, together, total
 from interplay.store import Database, EpisodeRow, TaskRow, check_place, entrants, games
 from interplay.store import episodes as queries
-from interplay.store.judging import lock
+from interplay.store.locks import lock
 from interplay.store.uploads import task_definitions, uploaded_files
 from interplay.tasks import Task
 
@@ -362,7 +362,7 @@ class Archive:
 
     def enter(self, session: Session, episode: Episode) -> None:
         """Enter a sealed episode as `catalogue` does, but in a transaction of the caller."""
-        lock(session)  # or whoever agrees while the game is sealed would be missed
+        lock(session, "episode", episode.id)  # or whoever agrees while the game is sealed would be missed
         task = episode.task
         row = TaskRow(
             content_hash=episode.task_hash,
