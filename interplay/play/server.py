@@ -696,13 +696,16 @@ class PlayServer:
 
     def _set_states(self, ids: list[str], state: str, episode_id: str | None = None, *, is_known: bool = False) -> None:
         """Set the state of all these sessions. If the server is killed during the call, no state changes."""
+        is_over = state not in sessions.OPEN
 
         def set_all(database: Session) -> None:
+            if is_over:
+                games.wait_for_games_of(database, ids)
             for session in ids:
                 now = datetime.now(UTC)
                 changes = {"episode_id": episode_id, "is_known": is_known, "now": now}
                 sessions.set_session_state(database, session, state, node=self.node, **changes)
-            if state not in sessions.OPEN:
+            if is_over:
                 games.end_without_players(database, ids)
 
         self.note(ids, set_all)

@@ -132,6 +132,17 @@ def holders(session: Session, episodes: Collection[str]) -> dict[str, Lease]:
     return {episode: Lease(node, epoch) for episode, node, epoch in rows}
 
 
+def held_by_others(session: Session, episodes: Collection[str], node: str) -> set[str]:
+    """Return which of these games other servers of a cluster hold. A name that a lone server once had does not count."""
+    query = select(LiveGame.episode).join(NodeRow, NodeRow.node == LiveGame.node)
+    return set(session.scalars(query.where(LiveGame.episode.in_(episodes), LiveGame.node != node)))
+
+
+def claim(session: Session, node: str, episodes: Collection[str]) -> None:
+    """Let a server that starts hold the games whose journals it has, also if it had another name before."""
+    session.execute(update(LiveGame).where(LiveGame.episode.in_(episodes)).values(node=node))
+
+
 def held(session: Session, node: str) -> dict[str, int]:
     """Return the games that a server holds: episode -> epoch."""
     rows = session.execute(select(LiveGame.episode, LiveGame.epoch).where(LiveGame.node == node))
@@ -193,6 +204,13 @@ def end(session: Session, episodes: Collection[str]) -> None:
     session.execute(delete(LiveGame).where(LiveGame.episode.in_(episodes)))
 
 
+def wait_for_games_of(session: Session, sessions: Collection[str]) -> None:
+    """Wait until no server takes the games of these play sessions. Call it before the sessions change: whoever takes a game
+    changes the game first, and its sessions after it."""
+    theirs = select(PlaySession.game).where(PlaySession.id.in_(sessions))
+    session.execute(select(LiveGame.episode).where(LiveGame.episode.in_(theirs)).order_by(LiveGame.episode).with_for_update())
+
+
 def end_without_players(session: Session, sessions: Collection[str]) -> None:
     """Forget the games of these play sessions if all sessions of the game are over."""
     theirs = select(PlaySession.game).where(PlaySession.id.in_(sessions), PlaySession.game.is_not(None))
@@ -217,12 +235,6 @@ def mirrored(session: Session, episode: str) -> Iterator[tuple[int, int, bytes]]
 
 
 # Lobbies
-
-
-def lock_lobby(session: Session, lobby: str) -> None:
-    """Let only one server at a time look for a game to join, and enter a new one if it finds no game."""
-    if session.get_bind().dialect.name == "postgresql":
-        session.execute(text("SELECT pg_advisory_xact_lock(hashtextextended(:lobby, 0))"), {"lobby": f"lobby {lobby}"})
 
 
 def waiting_at(session: Session, *, lobby: str, seed: int | None, cluster: str, but: Collection[str]) -> str | None:

@@ -11,7 +11,7 @@ from typing import Literal, get_args
 
 from sqlalchemy.orm import Session
 
-Kind = Literal["dataset", "class", "study", "episode", "entrant", "participant", "judge", "log"]
+Kind = Literal["lobby", "dataset", "class", "study", "episode", "entrant", "participant", "judge", "log"]
 """What a lock guards, in the order in which a transaction takes locks."""
 _KINDS = get_args(Kind)
 _HELD = "interplay_locks"

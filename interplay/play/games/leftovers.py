@@ -62,12 +62,13 @@ def open_sessions(archive: Archive, node: str) -> tuple[dict[str, PlaySession], 
     """Return the sessions of this server that are not over, by id, and the games that it holds: episode -> epoch. Call it
     before the server opens new sessions, so that all of them are from before its start.
 
-    Journals of games that another server continued meanwhile are removed; those of games whose journal is lost come back from
-    the mirror."""
+    Journals of games that another server of a cluster holds are removed; its mirror has them. Journals that are lost come back
+    from the mirror."""
     folder, abandoned = archive.journal_folder, archive.abandoned()
     with archive.database.write() as database:
-        elsewhere = {name for name, holder in games.holders(database, abandoned).items() if holder.node != node}
+        elsewhere = games.held_by_others(database, abandoned, node)
         sessions.claim_sessions(database, node, set(abandoned) - elsewhere, datetime.now(UTC))
+        games.claim(database, node, set(abandoned) - elsewhere)
         held = games.hold_again(database, node)
         left_open = {row.id: row for row in sessions.open_sessions(database, node)}
     for name in elsewhere:

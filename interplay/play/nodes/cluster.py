@@ -25,6 +25,7 @@ from interplay.play.nodes.membership import Beat, Membership
 from interplay.play.nodes.mirror import bring_back
 from interplay.record import Archive, journal
 from interplay.store import PlaySession, games, sessions
+from interplay.store.locks import lock
 from interplay.tasks import Task
 
 SOCKET = "/api/play"
@@ -174,7 +175,7 @@ class Cluster:
             return False
         but = {self._node, *asked}
         with self._database.write() as session:
-            games.lock_lobby(session, lobby)
+            lock(session, "lobby", lobby)  # two servers must not both find nobody, and both enter a game
             other = games.waiting_at(session, lobby=lobby, seed=seed, cluster=self._membership.cluster, but=but)
             if other is not None:
                 raise ElsewhereError(other)
