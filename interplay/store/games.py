@@ -8,14 +8,14 @@ taken the game. All times are those of the database's clock.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, and_, delete, func, select, text, update
+from sqlalchemy import ColumnElement, and_, bindparam, delete, func, select, text, update
 from sqlalchemy.orm import Session
 
-from interplay.store.models import EpisodeRow, JournalPart, LiveGame, NodeRow, PlaySession
+from interplay.store.models import EpisodeRow, GameRow, JournalPart, NodeRow, PlaySession
 from interplay.store.sessions import OPEN
 
 DEAD_AFTER_S = 3.0
@@ -26,7 +26,7 @@ _MIRROR = text(
     SELECT part.episode, part.segment, part.start, part.data
     FROM unnest(CAST(:episodes AS text[]), CAST(:epochs AS int[]), CAST(:segments AS int[]), CAST(:starts AS int[]),
                 CAST(:datas AS bytea[])) AS part (episode, epoch, segment, start, data)
-    JOIN live_games AS game ON game.episode = part.episode AND game.node = :node AND game.epoch = part.epoch
+    JOIN games AS game ON game.episode = part.episode AND game.node = :node AND game.epoch = part.epoch
     ON CONFLICT DO NOTHING
     """
 )
@@ -95,7 +95,7 @@ def leave(session: Session, node: str) -> None:
 def nodes(session: Session) -> list[Node]:
     """Return the servers with a name that run, or that still hold games."""
     now = _now(session)
-    num_games = dict(session.execute(select(LiveGame.node, func.count()).group_by(LiveGame.node)).all())
+    num_games = dict(session.execute(select(GameRow.node, func.count()).group_by(GameRow.node)).all())
     found = []
     for row in session.scalars(select(NodeRow).order_by(NodeRow.node)):
         seen_s = (now - row.seen_at).total_seconds()
@@ -123,35 +123,35 @@ def is_alive(session: Session, node: str) -> bool:
 def grant(session: Session, episode: str, node: str, *, lobby: str, seed: int, invitation: str, is_open: bool) -> None:
     """Enter a new game."""
     columns = {"lobby": lobby, "seed": seed, "invitation": invitation, "is_open": is_open}
-    session.add(LiveGame(episode=episode, node=node, opened_at=_now(session), **columns))
+    session.add(GameRow(episode=episode, node=node, opened_at=_now(session), **columns))
     session.flush()
 
 
 def holders(session: Session, episodes: Collection[str]) -> dict[str, Lease]:
-    rows = session.execute(select(LiveGame.episode, LiveGame.node, LiveGame.epoch).where(LiveGame.episode.in_(episodes)))
+    rows = session.execute(select(GameRow.episode, GameRow.node, GameRow.epoch).where(GameRow.episode.in_(episodes)))
     return {episode: Lease(node, epoch) for episode, node, epoch in rows}
 
 
 def held_by_others(session: Session, episodes: Collection[str], node: str) -> set[str]:
     """Return which of these games other servers of a cluster hold. A name that a lone server once had does not count."""
-    query = select(LiveGame.episode).join(NodeRow, NodeRow.node == LiveGame.node)
-    return set(session.scalars(query.where(LiveGame.episode.in_(episodes), LiveGame.node != node)))
+    query = select(GameRow.episode).join(NodeRow, NodeRow.node == GameRow.node)
+    return set(session.scalars(query.where(GameRow.episode.in_(episodes), GameRow.node != node)))
 
 
 def claim(session: Session, node: str, episodes: Collection[str]) -> None:
     """Let a server that starts hold the games whose journals it has, also if it had another name before."""
-    session.execute(update(LiveGame).where(LiveGame.episode.in_(episodes)).values(node=node))
+    session.execute(update(GameRow).where(GameRow.episode.in_(episodes)).values(node=node))
 
 
 def held(session: Session, node: str) -> dict[str, int]:
     """Return the games that a server holds: episode -> epoch."""
-    rows = session.execute(select(LiveGame.episode, LiveGame.epoch).where(LiveGame.node == node))
+    rows = session.execute(select(GameRow.episode, GameRow.epoch).where(GameRow.node == node))
     return dict(rows.all())
 
 
 def hold_again(session: Session, node: str) -> dict[str, int]:
     """Return what `held` does, after a new start of the server: under new epochs, in case its earlier run still writes."""
-    session.execute(update(LiveGame).where(LiveGame.node == node).values(epoch=LiveGame.epoch + 1))
+    session.execute(update(GameRow).where(GameRow.node == node).values(epoch=GameRow.epoch + 1))
     return held(session, node)
 
 
@@ -163,15 +163,15 @@ def take(session: Session, node: str, *, cluster: str, most: int) -> dict[str, i
         NodeRow.node != node,
         NodeRow.seen_at < _now(session) - timedelta(seconds=DEAD_AFTER_S),
     )
-    wanted = select(LiveGame.episode).where(LiveGame.node.in_(gone)).order_by(LiveGame.episode).limit(most)
+    wanted = select(GameRow.episode).where(GameRow.node.in_(gone)).order_by(GameRow.episode).limit(most)
     episodes = session.scalars(wanted.with_for_update(skip_locked=True)).all()
     return _to(session, episodes, node)
 
 
 def move(session: Session, episode: str, held_as: Lease, to: str) -> bool:
     """Give a game to another server of the cluster; return whether it was still held."""
-    wanted = select(LiveGame.episode).where(
-        LiveGame.episode == episode, LiveGame.node == held_as.node, LiveGame.epoch == held_as.epoch
+    wanted = select(GameRow.episode).where(
+        GameRow.episode == episode, GameRow.node == held_as.node, GameRow.epoch == held_as.epoch
     )
     return bool(_to(session, session.scalars(wanted.with_for_update()).all(), to))
 
@@ -179,8 +179,8 @@ def move(session: Session, episode: str, held_as: Lease, to: str) -> bool:
 def _to(session: Session, episodes: Sequence[str], node: str) -> dict[str, int]:
     if not episodes:
         return {}
-    changed = update(LiveGame).where(LiveGame.episode.in_(episodes)).values(node=node, epoch=LiveGame.epoch + 1, is_open=False)
-    found = dict(session.execute(changed.returning(LiveGame.episode, LiveGame.epoch)).all())
+    changed = update(GameRow).where(GameRow.episode.in_(episodes)).values(node=node, epoch=GameRow.epoch + 1, is_open=False)
+    found = dict(session.execute(changed.returning(GameRow.episode, GameRow.epoch)).all())
     session.execute(update(PlaySession).where(PlaySession.game.in_(episodes), PlaySession.state.in_(OPEN)).values(node=node))
     return found
 
@@ -192,7 +192,7 @@ def may_seal(session: Session, episode: str, held_as: Lease | None) -> bool:
         held_as: How the server that seals holds the game; None for a journal that no running game has.
     """
     holder = session.execute(
-        select(LiveGame.node, LiveGame.epoch).where(LiveGame.episode == episode).with_for_update()
+        select(GameRow.node, GameRow.epoch).where(GameRow.episode == episode).with_for_update()
     ).one_or_none()
     if holder is None:
         return session.get(EpisodeRow, episode) is None
@@ -201,21 +201,21 @@ def may_seal(session: Session, episode: str, held_as: Lease | None) -> bool:
 
 def end(session: Session, episodes: Collection[str]) -> None:
     """Forget games that are over, and the mirrors of their journals."""
-    session.execute(delete(LiveGame).where(LiveGame.episode.in_(episodes)))
+    session.execute(delete(GameRow).where(GameRow.episode.in_(episodes)))
 
 
 def wait_for_games_of(session: Session, sessions: Collection[str]) -> None:
     """Wait until no server takes the games of these play sessions. Call it before the sessions change: whoever takes a game
     changes the game first, and its sessions after it."""
     theirs = select(PlaySession.game).where(PlaySession.id.in_(sessions))
-    session.execute(select(LiveGame.episode).where(LiveGame.episode.in_(theirs)).order_by(LiveGame.episode).with_for_update())
+    session.execute(select(GameRow.episode).where(GameRow.episode.in_(theirs)).order_by(GameRow.episode).with_for_update())
 
 
 def end_without_players(session: Session, sessions: Collection[str]) -> None:
     """Forget the games of these play sessions if all sessions of the game are over."""
     theirs = select(PlaySession.game).where(PlaySession.id.in_(sessions), PlaySession.game.is_not(None))
-    others = select(PlaySession.id).where(PlaySession.game == LiveGame.episode, PlaySession.state.in_(OPEN)).exists()
-    session.execute(delete(LiveGame).where(LiveGame.episode.in_(theirs), ~others))
+    others = select(PlaySession.id).where(PlaySession.game == GameRow.episode, PlaySession.state.in_(OPEN)).exists()
+    session.execute(delete(GameRow).where(GameRow.episode.in_(theirs), ~others))
 
 
 # The mirror of journals (PostgreSQL only)
@@ -240,32 +240,53 @@ def mirrored(session: Session, episode: str) -> Iterator[tuple[int, int, bytes]]
 def waiting_at(session: Session, *, lobby: str, seed: int | None, cluster: str, but: Collection[str]) -> str | None:
     """Return the server at which a game of this lobby has waited longest for players, not looking at the servers `but`."""
     query = (
-        select(LiveGame.node)
-        .join(NodeRow, NodeRow.node == LiveGame.node)
-        .where(LiveGame.lobby == lobby, LiveGame.is_open, LiveGame.node.not_in(but), _takes_games(session, cluster))
-        .order_by(LiveGame.opened_at)
+        select(GameRow.node)
+        .join(NodeRow, NodeRow.node == GameRow.node)
+        .where(GameRow.lobby == lobby, GameRow.is_open, GameRow.node.not_in(but), _takes_games(session, cluster))
+        .order_by(GameRow.opened_at)
     )
-    return session.scalar((query if seed is None else query.where(LiveGame.seed == seed)).limit(1))
+    return session.scalar((query if seed is None else query.where(GameRow.seed == seed)).limit(1))
 
 
 def invited_to(session: Session, invitation: str, *, cluster: str) -> str | None:
     """Return the server that holds the game of an invitation."""
-    query = select(LiveGame.node).join(NodeRow, NodeRow.node == LiveGame.node)
-    return session.scalar(query.where(LiveGame.invitation == invitation, NodeRow.cluster == cluster))
+    query = select(GameRow.node).join(NodeRow, NodeRow.node == GameRow.node)
+    return session.scalar(query.where(GameRow.invitation == invitation, NodeRow.cluster == cluster))
 
 
 def least_busy(session: Session, *, cluster: str, but: Collection[str]) -> str | None:
     """Return the server with the fewest games that takes new ones, not looking at the servers `but`."""
-    num_games = select(func.count()).where(LiveGame.node == NodeRow.node).scalar_subquery()
+    num_games = select(func.count()).where(GameRow.node == NodeRow.node).scalar_subquery()
     query = select(NodeRow.node).where(NodeRow.node.not_in(but), _takes_games(session, cluster))
     return session.scalar(query.order_by(num_games, NodeRow.node).limit(1))
 
 
 def note_open(session: Session, episode: str, node: str, *, is_open: bool) -> None:
     """Store whether one more player may join a game of this server."""
-    session.execute(update(LiveGame).where(LiveGame.episode == episode, LiveGame.node == node).values(is_open=is_open))
+    session.execute(update(GameRow).where(GameRow.episode == episode, GameRow.node == node).values(is_open=is_open))
+
+
+def note_facts(session: Session, node: str, facts: Mapping[str, dict[str, Any]]) -> None:
+    """Store the facts of a server's games that the operator's page shows: episode -> facts."""
+    known = bindparam("of")
+    changed = update(GameRow).where(GameRow.episode == known, GameRow.node == node).values(facts=bindparam("now"))
+    if facts:
+        session.connection().execute(changed, [{"of": episode, "now": one} for episode, one in facts.items()])
+
+
+def facts_of_others(session: Session, node: str, *, cluster: str) -> list[dict[str, Any]]:
+    """Return the facts of every game of the other servers of a cluster that run."""
+    query = (
+        select(GameRow.facts)
+        .join(NodeRow, NodeRow.node == GameRow.node)
+        .where(GameRow.node != node, GameRow.facts.is_not(None), NodeRow.cluster == cluster, _is_alive(session))
+    )
+    return [facts for facts in session.scalars(query.order_by(GameRow.node, GameRow.opened_at)) if facts is not None]
 
 
 def _takes_games(session: Session, cluster: str) -> ColumnElement[bool]:
-    alive = NodeRow.seen_at >= _now(session) - timedelta(seconds=DEAD_AFTER_S)
-    return and_(NodeRow.cluster == cluster, NodeRow.is_draining.is_(False), alive)
+    return and_(NodeRow.cluster == cluster, NodeRow.is_draining.is_(False), _is_alive(session))
+
+
+def _is_alive(session: Session) -> ColumnElement[bool]:
+    return NodeRow.seen_at >= _now(session) - timedelta(seconds=DEAD_AFTER_S)

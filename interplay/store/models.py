@@ -350,7 +350,7 @@ class PlaySession(Base):
     node: Mapped[str | None] = mapped_column(default=None)
     """The server that holds the game, see `PlayServer.node`; None in rows of earlier versions."""
     game: Mapped[str | None] = mapped_column(default=None, index=True)
-    """Id of the episode that the game will be or is, as in `live_games`; None in rows of earlier versions."""
+    """Id of the episode that the game will be or is, as in `games`; None in rows of earlier versions."""
 
 
 class NodeRow(Base):
@@ -367,10 +367,10 @@ class NodeRow(Base):
     is_draining: Mapped[bool] = mapped_column(default=False)
 
 
-class LiveGame(Base):
+class GameRow(Base):
     """A game that is not over, and the server that holds it: only this server, with this epoch, may record and seal it."""
 
-    __tablename__ = "live_games"
+    __tablename__ = "games"
     episode: Mapped[str] = mapped_column(primary_key=True)
     node: Mapped[str] = mapped_column(index=True)
     epoch: Mapped[int] = mapped_column(default=1)
@@ -382,13 +382,15 @@ class LiveGame(Base):
     opened_at: Mapped[datetime]
     is_open: Mapped[bool] = mapped_column(default=False)
     """Whether one more player may join."""
+    facts: Mapped[dict[str, Any] | None] = mapped_column(default=None)
+    """The game as the operator's page shows it, see `interplay.play.live_games`; written every two seconds in a cluster."""
 
 
 class JournalPart(Base):
     """Some bytes of a segment of a live game's journal, in case the disk of its server is lost."""
 
     __tablename__ = "journal_parts"
-    episode: Mapped[str] = mapped_column(ForeignKey("live_games.episode", ondelete="CASCADE"), primary_key=True)
+    episode: Mapped[str] = mapped_column(ForeignKey("games.episode", ondelete="CASCADE"), primary_key=True)
     segment: Mapped[int] = mapped_column(primary_key=True)
     start: Mapped[int] = mapped_column(primary_key=True)
     """Number of bytes of the segment before this part."""

@@ -8,13 +8,14 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from bench import cluster
 from bench.cluster_servers import Cluster
-from interplay.play.client import PlayClientError, request_session, seat_path
+from interplay.play.client import PlayClientError, live_now, request_session, seat_path
 
 pytestmark = [
     pytest.mark.processes,
@@ -94,8 +95,13 @@ def test_a_drained_server_gives_its_games_away_and_takes_new_ones_again_later(
 
     with Cluster(tmp_path, postgres_url, ["a", "b"]) as servers:
 
+        def listed(node: str) -> Counter[str]:
+            return Counter(game["server"] for game in live_now(f"{servers.address}/n/{node}", servers.operator)["games"])
+
         async def disturb(players: list[cluster.Player]) -> None:
             assert num_games() == {"a": 2, "b": 2}
+            for node in ("a", "b"):
+                await cluster.until(lambda node=node: listed(node) == {"/n/a": 2, "/n/b": 2}, "each lists the games of both")
             assert told("live", "drain", "a") == {"node": "a", "is_draining": True}
             await cluster.until(lambda: all(player.node == "b" for player in players), "all play on the other server")
             await cluster.all_go_on(players)

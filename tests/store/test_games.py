@@ -11,7 +11,7 @@ from sqlalchemy import delete, select, update
 
 from interplay.store import Database, EpisodeRow, PlaySession, games
 from interplay.store.games import Lease, Part
-from interplay.store.models import JournalPart, LiveGame, NodeRow
+from interplay.store.models import GameRow, JournalPart, NodeRow
 from interplay.tasks import find
 from interplay.testing import add_task, episode_values
 
@@ -30,7 +30,7 @@ class Servers(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         with self.database.write() as session:
-            for table in (LiveGame, NodeRow, PlaySession):
+            for table in (GameRow, NodeRow, PlaySession):
                 session.execute(delete(table))
             for node in NODES:
                 games.join(session, node, cluster="one", version="1")

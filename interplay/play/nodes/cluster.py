@@ -9,7 +9,8 @@ import hashlib
 import json
 import logging
 from collections.abc import Callable, Collection, Sequence
-from typing import Protocol
+from dataclasses import asdict
+from typing import Any, Protocol
 
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
@@ -21,6 +22,7 @@ from interplay.play.games.game import Game
 from interplay.play.games.interfaces import BEGUN, OVER, UNBEGUN, PlayedGame, State
 from interplay.play.games.leftovers import Leftovers
 from interplay.play.limits import PlayError
+from interplay.play.live_games import LiveGame, live_game
 from interplay.play.nodes.membership import Beat, Membership
 from interplay.play.nodes.mirror import bring_back
 from interplay.record import Archive, journal
@@ -200,9 +202,27 @@ class Cluster:
 
     # Where a game is
 
+    @property
+    def address(self) -> str:
+        """Address at which the proxy of a cluster finds this server; empty without a cluster."""
+        return "" if self._membership is None else f"/n/{self._node}"
+
     def path(self, node: str | None = None) -> str:
         """Path of the socket of a server, of this one by default."""
-        return SOCKET if self._membership is None else f"/n/{node or self._node}{SOCKET}"
+        return self.address + SOCKET if node in (None, self._node) else f"/n/{node}{SOCKET}"
+
+    def facts(self) -> dict[str, dict[str, Any]]:
+        """Return what other servers show of the games here: episode -> `LiveGame` as JSON."""
+        here = [game for game in self._server.games if game.state not in OVER]
+        return {game.episode_id: asdict(live_game(game, self.address)) for game in here}
+
+    def games_elsewhere(self) -> list[LiveGame]:
+        """Return the games of the other servers, as they were at most two seconds ago."""
+        if self._membership is None or self.is_fenced:
+            return []
+        with self._database.read() as session:
+            found = games.facts_of_others(session, self._node, cluster=self._membership.cluster)
+        return list(map(LiveGame.from_json, found))
 
     def where(self, session_id: str) -> str | None:
         """Return the path of the socket of a session now; None while no server has its game. Raises `PlayError` if this server

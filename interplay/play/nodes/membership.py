@@ -7,7 +7,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -20,6 +20,8 @@ BEAT_S = 0.5
 FENCE_AFTER_S = 2.0
 """A server that could not renew its row for this long stops its games, before others may take them (`games.DEAD_AFTER_S`)."""
 MIRROR_EVERY_S = 0.2
+FACTS_EVERY = 4
+"""Facts about the games are written with every fourth renewal."""
 
 log = logging.getLogger("interplay.play")
 
@@ -39,12 +41,17 @@ class Beat(NamedTuple):
 
 
 class Member(Protocol):
-    """The server, as its membership uses it. `held`: the games here, episode -> epoch."""
+    """The server, as its membership uses it; both methods are called from another thread. `held`: the games here, episode ->
+    epoch."""
 
     held: dict[str, int]
 
+    def facts(self) -> dict[str, dict[str, Any]]:
+        """Return what other servers show of the games here, by episode."""
+        ...
+
     def on_beat(self, beat: Beat) -> None:
-        """Take note of a beat; called from another thread."""
+        """Take note of a beat."""
         ...
 
 
@@ -59,6 +66,7 @@ class Membership:
         self.node, self.cluster = node, cluster
         self._archive, self._database, self._server, self._room = archive, archive.database, server, room
         self._renewed_at = time.monotonic()
+        self._num_beats = 0
         self._stops = threading.Event()
         self._mirror = Mirror(archive.journal_folder, archive.database, node)
         self._mirroring = threading.Lock()
@@ -125,12 +133,15 @@ class Membership:
 
     def _beat(self) -> Beat:
         before = dict(self._server.held)
+        self._num_beats += 1
+        facts = self._server.facts() if self._num_beats % FACTS_EVERY == 0 else {}
         with self._database.write() as session:
             drains = games.beat(session, self.node)
             if not drains:
                 taken = games.take(session, self.node, cluster=self.cluster, most=self._room())
                 if taken:
                     log.warning("games taken from a server that is gone: %s", ", ".join(taken))
+            games.note_facts(session, self.node, facts)
             held = games.held(session, self.node)
         return Beat(held, {episode for episode in before if episode not in held}, drains)
 

@@ -2,6 +2,7 @@
 
 import sqlalchemy as sa
 from alembic import op
+from sqlalchemy.dialects.postgresql import JSONB
 
 revision = "0024"
 down_revision = "0023"
@@ -22,7 +23,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("node", name="pk_nodes"),
     )
     op.create_table(
-        "live_games",
+        "games",
         sa.Column("episode", sa.String(), nullable=False),
         sa.Column("node", sa.String(), nullable=False),
         sa.Column("epoch", sa.Integer(), nullable=False),
@@ -31,19 +32,18 @@ def upgrade() -> None:
         sa.Column("invitation", sa.String(), nullable=False),
         sa.Column("opened_at", moment, nullable=False),
         sa.Column("is_open", sa.Boolean(), nullable=False),
-        sa.PrimaryKeyConstraint("episode", name="pk_live_games"),
+        sa.Column("facts", sa.JSON().with_variant(JSONB(), "postgresql"), nullable=True),
+        sa.PrimaryKeyConstraint("episode", name="pk_games"),
     )
-    op.create_index("ix_live_games_node", "live_games", ["node"])
-    op.create_index("ix_live_games_lobby", "live_games", ["lobby"])
+    op.create_index("ix_games_node", "games", ["node"])
+    op.create_index("ix_games_lobby", "games", ["lobby"])
     op.create_table(
         "journal_parts",
         sa.Column("episode", sa.String(), nullable=False),
         sa.Column("segment", sa.Integer(), nullable=False),
         sa.Column("start", sa.Integer(), nullable=False),
         sa.Column("data", sa.LargeBinary(), nullable=False),
-        sa.ForeignKeyConstraint(
-            ["episode"], ["live_games.episode"], name="fk_journal_parts_episode_live_games", ondelete="CASCADE"
-        ),
+        sa.ForeignKeyConstraint(["episode"], ["games.episode"], name="fk_journal_parts_episode_games", ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("episode", "segment", "start", name="pk_journal_parts"),
     )
     op.add_column("play_sessions", sa.Column("game", sa.String(), nullable=True))

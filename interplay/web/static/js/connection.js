@@ -37,9 +37,9 @@ export class Seat {
     this.#connect();
   }
 
-  /** Whether another server may continue the game of this seat. */
+  /** Whether another server may continue the game of this seat. Watchers have no token: they look at the list of games again. */
   get isOfCluster() {
-    return this.path.startsWith("/n/");
+    return this.token !== "" && this.path.startsWith("/n/");
   }
 
   #connect() {
