@@ -284,3 +284,17 @@ def picture():
             page.screenshot(path=Path(folder) / f"{name}.png", full_page=full_page)
 
     return take
+
+
+@pytest.fixture
+def here(postgres_url, tmp_path):
+    """The archive of the first server."""
+    with closing(interplay.record.open(tmp_path / "data", postgres_url)) as archive:
+        yield archive
+
+
+@pytest.fixture
+def there(postgres_url, here):
+    """The archive of the second server."""
+    with closing(interplay.record.open(here.root, postgres_url)) as archive:
+        yield archive

@@ -21,9 +21,9 @@ from interplay.record.recorder import Recorder, new_header
 from interplay.record.sealed.episode import Episode
 from interplay.record.sealed.seal import seal
 from interplay.statistics import Collection, Measure, Sitting, Statistic, StatisticSpec, defaults, together, total
-from interplay.store import Database, EpisodeRow, TaskRow, check_place, entrants
+from interplay.store import Database, EpisodeRow, TaskRow, check_place, entrants, games
 from interplay.store import episodes as queries
-from interplay.store.judging import lock
+from interplay.store.locks import lock
 from interplay.store.places import media
 from interplay.store.places.blobs import BlobExistsError, Blobs, BlobsAddressError, check_blobs_address, open_blobs
 from interplay.store.uploads import task_definitions, uploaded_files
@@ -330,7 +330,7 @@ class Archive:
         """Path of a sealed episode: `episodes/<suite>/<task>/<id>.parquet`."""
         return self.root.joinpath("episodes", *task_id.split("/"), f"{episode_id}.parquet")
 
-    def seal(self, path: Path) -> Episode:
+    def seal(self, path: Path, *, held_as: games.Lease | None = None) -> Episode:
         """Turn a journal into a sealed episode in the catalogue. The journal is removed when the file and the entry are safe;
         while a store does not answer, this waits up to ten minutes.
 
@@ -338,8 +338,10 @@ class Archive:
 
         Args:
             path: Any segment of the journal.
+            held_as: How the server that seals holds the game; None for a journal that no running game has.
         Raises:
-            RecordingError: If the journal holds no observation, or the disk is full; the journal then stays.
+            RecordingError: If the journal holds no observation, the disk is full, or another server continues the game; the
+                journal then stays.
             BlobsError: If the store did not take the file; the journal then stays.
         """
         paths = journal.segments(path.parent, journal.episode_of(path))
@@ -349,12 +351,57 @@ class Archive:
             header = journal.read_header(paths[0])
             target = self.episode_path(header.task.id, header.episode)
             target.parent.mkdir(parents=True, exist_ok=True)
+            with self.database.read() as session:
+                earlier = self._sealed_before(session, paths, held_as)
+                if earlier is not None:
+                    return earlier
             episode = seal(paths, target)
-            self.catalogue(episode)
+            is_in_the_way = not self._put_if_new(target, held_as)
+            with self.database.write() as session:  # until it ends, no other server can take the game
+                if not games.may_seal(session, header.episode, held_as):  # taken while it was sealed
+                    target.unlink()
+                    raise _held_elsewhere(paths[0])
+                if is_in_the_way:
+                    self.blobs.delete_stored(target.relative_to(self.root).as_posix())
+                    self.put(target)
+                self.enter(session, episode)
+                games.end(session, [header.episode])
             journal.remove(paths, keep=journal.DAMAGED in episode.statistics)
         return episode
 
-    def keep(self, path: Path) -> Episode | None:
+    def _put_if_new(self, target: Path, held_as: games.Lease | None) -> bool:
+        """Put a sealed episode; return False if the store has other bytes, of a server that sealed the game after it had lost
+        it. Only the holder of the game may replace them."""
+        try:
+            self.put(target)
+        except BlobExistsError:
+            if held_as is None:
+                raise
+            return False
+        return True
+
+    def _sealed_before(self, session: Session, paths: list[Path], held_as: games.Lease | None) -> Episode | None:
+        """Return the episode if another journal of it was sealed before, so that this one is not needed; it is removed, or
+        set aside if the episode's file is not here to compare. Raise `RecordingError` if another server continues the game."""
+        header = journal.read_header(paths[0])
+        row = queries.get_episode(session, header.episode)
+        may_seal = games.may_seal(session, header.episode, held_as)
+        if row is None:
+            if not may_seal:
+                raise _held_elsewhere(paths[0])
+            return None
+        if (self.root / row.path).exists():
+            num_steps = journal.Journal(paths).table(["step"]).num_rows - 1
+            if may_seal and num_steps > row.num_steps:
+                return None  # a game that was continued after it had been sealed by hand
+            journal.remove(paths, keep=False)
+        elif may_seal and not self.database.is_shared:
+            return None  # the sealed file is lost
+        else:
+            journal.remove(paths, keep=True)
+        return catalogue.from_row(row, self.blobs, header.task)
+
+    def keep(self, path: Path, *, held_as: games.Lease | None = None) -> Episode | None:
         """Seal a journal as `seal` does, or remove it and return None if it has no step and so is no episode."""
         paths = journal.segments(path.parent, journal.episode_of(path))
         if paths and journal.holds_observations(paths) and not journal.holds_steps(paths):
@@ -368,7 +415,7 @@ class Archive:
                         )
                     journal.remove(paths, keep=False)
                     return None
-        return self.seal(path)
+        return self.seal(path, held_as=held_as)
 
     def url_of(self, episode: Episode, *, seconds: float) -> str | None:
         """Return a signed address of an episode's file in the store, for the operator; None if the data folder has the file."""
@@ -386,7 +433,7 @@ class Archive:
 
     def enter(self, session: Session, episode: Episode) -> None:
         """Enter a sealed episode that was put as `catalogue` does, but in a transaction of the caller."""
-        lock(session)  # or whoever agrees while the game is sealed would be missed
+        lock(session, "episode", episode.id)  # or whoever agrees while the game is sealed would be missed
         task = episode.task
         row = TaskRow(
             content_hash=episode.task_hash,
@@ -553,6 +600,13 @@ def _films_in(folder: Path) -> Iterator[str]:
         for path in folder.glob(f"{pattern}*.mp4"):
             if not path.name.startswith("."):
                 yield pattern + path.stem
+
+
+def _held_elsewhere(path: Path) -> RecordingError:
+    return RecordingError(
+        f"{path} is not sealed: a running server holds this game\n"
+        "It seals the game itself. If it is stopped for good, seal the journal with:  interplay episodes repair"
+    )
 
 
 def conditions(session: Session, where: Sequence[str]) -> list[queries.Condition]:

@@ -79,7 +79,7 @@ def test_a_second_server_on_the_same_folder_or_a_copy_is_refused(postgres_url, t
         shutil.copytree(first.data, tmp_path / "copy")
         said = refused(tmp_path / "copy", postgres_url)
         assert "another server with the name" in said
-        assert "interplay serve --data OTHER" in said
+        assert "serve an empty folder with --data, or name this server as one of a cluster: --node" in said
         assert "password" not in said
     with running_server(tmp_path / "copy", "--workers", "1", "--database", postgres_url):
         pass  # the name is free again

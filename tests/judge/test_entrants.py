@@ -97,8 +97,8 @@ def test_a_game_whose_player_takes_the_yes_back_is_served_to_nobody_again_not_ev
     judging = room(archive)
     open_here, drafted, other = (judging.serve(judge, TASK) for judge in ("eve", "ann", "bob"))
     judging.heartbeat(drafted.id, "ann", {"reason": "the left one"})
-    with archive.database.write() as session:
-        for game in games:
+    for game in games:
+        with archive.database.write() as session:
             entrants.agree(session, episode_id=game, participant_id=person, agreed=False, now=START)
     assert judging.heartbeat(open_here.id, "eve", {"reason": "what I was writing"}) == "released"
     with pytest.raises(WithdrawnError, match="ask for another pair"):

@@ -182,7 +182,7 @@ def test_a_few_missing_videos_are_asked_for_at_once_and_a_judge_hears_whether_th
 
 def test_segments_are_served_blind_answered_and_rate_nobody(archive, judging):
     with archive.database.write() as session:
-        for agent in ("seeks", "random"):
+        for agent in ("random", "seeks"):
             admit(session, name=agent, task=TASK.id, kind="agent", now=NOW)
     segments = {one.id: one for one in study_of_segments(archive, "lab", now=NOW, number=12)}
     served = judging.serve("eve", study="lab")
@@ -302,8 +302,8 @@ def test_a_game_whose_player_does_not_agree_is_not_drawn_and_goes_when_they_chan
     part = Segments(TASK.id, number=400)
     people = {first.id, second.id}
     assert not people & {one.episode_id for one in SegmentStudies(archive).draw(part, TASK)}
-    with archive.database.write() as session:
-        for episode in people:
+    for episode in people:
+        with archive.database.write() as session:
             agree(session, episode_id=episode, participant_id=number, agreed=True, now=NOW)
     segments = study_of_segments(archive, "lab", now=NOW, number=400)
     assert people <= {one.episode_id for one in segments}

@@ -27,7 +27,7 @@ from interplay.record import Archive
 from interplay.record.films.mp4 import Mp4, copy_to_stream
 from interplay.store import EpisodeRow, TaskRow
 from interplay.store import uploads as store
-from interplay.store.episodes import ACTOR_KINDS, UPLOADED
+from interplay.store.episodes import ACTOR_KINDS, UPLOADED, add_task
 from interplay.tasks import Task
 from interplay.wording import amount
 
@@ -174,7 +174,7 @@ def _place(
     if len(rows) > len(empty):
         placed.kept.append(key)
         return
-    store.add_task(session, task_row(video.task))
+    add_task(session, task_row(video.task))
     name = empty[0].id if empty else episode_id(video.task, agent, video.seed, video.source_sha256)
     target = archive.video_place(name)
     placed.came.append(name)

@@ -36,13 +36,14 @@ from interplay.judge.viewing import Lengths
 from interplay.store import Match, Problem
 from interplay.store import judging as store
 from interplay.store.judging import bans
+from interplay.store.locks import lock
 from interplay.tasks import Suite
 
 log = logging.getLogger("interplay.judge")
 UNDO_WITHIN_S = 600.0
 """Seconds after an answer in which its judge may take it back."""
 NextMatch = Callable[[Session, datetime], Match]
-"""Function that makes a planned match at a given time. The transaction must hold the lock."""
+"""Function that makes a planned match at a given time. The transaction must hold the lock of the judge."""
 JudgeKind = Literal["person", "program", "model"]
 """Kind of a judge: a person, a script that the operator runs, or a model judge (whose answers are counted apart)."""
 
@@ -151,7 +152,6 @@ class Judging:
         """
         if judge_kind == "person" and study is not None:
             task = None
-        # Other judges wait while one has the lock, so all that can be found out is found out before.
         with self.database.look() as session:
             rules, closed_at, _ = self._study_rules.of(session, study)
             state = store.judge_state(session, judge, study)
@@ -165,18 +165,20 @@ class Judging:
                 except InterplayError:
                     if not state.has_draft:  # what they wrote something for is theirs, whatever else is over
                         raise
+        if self._open.is_release_due():
+            with self.database.write(sync=False, at_once=True) as session:
+                self._open.release_unseen(session)
         with self.database.write(sync=False) as session:  # what was served is no work yet
-            store.lock(session)
+            lock(session, "judge", judge)
             state = store.judge_state(session, judge, study)
             access.check_judge(state, rules)
-            self._open.release_unseen_at_times(session)
             match = self._open.again(session, judge, task, study) if state.has_open or state.has_draft else None
             if match is None:
                 match = self._new_match(session, self._plan(session, request, closed_at) if plan is None else plan)
             return self._served(session, match, rules, state.num_answers)
 
     def _plan(self, session: Session, request: Request, closed_at: datetime | None) -> NextMatch:
-        """Plan a new match as far as possible without the lock. Errors as in `serve`."""
+        """Plan a new match. Errors as in `serve`."""
         if closed_at is not None:
             raise StudyClosedError("this study is closed and needs no more answers; thank you for your interest")
         if self._is_full(session, request.study, request.rules):
@@ -290,7 +292,7 @@ class Judging:
             if store.touch(session, match_id, judge, study, self._clock(), checked):
                 return "open"
         with self.database.write() as session:
-            store.lock(session)
+            lock(session, "judge", judge)
             access.check_study(access.unanswered(session, match_id, judge), study)
             match = store.match_by_id(session, match_id)
             assert match is not None  # it was read just now, and matches stay
@@ -303,10 +305,10 @@ class Judging:
                 # A judge who fell silent for too long must not keep the pair either.
                 self._open.release_unseen(session)
                 if (
-                    store.is_pair_open(session, match)
-                    or store.open_match_of(session, judge) is not None
+                    store.open_match_of(session, judge) is not None
                     or store.has_answered_since(session, match)
                     or bans.is_banned(session, judge)
+                    or not store.take_pair(session, match)
                 ):
                     return "released"
                 match.released_at = None
@@ -324,11 +326,16 @@ class Judging:
         """
         reported = None if problem is None else check_problem(problem)
         with self.database.write() as session:
-            store.lock(session)
+            lock(session, "judge", judge)
             match = access.unanswered(session, match_id, judge)
             store.release(session, match, self._clock())
             if reported is not None:
                 store.add_problem(session, match, now=self._clock(), **reported)
+
+    def num_logged(self) -> int:
+        """Return the number of answers in the log, also of those that do not count."""
+        with self.database.look() as session:
+            return store.log_state(session).last_sequence
 
     def last_problems(self, limit: int) -> list[tuple[Problem, Match]]:
         with self.database.read() as session:
@@ -392,11 +399,11 @@ class Judging:
                 may_be_na=match.left_segment_id is not None,
             )
         with self.database.write() as session:
-            store.lock(session)
+            lock(session, "judge", judge)
             # What other requests of this judge may have changed meanwhile is looked at again.
             state = store.judge_state(session, judge, match.study)
             access.check_judge(state, rules)
-            now = self._clock()  # in the order of the log
+            now = self._clock()
             taken = self._stopwatch.elapsed(match.id, match.served_at, now)
             duration_s = taken.seconds if taken.is_known else None
             sequence = store.append_answer(session, match, created_at=now, duration_s=duration_s, **asdict(form))
@@ -419,7 +426,7 @@ class Judging:
             WithdrawnError: If the player of one of the games has withdrawn consent.
         """
         with self.database.write() as session:
-            store.lock(session)
+            lock(session, "judge", judge)
             now = self._clock()
             rules, *_ = self._study_rules.of(session, study)
             access.check_not_banned(bans.is_banned(session, judge))

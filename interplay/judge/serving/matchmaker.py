@@ -125,7 +125,7 @@ class Matchmaker:
         self._is_held = is_held
 
     def plan(self, session: Session, request: Request) -> Plan:
-        """Do the part of `next_match` that needs no lock.
+        """Do the part of `next_match` that needs no transaction.
 
         Raises:
             NotFoundError: If the task is unknown.
@@ -140,16 +140,17 @@ class Matchmaker:
         return Plan(request, tasks, due, must_check, offer, rng)
 
     def next_match(self, session: Session, plan: Plan, now: datetime) -> Match:
-        """Make a new match, without storing it (NothingToJudgeError if nothing can be shown). The caller holds `store.lock`."""
+        """Make a new match of a pair that no other judge has, without storing it (NothingToJudgeError if nothing can be shown).
+        The transaction must hold the lock of the judge."""
         shown = self._check(session, plan)
         if shown is not None:
             return match_showing(plan.request, shown, now)
         for task in plan.tasks:
             is_planned = plan.offer is not None and plan.offer.task == task
             offer = plan.offer if is_planned else self._offer(session, plan.request, task, plan.rng)
-            pairing = None if offer is None else self._pairing(session, plan, offer)
-            if pairing is not None:
-                return match_showing(plan.request, Shown(task, *pairing), now)
+            match = None if offer is None else self._match(session, plan, offer, now)
+            if match is not None:
+                return match
         raise self._nothing(session, plan)
 
     def own_rng(self) -> np.random.Generator:
@@ -194,21 +195,29 @@ class Matchmaker:
         own = store.games_of(session, person)
         return tuple(one for one in candidates if one.episode_id not in own)
 
-    def _pairing(self, session: Session, plan: Plan, offer: Offer) -> ChosenEpisodes | None:
+    def _match(self, session: Session, plan: Plan, offer: Offer, now: datetime) -> Match | None:
         open_pairs = store.open_pairs(session, offer.task)
         taken, awaited = frozenset(one.episodes for one in open_pairs), _awaited(open_pairs)
         pairs = offer.pairs
         if awaited != offer.awaited:  # others were served or answered meanwhile: the best pair may be on its way now
             pairs = self._pairs(session, plan.request, offer.task, offer.candidates, awaited, plan.rng)
-        return choose(
-            offer.candidates,
-            pairs,
-            taken=taken | _shown_too_often(offer.shown, plan.request.rules.max_shows_of_pair),
-            history=JudgeHistory.of(offer.shown),
-            times_shown=lambda a, b: store.times_shown(session, offer.task, a, b),
-            can_show=lambda candidate: offer.has_video(candidate.episode_id),
-            rng=plan.rng,
-        )
+        taken |= _shown_too_often(offer.shown, plan.request.rules.max_shows_of_pair)
+        while True:
+            chosen = choose(
+                offer.candidates,
+                pairs,
+                taken=taken,
+                history=JudgeHistory.of(offer.shown),
+                times_shown=lambda a, b: store.times_shown(session, offer.task, a, b),
+                can_show=lambda candidate: offer.has_video(candidate.episode_id),
+                rng=plan.rng,
+            )
+            if chosen is None:
+                return None
+            match = match_showing(plan.request, Shown(offer.task, *chosen), now)
+            if store.take_pair(session, match):
+                return match
+            taken |= {frozenset((chosen.left.episode_id, chosen.right.episode_id))}  # another judge was served it just now
 
     def _pairs(
         self,
@@ -307,13 +316,14 @@ class Matchmaker:
         matches = store.matches_to_repeat(session, request.judge, request.study)[:-NUM_BETWEEN]
         for place in plan.rng.permutation(len(matches)):
             match, outcome = matches[place]
-            if match.task not in plan.tasks or store.is_pair_open(session, match):
+            if match.task not in plan.tasks:
                 continue
             lefts = self._seen_in(session, match.task, match.right_episode_id)
             rights = self._seen_in(session, match.task, match.left_episode_id)
             for left, right in itertools.product(lefts, rights):
                 is_same = (left.agent, right.agent) == (match.right_agent, match.left_agent)
-                if is_same and _is_same_start(left, right) and match.seat in ("", left.seat):
+                is_same &= _is_same_start(left, right) and match.seat in ("", left.seat)
+                if is_same and store.take_pair(session, match):
                     return Shown(match.task, left, right, "repeat", SWAPPED[outcome], match.id)
         return None
 

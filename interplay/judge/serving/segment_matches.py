@@ -57,7 +57,7 @@ class SegmentMatchmaker:
         self._sums: dict[str, tuple[store.Guide, Sums]] = {}
 
     def plan(self, session: Session, request: Request, study_hash: str, rng: np.random.Generator) -> SegmentPlan:
-        """Do the part of `next_match` that needs no lock (NothingToJudgeError if no segment of the study may be shown).
+        """Do the part of `next_match` that needs no transaction (NothingToJudgeError if no segment of the study may be shown).
 
         Args:
             study_hash: Hash of the study's version.
@@ -83,7 +83,8 @@ class SegmentMatchmaker:
         return SegmentPlan(request, part, shown, len(segments) - len(shown), is_making, sums, due, must_check, rng)
 
     def next_match(self, session: Session, plan: SegmentPlan, now: datetime) -> Match:
-        """Make a new match, without storing it (NothingToJudgeError if nothing can be shown). The caller holds `store.lock`."""
+        """Make a new match of a pair that no judge has had, without storing it (NothingToJudgeError if nothing can be shown).
+        The transaction must hold the lock of the judge."""
         request = plan.request
         assert request.study is not None
         for purpose in plan.due:
@@ -91,9 +92,12 @@ class SegmentMatchmaker:
             if check is not None:
                 return check
         taken = store.segment_pairs_shown(session, request.study)
-        pair = next_pair(plan.segments, plan.part, sums=plan.sums, taken=taken, rng=plan.rng)
-        if pair is not None:
-            return match_of(request, pair, now, purpose="segment")
+        while pair := next_pair(plan.segments, plan.part, sums=plan.sums, taken=taken, rng=plan.rng):
+            match = match_of(request, pair, now, purpose="segment")
+            ids = frozenset((pair.left.id, pair.right.id))
+            if store.take_pair(session, match) and ids not in store.segment_pairs_shown(session, request.study):
+                return match
+            taken.add(ids)  # another judge was served it just now
         if plan.is_making:
             raise VideosBeingMadeError("the segments", is_held=self._is_held())
         if plan.num_missing:
@@ -149,7 +153,7 @@ class SegmentMatchmaker:
         for place in plan.rng.permutation(len(matches)):
             match, outcome = matches[place]
             left, right = by_id.get(match.right_segment_id or 0), by_id.get(match.left_segment_id or 0)
-            if left is not None and right is not None and not store.is_pair_open(session, match):
+            if left is not None and right is not None and store.take_pair(session, match):
                 return match_of(
                     request, SegmentPair(left, right), now, purpose="repeat", expected=SWAPPED[outcome], repeat_of=match.id
                 )

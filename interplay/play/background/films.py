@@ -126,6 +126,12 @@ class Films:
         with self._changed:
             return self._is_held
 
+    @property
+    def num_waiting(self) -> int:
+        """Number of films that wait or are being made."""
+        with self._changed:
+            return len(self._waiting) + (self._making is not None)
+
     def wanted(self, episode_id: str, turn: int = NOW) -> bool:
         """Ask for the film of an episode, or for a clip by its name; return whether it is waiting or being made. A film that
         exists is not made again, so call it as often as you like. `turn` is `NOW`, `SOON` or `LATER`: films of an earlier turn

@@ -113,6 +113,9 @@ class Blobs:
     def delete(self, key: str) -> None:
         (self.root / key).unlink(missing_ok=True)
 
+    def delete_stored(self, key: str) -> None:
+        """Delete what the store has under a key, and keep the local file."""
+
     def keys(self, folder: str) -> set[str]:
         """Return the keys of all files in a folder, such as `episodes`. Names that begin with a dot are left out."""
         found = (path.relative_to(self.root) for path in (self.root / folder).rglob("*") if path.is_file())
@@ -204,9 +207,12 @@ class StoredBlobs(Blobs):
             return all(local.read(len(piece)) == bytes(piece) for piece in answer.stream(min_chunk_size=_PIECE_BYTES))
 
     def delete(self, key: str) -> None:
+        self.delete_stored(key)
+        super().delete(key)
+
+    def delete_stored(self, key: str) -> None:
         with self._asking(f"delete {key}"):
             self._obstore.delete(self._store, key)
-        super().delete(key)
 
     def keys(self, folder: str) -> set[str]:
         with self._asking(f"list {folder}"):
