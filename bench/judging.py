@@ -1,6 +1,7 @@
 """Fifty judges at once: how long they wait for the next match, and whether anything is mixed up or lost when the server dies.
 
     python -m bench.judging --judges 50 --answers 10000 --database sqlite --json
+    python -m bench.judging --database postgresql --servers 1,2 --json          # see `judging_servers`
 
 A server process, and judges in another one: people with cookies who are served a match, fetch parts of both videos, send a
 draft, and answer; some reload, give back, answer late or twice. First they take their time (`--think` seconds a turn), then
@@ -17,25 +18,19 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import subprocess
-import sys
 import tempfile
 import time
-import urllib.request
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from bench import judging_data
+from bench import judging_data, judging_servers
 from bench.judging_checks import check
+from bench.judging_crowd import leaderboards, quantiles, run_crowd
 from bench.judging_data import DATABASES, TASKS
 from bench.judging_server import FORGETFUL, Server
 from interplay.store import Database
 
 MAX_SERVE_P99_MS = 100.0
-_ROOT = Path(__file__).parent.parent
 
 
 def main() -> None:
@@ -47,10 +42,13 @@ def main() -> None:
     parser.add_argument("--database", choices=DATABASES, default="sqlite")
     parser.add_argument("--busy-answers", type=int, default=2000, help="answers of judges who take no time; 0 leaves it out")
     parser.add_argument("--baseline-answers", type=int, default=100, help="the baseline's; 0 leaves it out")
+    parser.add_argument("--servers", help="numbers of servers on one PostgreSQL database, such as 1,2; measures only these")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    result = measure(options)
+    if options.servers and options.database != "postgresql":
+        parser.error("--servers needs --database postgresql")
+    result = judging_servers.measure(options) if options.servers else measure(options)
     if options.json:
         print(json.dumps(result, indent=2))
     else:
@@ -132,9 +130,9 @@ class _Bench:
             "load": [load[0], _load()[0]],
             "answers_per_s": round(num_accepted / working_s, 1),
             "requests_per_s": round(sum(seen["statuses"].values()) / working_s, 1),
-            "serve_ms": _quantiles([latency for _, latency in seen["serves"]]),
+            "serve_ms": quantiles([latency for _, latency in seen["serves"]]),
             "num_serves_over_bar": sum(latency > MAX_SERVE_P99_MS for _, latency in seen["serves"]),
-            **{f"{kind}_ms": _quantiles(seen["latencies_ms"][kind]) for kind in ("answer", "heartbeat", "video")},
+            **{f"{kind}_ms": quantiles(seen["latencies_ms"][kind]) for kind in ("answer", "heartbeat", "video")},
             "server_cpu_ms_per_answer": round(1000 * cpu_s / num_accepted, 2),
             "server_cpu_percent": round(100 * cpu_s / working_s),
             "judges_cpu_percent": round(100 * seen["cpu_s"] / elapsed_s),
@@ -145,46 +143,11 @@ class _Bench:
         }
 
 
-def run_crowd(
-    out: Path, address: str, *, num_judges: int, num_answers: int, think_s: float, seed: int, at_half: Any = None
-) -> dict[str, Any]:
-    """Let judges work in a process of their own; returns what they saw, a `judging_people.Seen`.
-
-    Args:
-        out: Where they write it.
-        at_half: Called when half of the answers have been accepted, while they go on.
-    """
-    command = [sys.executable, "-m", "bench.judging_people", "--address", address, "--out", str(out)]
-    command += ["--judges", str(num_judges), "--answers", str(num_answers), "--think", str(think_s), "--seed", str(seed)]
-    command += ["--announce", str(num_answers // 2 if at_half else 0)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=_ROOT) as judges:
-        assert judges.stdout is not None
-        if judges.stdout.readline() and at_half:
-            at_half()
-        if judges.wait() != 0:
-            raise SystemExit("the judges could not finish; what went wrong stands above")
-    return json.loads(out.read_text())
-
-
-def leaderboards(address: str, tasks: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
-    """Task id -> rows, of every task and of all together (the empty id)."""
-    found = {}
-    for task in ("", *tasks):
-        with urllib.request.urlopen(f"{address}/api/leaderboard?task={task}", timeout=60) as answer:
-            found[task] = json.load(answer)["rows"]
-    return found
-
-
 def _kill_and_start(server: Server) -> dict[str, Any]:
     begin = time.monotonic()
     server.kill()
     server.start()
     return {"outage_s": round(time.monotonic() - begin, 2)}
-
-
-def _quantiles(latencies_ms: Sequence[float]) -> dict[str, float]:
-    found = {f"p{q}": round(float(np.percentile(latencies_ms, q)), 2) for q in (50, 95, 99)}
-    return found | {"max": round(max(latencies_ms), 2), "num": len(latencies_ms)}
 
 
 def _load() -> list[float]:

@@ -4,11 +4,13 @@
 
 The baseline, `forgetful`, is the plainest design over the same tables: nothing is kept between requests, so every serve reads
 all episodes of the task and all answers from the database, and rates the agents from the first answer on. Everything else
-(locks, checks, pages, HTTP) is the same code.
+(locks, checks, pages, HTTP) is the same code. `timed` is `remembering` with its locks timed.
 """
 
 from __future__ import annotations
 
+import atexit
+import json
 import os
 import signal
 import subprocess
@@ -22,6 +24,9 @@ from typing import Any, Self
 
 REMEMBERING = ("-m", "bench.judging_server", "remembering")
 FORGETFUL = ("-m", "bench.judging_server", "forgetful")
+TIMED = ("-m", "bench.judging_server", "timed")
+LOCKS = "locks.jsonl"
+"""File in the data folder to which a `timed` server writes how long it waited for each lock and held it."""
 _OPEN_ROOM = """
 [judging]
 min_viewing_s = 0
@@ -116,10 +121,48 @@ def main() -> None:
 
     if kind == "forgetful":
         _forget_everything()
+    if kind == "timed":
+        _time_locks(Path(arguments[arguments.index("--data") + 1], LOCKS))
     with tempfile.NamedTemporaryFile("w", suffix=".toml") as rules:
         rules.write(_OPEN_ROOM)
         rules.flush()
         interplay(["serve", "--empty", "--workers", "1", "--open-room", rules.name, *arguments])
+
+
+def _time_locks(out: Path) -> None:
+    """Write a line for each lock of PostgreSQL when the process ends: what it guards, and when it was asked for, got and ended
+    (`time.monotonic`)."""
+    from sqlalchemy import Engine, Pool, event
+
+    from interplay.store import locks
+
+    guarded: dict[int, tuple[str, str]] = {}
+    rows: list[dict[str, Any]] = []
+    key_of = locks.key_of
+
+    def noted_key(kind: str, name: str) -> int:
+        key = key_of(kind, name)
+        guarded[key] = (kind, name)
+        return key
+
+    def ask(connection: Any, cursor: Any, statement: str, *more: Any) -> None:
+        connection.info["asked_s"] = time.monotonic()
+
+    def get(connection: Any, cursor: Any, statement: str, parameters: Any, *more: Any) -> None:
+        if "advisory_xact_lock(%s)" in statement:
+            kind, name = guarded[parameters[0]]
+            row = {"kind": kind, "name": name, "asked_s": connection.info["asked_s"], "got_s": time.monotonic()}
+            connection.info.setdefault("held", []).append(row)
+
+    def end(dbapi_connection: Any, record: Any) -> None:
+        now = time.monotonic()
+        rows.extend(row | {"ended_s": now} for row in record.info.pop("held", ()))
+
+    locks.key_of = noted_key
+    event.listen(Engine, "before_cursor_execute", ask)
+    event.listen(Engine, "after_cursor_execute", get)
+    event.listen(Pool, "checkin", end)
+    atexit.register(lambda: out.write_text("".join(json.dumps(row) + "\n" for row in rows)))
 
 
 def _forget_everything() -> None:

@@ -166,7 +166,7 @@ def serving(data: Path) -> Iterator[str]:
     with (data / "server.log").open("ab") as log:
         # Ctrl-C goes to every process of a terminal's group; this one is stopped when the players have left.
         # Nothing of the demonstration may enter a database that the environment names.
-        of_its_own = os.environ | {"INTERPLAY_DATABASE": ""}
+        of_its_own = os.environ | {"INTERPLAY_DATABASE": "", "INTERPLAY_BLOBS": ""}
         server = subprocess.Popen(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL, process_group=0, env=of_its_own)
     try:
         deadline = time.monotonic() + 60

@@ -65,7 +65,7 @@ def find(name: str, archive: Archive | None = None) -> Agent | SimpleAgent:
 
     places = [Path(name)]
     if archive is not None and "/" not in name and "\\" not in name:
-        places.insert(0, archive.root / "models" / name)
+        places.insert(0, archive.blobs.fetch(f"models/{name}"))
     for place in places:
         if is_policy_folder(place):
             policy = load_policy(place)

@@ -19,6 +19,7 @@ _VERBS = {
     "tasks": ("interplay.cli.tasks", "List, show and check tasks."),
     "agents": ("interplay.cli.agents", "List agents, or import one."),
     "play": ("interplay.cli.play", "Let an agent play a task and record it."),
+    "data": ("interplay.cli.data", "Move everything to another database and a store of files."),
     "episodes": (
         "interplay.cli.episodes",
         "List, show, verify, measure, replay, export, import, pull and repair recorded episodes.",
@@ -28,6 +29,7 @@ _VERBS = {
     "judge": ("interplay.cli.judge", "Agents to be judged, tokens, bans, quizzes, published answers, model judges."),
     "study": ("interplay.cli.study", "Check, open, pause and close studies; list and pay participants; classes; feedback."),
     "live": ("interplay.cli.live", "List the games that are played now; pause new games."),
+    "cluster": ("interplay.cli.cluster", "List the servers of one database; move their games."),
     "rank": ("interplay.cli.rank", "Compute the leaderboard from answers."),
     "report": ("interplay.cli.report", "Tables and figures of everything recorded."),
     "explore": ("interplay.cli.explore", "Scenes with milestones: check and import them, let language models play them."),

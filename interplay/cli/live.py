@@ -1,4 +1,4 @@
-"""`interplay live list | pause | resume`: the games on a running server, and the pause of new games."""
+"""`interplay live list | pause | resume | drain`: the games on a running server, and the pause of new games."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from typing import Annotated, Any
 
 import typer
 
+from interplay.cli.cluster import drain
 from interplay.cli.options import DEFAULT_DATA, DatabaseOption, DataOption, open_archive, place_options
 from interplay.cli.output import JsonOption, emit, table
 from interplay.cli.study.common import local_address
 
 app = typer.Typer(help="Games that are played now.  Try:  interplay live list", no_args_is_help=True)
+app.command()(drain)
 
 
 @app.command("list")

@@ -11,6 +11,7 @@ import typer
 
 from interplay.cli.options import (
     DEFAULT_DATA,
+    BlobsOption,
     DatabaseOption,
     DataOption,
     RayOption,
@@ -58,6 +59,7 @@ def play(
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
     ray: RayOption = None,
+    blobs: BlobsOption = None,
     seed: SeedOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -73,7 +75,7 @@ def play(
     if out is not None and (num_episodes > 1 or not video):
         raise typer.BadParameter("--out writes one video for each seed; leave out --episodes and --no-video")
     task = _task(task_id)
-    archive = open_archive(data, database)
+    archive = open_archive(data, database, blobs=blobs)
     keep_lands(data)
     drawn = choose_seed(seed)
     chosen = seeds_of(seeds, task)

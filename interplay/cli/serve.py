@@ -16,15 +16,27 @@ import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from interplay.cli.options import DEFAULT_DATA, SERVER_FILE, DatabaseOption, DataOption, keep_lands, open_archive, suites_with
+from interplay import logs
+from interplay.cli.options import (
+    DEFAULT_DATA,
+    SERVER_FILE,
+    BlobsOption,
+    DatabaseOption,
+    DataOption,
+    keep_lands,
+    open_archive,
+    suites_with,
+)
 from interplay.errors import InterplayError
+from interplay.logs import FORMAT_VARIABLE, NODE_VARIABLE
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
+    from prometheus_client import CollectorRegistry
 
     from interplay.judge import Rules
     from interplay.play.server import PlayServer
@@ -36,7 +48,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("interplay.cli")
 DEFAULT_MAX_VIDEO_MB = 500
-_ENROLMENT = re.compile(r"(enrolment(?:=|%3D))[^&\s]+", re.IGNORECASE)
+_SECRET = re.compile(r"((?:enrolment|key)(?:=|%3D))[^&\s]+", re.IGNORECASE)
 
 
 class ServedAlreadyError(InterplayError):
@@ -132,14 +144,28 @@ def serve(
         str | None,
         typer.Option(
             "--node",
-            envvar="INTERPLAY_NODE",
-            help="Name of this server among the servers of its database, the same at each start. Default: made from a key in "
-            "--data.",
+            envvar=NODE_VARIABLE,
+            help="Name of this server among the servers of its database, the same at each start; letters, digits and hyphens. "
+            "Servers with a name, one PostgreSQL database and the same secret.key in --data continue each other's games. "
+            "Default: made from secret.key.",
         ),
     ] = None,
+    metrics: Annotated[
+        str | None,
+        typer.Option(
+            "--metrics",
+            metavar="[HOST:]PORT",
+            help="Show numbers for Prometheus at /metrics of this port, on 127.0.0.1 if no host is given. Default: no port.",
+        ),
+    ] = None,
+    log_format: Annotated[
+        Literal["text", "json"],
+        typer.Option("--log-format", envvar=FORMAT_VARIABLE, help="Lines for people, or one JSON object for each record."),
+    ] = "text",
     verbose: Annotated[bool, typer.Option("--verbose", help="Log every request.")] = False,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
+    blobs: BlobsOption = None,
 ) -> None:
     """Serve play, judging, replays and the leaderboard until Ctrl-C.
 
@@ -164,17 +190,27 @@ def serve(
     statistics = _statistics(statistic or (), suites)
     partners = _partners(partner or [])
     rules = None if open_room is None else _open_room(open_room)
+    if node is not None and not re.fullmatch("[A-Za-z0-9-]{1,60}", node):  # it is a part of addresses
+        raise typer.BadParameter(f"--node takes letters, digits and hyphens, at most 60, got {node!r}")
+    metrics_place = None if metrics is None else _place_of(metrics)
+    registry = None if metrics_place is None else _serve_metrics(*metrics_place)
     listener = listen(host, port)  # before the data folder and slow imports: a taken port must be told at once
     from interplay.play.connections.tokens import node_of, operator_token, server_secret
     from interplay.play.games.for_study import PARTNER_AFTER_S
     from interplay.play.limits import MAX_SEATS_OF_ADDRESS
     from interplay.play.server import PlayServer
+    from interplay.play.tracing import press_traces
     from interplay.starter import EXAMPLES
     from interplay.web.agents.uploads import remove_unfinished
     from interplay.web.app import create_app
 
-    logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s", level=logging.INFO if verbose else logging.WARNING)
-    archive = open_archive(data, database)
+    os.environ[FORMAT_VARIABLE] = log_format  # also for the processes that this one starts
+    level = logging.INFO if verbose else logging.WARNING
+    logs.configure("%(asctime)s %(levelname)s %(message)s", level=level, process="server")
+    archive = open_archive(data, database, blobs=blobs)
+    archive.blobs.check()
+    archive.find_videos()
+    archive.blobs.fetch("models", ".json")
     keep_lands(data)
     archive.statistics = statistics
     with contextlib.ExitStack() as held:
@@ -186,8 +222,9 @@ def serve(
             _enter_starter_set(archive, suites)
         secret = server_secret(archive.root)
         operator_token(archive.root)
-        node = node or node_of(secret)
-        held.enter_context(_only_node(archive.database, node))
+        os.environ[NODE_VARIABLE] = name = node or node_of(secret)
+        held.enter_context(_only_node(archive.database, name))
+        press_traces()  # an extra that is missing must be told now
         play = PlayServer(
             archive,
             secret=secret,
@@ -204,7 +241,7 @@ def serve(
         application = create_app(
             archive, play=play, suites=suites, secret=secret, max_video_bytes=max_video_mb * 2**20, hosts=hosts, open_room=rules
         )
-        _run(application, play, listener, host=host, hosts=hosts, verbose=verbose)
+        _run(application, play, listener, host=host, hosts=hosts, verbose=verbose, registry=registry)
         archive.close()
 
 
@@ -243,6 +280,21 @@ def _open_room(file: Path) -> Rules:
     return Rules.from_mapping(document["judging"], f"{file}: [judging]", base=OPEN_ROOM)
 
 
+def _place_of(metrics: str) -> tuple[str, int]:
+    host, _, port = metrics.rpartition(":")
+    if not (port.isascii() and port.isdigit() and int(port) < 2**16):
+        raise typer.BadParameter(f"--metrics takes PORT or HOST:PORT, got {metrics!r}; for example --metrics 9464")
+    return host.removeprefix("[").removesuffix("]") or "127.0.0.1", int(port)
+
+
+def _serve_metrics(host: str, port: int) -> CollectorRegistry:
+    from interplay.web.monitoring.metrics import serve_metrics
+
+    registry, port = serve_metrics(host, port)
+    print(f"Metrics are at port {port} of {host}: /metrics", file=sys.stderr, flush=True)
+    return registry
+
+
 @contextlib.contextmanager
 def _only_server(root: Path, *, port: int) -> Iterator[None]:
     """Reserve a data folder for one server: a second server would treat the running games of the first as abandoned."""
@@ -269,7 +321,7 @@ def _only_node(database: Database, node: str) -> Iterator[None]:
         if not is_free:
             raise ServedAlreadyError(
                 f"another server with the name {node} uses this database, perhaps with a copy of this data folder\n"
-                "Stop that server first, or serve an empty folder:  interplay serve --data OTHER"
+                "Stop that server first, serve an empty folder with --data, or name this server as one of a cluster: --node"
             )
         yield
 
@@ -287,10 +339,11 @@ def _enter_starter_set(archive: Archive, suites: Sequence[Suite]) -> None:
         print(f"Added {num_episodes} short episodes of the built-in agents, to watch and to compare.", file=sys.stderr)
 
 
-def hide_enrolments(record: logging.LogRecord) -> bool:
-    """Remove enrolment tokens from addresses in the log, because anybody who has a token can act as that participant."""
+def hide_secrets(record: logging.LogRecord) -> bool:
+    """Remove secrets from addresses in the log: anybody who has an enrolment can act as that participant, and anybody who has a
+    key as that teacher."""
     if isinstance(record.args, tuple):
-        record.args = tuple(_ENROLMENT.sub(r"\1...", part) if isinstance(part, str) else part for part in record.args)
+        record.args = tuple(_SECRET.sub(r"\1...", part) if isinstance(part, str) else part for part in record.args)
     return True
 
 
@@ -311,11 +364,21 @@ It answers to these names only: {shown}. More of them: --allow-host NAME
     )
 
 
-def _run(application: FastAPI, play: PlayServer, listener: socket.socket, *, host: str, hosts: Hosts, verbose: bool) -> None:
+def _run(
+    application: FastAPI,
+    play: PlayServer,
+    listener: socket.socket,
+    *,
+    host: str,
+    hosts: Hosts,
+    verbose: bool,
+    registry: CollectorRegistry | None,
+) -> None:
     import asyncio
 
     import uvicorn
     import uvloop
+    from uvicorn.config import LOGGING_CONFIG
 
     from interplay.play.connections.admission import GuardedHttpProtocol
     from interplay.play.connections.sockets import PlaySocketProtocol
@@ -371,15 +434,20 @@ def _run(application: FastAPI, play: PlayServer, listener: socket.socket, *, hos
         ws_ping_timeout=20.0,
         access_log=verbose,
         log_level="info" if verbose else "warning",
+        log_config=None if logs.is_json() else LOGGING_CONFIG,
         timeout_graceful_shutdown=5,
         server_header=False,
     )
     for name in ("uvicorn.access", "uvicorn.error"):  # the latter logs the addresses of sockets
-        logging.getLogger(name).addFilter(hide_enrolments)
+        logging.getLogger(name).addFilter(hide_secrets)
     # A page that is still loading when the server stops is no error of ours.
     logging.getLogger("uvicorn.error").addFilter(
         lambda record: not (record.exc_info and isinstance(record.exc_info[1], asyncio.CancelledError))
     )
+    if registry is not None:
+        from interplay.web.monitoring.metrics import ServerCollector
+
+        registry.register(ServerCollector(application.state.services))
     sys.setswitchinterval(0.001)  # pages are made in threads beside the sockets
     gc.collect()
     gc.freeze()  # what is loaded is not searched for garbage again: that would hold up every game for a tenth of a second

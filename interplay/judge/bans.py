@@ -15,6 +15,7 @@ from interplay.errors import unknown_name
 from interplay.judge.errors import JudgingError
 from interplay.store import Ban, Database
 from interplay.store.judging import bans as store
+from interplay.store.locks import lock
 
 _KEY = "workerId"
 _MAX_CHARS = 200
@@ -139,6 +140,7 @@ class Bans:
                 names += found
                 unseen += [] if found else [worker]
             names = list(dict.fromkeys(names))
+            lock(session, "judge", *names)
             changed = [name for name in names if change(session, name)]
             counts = store.num_answers_of(session, changed)
         unchanged = tuple(name for name in names if name not in changed)

@@ -14,6 +14,7 @@ import contextlib
 import json
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
 from collections.abc import AsyncIterator, Callable
 from types import TracebackType
@@ -76,6 +77,7 @@ class PlayClient:
         self._buttons = self._num_presses = 0
         self._sent_at = 0.0
         self._heart: asyncio.Task[None] | None = None
+        self._traced: tuple[int, float] | None = None
         self.is_drawn_here = drawn == "here"
         self.step = -1
         self.num_land = 0
@@ -233,6 +235,9 @@ class PlayClient:
         self.step = header.step
         self.num_frames += 1
         self.num_bytes += len(message)
+        if self._traced is not None and header.step >= self._traced[0]:
+            await self.send("traced", arrived_ms=self._traced[1], painted_ms=1000 * time.perf_counter())
+            self._traced = None
         return header
 
     async def _beat(self) -> None:
@@ -254,6 +259,8 @@ class PlayClient:
                 self._num_presses = 0
                 self.state = message["state"]
                 self.decoder = FrameDecoder(message["width"], message["height"], palette_from_text(message["palette"]))
+            case "traced":
+                self._traced = message["step"], 1000 * time.perf_counter()
             case "palette":
                 self.decoder.palette = palette_from_text(message["palette"])
             case "started" | "resumed":
@@ -305,6 +312,14 @@ def request_session(address: str, task: str, *, operator: str | None = None, **w
     return _answer(address, urllib.request.Request(f"{address.rstrip('/')}/api/sessions", body, headers))
 
 
+def seat_path(address: str, token: str) -> str | None:
+    """Return the path of a seat's socket now (`POST /api/play/place`); None while no server has the game. Raises like
+    `request_session`."""
+    body = json.dumps({"token": token}).encode()
+    request = urllib.request.Request(f"{address.rstrip('/')}/api/play/place", body, {"Content-Type": "application/json"})
+    return _answer(address, request)["socket"]
+
+
 def live_now(address: str, operator: str) -> dict[str, Any]:
     """Return the games that are played now (`GET /api/live`). Needs the operator's token; raises like `request_session`."""
     headers = {"Authorization": f"Bearer {operator}"}
@@ -316,6 +331,9 @@ def _answer(address: str, request: urllib.request.Request) -> dict[str, Any]:
         with urllib.request.urlopen(request, timeout=30) as answer:
             return json.load(answer)
     except urllib.error.HTTPError as error:
+        if error.code == 307:  # another server of the cluster has the seat
+            there = urllib.parse.urljoin(address, error.headers["Location"])
+            return _answer(address, urllib.request.Request(there, request.data, dict(request.header_items())))
         try:
             message = json.load(error)["message"]
         except (ValueError, KeyError, TypeError):

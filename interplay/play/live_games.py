@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from interplay.play.games.game import Game
 from interplay.play.games.interfaces import OVER
@@ -42,6 +43,7 @@ class LiveGame:
     """A game that is played, or waits for its players.
 
     Attributes:
+        server: Address of its server on this host, `/n/<node>` in a cluster, else empty.
         number: Number of the game for watchers, as long as the server runs.
         study: Id of the study that the game belongs to.
         began_s: Seconds for which somebody has had a seat.
@@ -49,6 +51,7 @@ class LiveGame:
         late_p99_ms: How late steps begin in the game's worker: 99th percentile since the worker started; None without a worker.
     """
 
+    server: str
     number: int
     task: str
     state: str
@@ -64,14 +67,21 @@ class LiveGame:
     def is_waiting(self) -> bool:
         return any(seat.state == "open" for seat in self.seats)
 
+    @classmethod
+    def from_json(cls, document: dict[str, Any]) -> LiveGame:
+        """Read what `dataclasses.asdict` wrote."""
+        return cls(**document | {"seats": tuple(LiveSeat(**one) for one in document["seats"])})
 
-def live_games(games: Iterable[Game]) -> list[LiveGame]:
-    return [_game(game) for game in sorted(games, key=lambda one: one.number) if game.state not in OVER]
+
+def live_games(games: Iterable[Game], server: str) -> list[LiveGame]:
+    """Return the games of one server that are not over; `server`: as in `LiveGame`."""
+    return [live_game(game, server) for game in sorted(games, key=lambda one: one.number) if game.state not in OVER]
 
 
-def _game(game: Game) -> LiveGame:
+def live_game(game: Game, server: str) -> LiveGame:
     held = [seat.held_s for seat in game.seats if seat.session is not None]
     return LiveGame(
+        server=server,
         number=game.number,
         task=game.task.id,
         state=game.state.value,

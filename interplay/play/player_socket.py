@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from interplay import logs
 from interplay.play.connections import wire
 from interplay.play.connections.connection import Connection
 from interplay.play.connections.sockets import READ_NOW, client_of, host_of_origin
@@ -107,6 +108,7 @@ async def _play(websocket: WebSocket, place: Place) -> None:
     """Pass messages to the game. The socket of a client that breaks the rules is closed; the seat is then treated as if the
     socket were lost."""
     game, seat = place
+    logs.bind(game=game.number, session=seat.session)
     if seat.client == UNKNOWN_CLIENT and websocket.client is not None:
         seat.client = client_of(websocket.client.host)
     connection = Connection(websocket, on_hold=lambda: game.hold(seat), on_go=lambda dropped: game.go(seat, dropped))

@@ -10,7 +10,7 @@ import secrets
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -36,6 +36,7 @@ from interplay.play.games.interfaces import OVER, UNBEGUN, PlayedGame, State
 from interplay.play.games.leftovers import Leftovers
 from interplay.play.games.seat import UNKNOWN_CLIENT, Seat
 from interplay.play.limits import (
+    MAX_SEATS,
     MAX_SEATS_OF_ADDRESS,
     HeldSeat,
     Limits,
@@ -43,17 +44,20 @@ from interplay.play.limits import (
     default_max_drawn_games,
     default_max_worlds,
 )
+from interplay.play.nodes.cluster import FENCE_EVERY_S, Cluster
 from interplay.play.partners.decider import Decider
 from interplay.play.partners.roster import Roster, acts_inside
 from interplay.play.player_socket import GameOver, Place, Refusal
 from interplay.play.workers.channel import Ended
 from interplay.play.workers.pool import Played, WorkerPool
 from interplay.record import Archive, Owner, journal
-from interplay.store import PlaySession, sessions
+from interplay.store import PlaySession, games, sessions
 from interplay.tasks import Suite, Task, builtin_suites, index, lookup
 
 log = logging.getLogger("interplay.play")
 
+COMING_TRIES = 50
+"""How often a socket looks, `FENCE_EVERY_S` apart, whether a game that comes from another server is here."""
 KEPT_SEAL_TIMEOUT_S = 3.0
 """How long a server that keeps its games waits for ended games to be sealed. A supervisor may kill it after ten seconds."""
 SEAL_TIMEOUT_S = 60.0
@@ -67,12 +71,13 @@ class SeatGrant:
     session: str
     token: str
     expires_at: datetime
+    socket: str
 
     def to_json(self) -> dict[str, Any]:
         return {
             "session": self.session,
             "token": self.token,
-            "socket": "/api/play",
+            "socket": self.socket,
             "subprotocol": wire.SUBPROTOCOL,
             "expires_at": self.expires_at.isoformat(),
         }
@@ -85,6 +90,7 @@ class PlayServer:
         num_workers: Environment workers; one per core by default.
         secret: Key that signs seat tokens.
         node: Name of this server among the servers of its database, the same at each start; by default a digest of `secret`.
+            Servers with a name and the same secret on one PostgreSQL database are a cluster: they continue each other's games.
         suites: Tasks on offer; the built-in ones by default.
         max_worlds: Largest number of slow worlds at the same time, each in a process of its own; by default
             `default_max_worlds`. One address may hold half of them.
@@ -135,6 +141,7 @@ class PlayServer:
         self.archive = archive
         self.node = node or node_of(secret)
         self.tasks = index(builtin_suites() if suites is None else suites)
+        self.cluster = Cluster(self, node=self.node, is_member=node is not None, secret=secret)
         self.limits = Limits(
             max_worlds=default_max_worlds() if max_worlds is None else max_worlds,
             max_seats_of_address=max_seats_of_address,
@@ -178,9 +185,10 @@ class PlayServer:
         does nothing."""
         if self._loop is None:
             self._loop = asyncio.get_running_loop()
-            left_open = await asyncio.to_thread(leftovers.open_sessions, self.archive, self.node)
+            left_open = await self.cluster.enter()
             await asyncio.gather(self.pool.start(), self._sealer.start())
             self._recovery = self._loop.create_task(self._recover(left_open))
+            self.cluster.start()
 
     async def stop(self, *, keeps_games: bool = False) -> None:
         """Stop the workers and the sealer, after every episode is sealed as `interrupted`. A second call does nothing.
@@ -190,7 +198,10 @@ class PlayServer:
         """
         if self._loop is None or self._stopping:
             return
+        if keeps_games:
+            await self.cluster.give_all_away()
         self._stopping = True
+        self.cluster.close()
         if self._recovery is not None:  # none where the start failed
             await self._has_looked.wait()
             self._recovery.cancel()
@@ -210,6 +221,7 @@ class PlayServer:
         await self._sealer.stop()
         await asyncio.to_thread(self.films.close)
         await asyncio.to_thread(self._notes.shutdown)
+        await self.cluster.leave()
 
     @property
     def games(self) -> list[Game]:
@@ -220,23 +232,29 @@ class PlayServer:
 
     async def _recover(self, left_open: dict[str, PlaySession]) -> None:
         try:
-            found = await asyncio.to_thread(
-                leftovers.find,
-                self.archive,
-                left_open,
-                self.tasks,
-                taken_within_s=self._seat_ttl_s,
-                is_agent=self.roster.has,
-                partner=self.roster.partner,
-            )
-            self._keep(found)
+            await asyncio.to_thread(leftovers.wait_for_writers, self.archive, left_open)
+            found = await asyncio.to_thread(self.find, left_open, None)
+            self.keep(found)
         except Exception:
             log.exception("the games of an earlier run were not recovered\nTry:  interplay episodes repair")
             return
         finally:
             self._has_looked.set()
-        if found.games:
-            log.warning("games that were interrupted and wait %g s for their players: %d", self.resume_s, len(found.games))
+        await self.seal_left(found)
+
+    def find(self, left_open: dict[str, PlaySession], episodes: Sequence[str] | None) -> Leftovers:
+        """Sort what an earlier run, or another server, left: see `leftovers.find`."""
+        return leftovers.find(
+            self.archive,
+            left_open,
+            self.tasks,
+            episodes=episodes,
+            taken_within_s=self._seat_ttl_s,
+            is_agent=self.roster.has,
+            partner=self.roster.partner,
+        )
+
+    async def seal_left(self, found: Leftovers) -> None:
         self.num_recovering = len(found.ended)
         num_sealed = 0
         for path in found.ended:
@@ -248,7 +266,7 @@ class PlayServer:
         if num_sealed:
             log.warning("recovered %d interrupted episodes of an earlier run", num_sealed)
 
-    def _keep(self, found: Leftovers) -> None:
+    def keep(self, found: Leftovers) -> None:
         """Make seats again for everybody who may come back; their worlds are built when they come."""
         for header, rows, acting in found.games:
             study = leftovers.study_of(rows)
@@ -263,11 +281,13 @@ class PlayServer:
                 seats[name].owner = seats[name].owner or header.owners[name]
             game.hold_for(self.resume_s)
         for row, task in found.untaken:
-            game = Game(self, next(self._numbers), task, row.seed, study=leftovers.study_of([row]))
+            game = Game(self, next(self._numbers), task, row.seed, episode_id=row.game, study=leftovers.study_of([row]))
             self._seat_again(game, game.seats[0], row)
             asyncio.get_running_loop().call_later(self._untaken_s, self._drop_untaken, row.id)
         for session, episode_id in found.lost.items():
             self._set_states([session], "interrupted", episode_id)
+        if found.games:
+            log.warning("games that were interrupted and wait %g s for their players: %d", self.resume_s, len(found.games))
 
     def _seat_again(self, game: Game, seat: Seat, row: PlaySession) -> None:
         seat.session, seat.client = row.id, UNKNOWN_CLIENT
@@ -303,6 +323,7 @@ class PlayServer:
         study: ForStudy | None = None,
         invitation: str | None = None,
         company: str | None = None,
+        asked: Collection[str] = (),
     ) -> SeatGrant:
         """Grant a seat; its world is built when the player's socket comes. It writes to the database; any thread may call it.
 
@@ -319,7 +340,9 @@ class PlayServer:
             study: Rules that a study sets for the game. All players belong to this study, and the rules also name the agents.
             invitation: Invitation to the game to join, as the `lobby` message contains it.
             company: The earlier episode whose players meet again in this game.
+            asked: Servers of the cluster that were asked for this seat before.
         Raises:
+            ElsewhereError: If others wait for players at another server, or that server has room and this one has none.
             NotFoundError: If there is no such task, or no such agent.
             AgentError: If the module of an agent is missing.
             PlayError: If the server is full or is stopping, the client holds too many seats, or the game of the invitation no
@@ -336,18 +359,25 @@ class PlayServer:
         drawn_here = drawn_here and backends.of(task).sends_scenes
         session = secrets.token_urlsafe(12)
         token, expires_at = self._tokens.sign(session)
+        lobby = self.cluster.lobby(task, study, company)
         if actor is None:
             actor = "anonymous" if participant_id is None else f"participant-{participant_id}"
         with self.granting:  # of two that ask at once, the second finds the seat of the first
             if invitation is not None and partner is None:
-                will_join = place = self._invited_place(invitation, task, participant_id, study)
+                will_join = place = self._invited_place(invitation, task, participant_id, study, asked)
             else:
                 wanted = task, seed, participant_id, study, company
                 place = None if partner is not None else self._open_place(*wanted)
                 will_join = place or self._open_place(*wanted, is_there=True) if partner is None else None
             # Whoever wants pictures in a game that pages draw makes it one that needs a process.
             joins = will_join is not None and (drawn_here or not will_join.game.hosting.is_drawn_here)
-            self.limits.check(task, client, self._held_seats, self.pool.num_alone, joins=joins, drawn_here=drawn_here)
+            try:
+                self.cluster.check_open()
+                self.limits.check(task, client, self._held_seats, self.pool.num_alone, joins=joins, drawn_here=drawn_here)
+            except PlayError as error:
+                self.cluster.send_elsewhere(error, asked)
+                raise
+            is_new = place is None
             if place is None:
                 drawn = self._seed(task, participant_id) if seed is None else seed
                 game = Game(
@@ -361,6 +391,8 @@ class PlayServer:
                     company=company,
                 )
                 place = Place(game, game.seats[0])
+                if len(task.seats) > 1 and partner is None:
+                    is_new = not self.cluster.enter_lobby(game, lobby, seed, asked)
             game, seat = place
             seat.session, seat.client, seat.owner = session, client, Owner(actor, actor_kind, participant_id)
             seat.granted_at = time.monotonic()
@@ -373,6 +405,8 @@ class PlayServer:
             self._places[session] = place
         try:
             with self.archive.database.write() as database:
+                if is_new:
+                    self.cluster.enter_game(database, game, lobby)
                 if game.open_seat is not None and not game.is_blind:  # they say also of one's own wait if a person came
                     game.lobby.waits = sessions.waits(database, task.id, datetime.now(UTC))
                 sessions.open_session(
@@ -387,20 +421,28 @@ class PlayServer:
                     seat=seat.name,
                     for_study=None if study is None else study.to_json(),
                     node=self.node,
+                    game=game.episode_id,
                     now=datetime.now(UTC),
                 )
         except BaseException:
             del self._places[session]
             seat.session = seat.owner = seat.agent = seat.wheel = None
             raise
+        if is_new:
+            self.cluster.held[game.episode_id] = 1
+        self.note_open(game)
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self._loop.call_later, self._untaken_s, self._drop_untaken, session)
-        return SeatGrant(session, token, expires_at)
+        return SeatGrant(session, token, expires_at, self.cluster.path())
 
-    def _invited_place(self, invitation: str, task: Task, participant_id: int | None, study: ForStudy | None) -> Place:
+    def _invited_place(
+        self, invitation: str, task: Task, participant_id: int | None, study: ForStudy | None, asked: Collection[str]
+    ) -> Place:
         invited = [game for game in self.games if game.invitation == invitation and game.task.id == task.id]
         seats = [Place(game, seat) for game in invited if (seat := game.seat_for_one_more(False)) is not None]
         place = next(iter(seats), None)
+        if place is None:
+            self.cluster.send_to_host(invitation, asked)
         if place is None or place.game.study != study or place.game.has_participant(participant_id or -1):
             raise PlayError("the game of this invitation does not wait for players any more; ask for a new link", is_own=True)
         return place
@@ -469,6 +511,8 @@ class PlayServer:
             game.lobby.free(seat)
             del self._places[session]
             self._set_states([session], "ended")
+            if game.state is State.ENDED:
+                self.cluster.held.pop(game.episode_id, None)
 
     def dismiss(self, participant_id: int) -> None:
         """Stop waiting for a participant: their games end as for a player who has left. Can be called from any thread."""
@@ -511,9 +555,17 @@ class PlayServer:
         except TokenError as error:
             raise Refusal(wire.CLOSE_UNSIGNED, str(error)) from None
         await self._has_looked.wait()
-        if self._stopping:
-            raise Refusal(wire.CLOSE_RESTART, "the server stops; connect again")
-        place = self._seated(session)
+        place = None if self._is_closed else self._seated(session)
+        if place is None and not self._is_closed and await asyncio.to_thread(self.cluster.is_coming, session):
+            for _ in range(COMING_TRIES):  # the journal is being fetched
+                await asyncio.sleep(FENCE_EVERY_S)
+                place = self._seated(session)
+                if place is not None:
+                    break
+            else:
+                raise Refusal(wire.CLOSE_RESTART, "the game goes on in a moment; connect again")
+        if self._is_closed:
+            raise Refusal(wire.CLOSE_RESTART, "the game goes on elsewhere, or in a moment; connect again")
         if place is None:
             episode_id, _ = await asyncio.to_thread(self._played, session)
             if episode_id is not None:
@@ -545,7 +597,7 @@ class PlayServer:
             for one, (its_game, its_seat) in moved.items():
                 sessions.move_session(database, one, seed=its_game.seed, seat=its_seat.name)
 
-        self._note(list(moved), note)
+        self.note(list(moved), note)
         return there
 
     def _played(self, session: str) -> tuple[str | None, int | None]:
@@ -553,7 +605,29 @@ class PlayServer:
             row = database.get(PlaySession, session)
             return (None, None) if row is None else (row.episode_id, row.participant_id)
 
+    # The other servers of the cluster
+
+    def where(self, token: str) -> str | None:
+        """Return the path of the socket of a seat now; None while no server has its game, so that the player asks again.
+        Raises `TokenError` as `played` does, and `PlayError` if this server cannot reach the database."""
+        return self.cluster.where(self._tokens.verify(token))
+
+    def room(self) -> int:
+        return max(0, MAX_SEATS - len(self._places))
+
+    def forget(self, game: Game) -> None:
+        for seat in game.seats:
+            if seat.session is not None:
+                self._places.pop(seat.session, None)
+
+    @property
+    def _is_closed(self) -> bool:
+        return self._stopping or self.cluster.is_fenced
+
     # What games need
+
+    def note_open(self, game: PlayedGame) -> None:
+        self.cluster.note_open(game)
 
     def partner(self, task: Task) -> str | None:
         """Return the agent that acts for a person who has left, and plays where no second person comes; None if no agent
@@ -572,7 +646,7 @@ class PlayServer:
     async def seal(self, path: Path) -> str | None:
         """Seal a finished journal; return the episode's id. If no step was made, remove the journal and return None. Raises
         `RecordingError` if the journal cannot be sealed; it then stays."""
-        episode_id = await self._sealer.seal(path)
+        episode_id = await self._sealer.seal(path, self.cluster.lease(journal.episode_of(path)))
         if episode_id is not None:
             self.films.wanted(episode_id, LATER)
         return episode_id
@@ -603,7 +677,7 @@ class PlayServer:
         return False
 
     def note_waited(self, session: str, seconds: float, came: str) -> None:
-        self._note([session], lambda database: sessions.note_waited(database, session, seconds, came))
+        self.note([session], lambda database: sessions.note_waited(database, session, seconds, came))
 
     def note_started(self, game: PlayedGame) -> None:
         # The episode tells a server that is started again who belongs together, and whose game was sealed a moment before.
@@ -615,19 +689,28 @@ class PlayServer:
         `state`: the state of the player's session from now on, `ended` or `interrupted`."""
         assert seat.session is not None
         self._set_states([seat.session], state, episode_id, is_known=True)
+        place = self._places.get(seat.session)
+        if place is not None and place.game.state is State.ENDED:
+            self.cluster.held.pop(place.game.episode_id, None)
         asyncio.get_running_loop().call_later(self.seat_kept_s, self._places.pop, seat.session, None)
 
     def _set_states(self, ids: list[str], state: str, episode_id: str | None = None, *, is_known: bool = False) -> None:
         """Set the state of all these sessions. If the server is killed during the call, no state changes."""
+        is_over = state not in sessions.OPEN
 
         def set_all(database: Session) -> None:
+            if is_over:
+                games.wait_for_games_of(database, ids)
             for session in ids:
                 now = datetime.now(UTC)
-                sessions.set_session_state(database, session, state, episode_id=episode_id, is_known=is_known, now=now)
+                changes = {"episode_id": episode_id, "is_known": is_known, "now": now}
+                sessions.set_session_state(database, session, state, node=self.node, **changes)
+            if is_over:
+                games.end_without_players(database, ids)
 
-        self._note(ids, set_all)
+        self.note(ids, set_all)
 
-    def _note(self, ids: list[str], change: Callable[[Session], None]) -> None:
+    def note(self, ids: list[str], change: Callable[[Session], None]) -> None:
         def write() -> None:
             try:
                 with self.archive.database.write() as database:

@@ -25,6 +25,7 @@ from interplay.files import remove_parts, replacing
 from interplay.record import Archive, Episode
 from interplay.store import entrants as store
 from interplay.store.episodes import episode_ids
+from interplay.store.locks import lock
 from interplay.tasks import Suite, Task, builtin_suites, index
 
 FOLDER = Path(__file__).parent
@@ -143,12 +144,14 @@ def enter(
         return 0
     _copy(archive, new, report)
     with archive.database.write() as session:
+        lock(session, "episode", *(shipped.id for shipped in new))
         now = datetime.now(UTC)
         for shipped in new:
             target = archive.episode_path(shipped.task, shipped.id)
             episode = replace(Episode.open(target), sha256=shipped.episode_sha256, size_bytes=shipped.episode_bytes)
             archive.enter(session, episode)
             episode.close()
+        store.lock_name(session, *(shipped.agent for shipped in new))
         for name, task in sorted({(shipped.agent, shipped.task) for shipped in new}):
             store.admit(session, name=name, task=task, kind="agent", now=now)
     (archive.root / EXAMPLES).touch()
@@ -158,7 +161,7 @@ def enter(
 def _copy(archive: Archive, new: list[Shipped], report: Callable[[Path], None]) -> None:
     """Copy the files, durably; existing files stay. If one cannot be written (OSError), remove all copies."""
     targets = {archive.episode_path(one.task, one.id): one.recording for one in new}
-    targets |= {archive.video_path(one.id): one.film for one in new}
+    targets |= {archive.video_place(one.id): one.film for one in new}
     placed: list[Path] = []
     try:
         for target, source in targets.items():
@@ -170,6 +173,9 @@ def _copy(archive: Archive, new: list[Shipped], report: Callable[[Path], None]) 
                 shutil.copyfile(source, part)
             placed.append(target)
             report(target)
+        for target in targets:
+            archive.put(target)
+        archive.enter_videos(one.id for one in new)
     except OSError:
         for target in placed:
             target.unlink(missing_ok=True)

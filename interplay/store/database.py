@@ -3,7 +3,6 @@ A new database gets its tables and views, and triggers that protect rows about a
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import os
 import re
@@ -17,11 +16,12 @@ from functools import cache
 from pathlib import Path
 
 from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
-from sqlalchemy.exc import ArgumentError, DatabaseError
+from sqlalchemy.exc import ArgumentError, DatabaseError, SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from interplay.errors import InterplayError, MisuseError, not_installed
 from interplay.files import is_disk_full, keep_to_owner
+from interplay.store.locks import key_of
 from interplay.store.models import Base
 
 log = logging.getLogger("interplay.store")
@@ -31,6 +31,8 @@ _MAX_CONNECTIONS = 50
 """Largest number of connections; a web server has fewer threads.
 Connections above `_CONNECTIONS_KEPT` (SQLAlchemy's default is five) are opened for one use and closed again, which costs
 PostgreSQL a process each time."""
+_PREPARE = "prepare_threshold"
+"""Option of psycopg: number of times that a statement runs before it is prepared in its connection; None: never."""
 _WAIT_S = 30
 """Seconds that a process waits for another process that writes to the same SQLite file."""
 _MIGRATION_KEY = 0x1A7E6B12
@@ -77,12 +79,18 @@ class Database:
         """Address of the database, with its password, for processes that open it too."""
         return self.engine.url.render_as_string(hide_password=False)
 
+    @property
+    def is_shared(self) -> bool:
+        """Whether servers on other machines can use the database too."""
+        return self.engine.dialect.name == "postgresql"
+
     @classmethod
     def open(cls, url: str) -> Database:
         """Open a database, migrate it and return it.
 
         Args:
-            url: SQLAlchemy address, `sqlite:///path/interplay.db` or `postgresql+psycopg://...`.
+            url: SQLAlchemy address, `sqlite:///path/interplay.db` or `postgresql+psycopg://...`. An address of PgBouncer in
+                transaction mode ends with `?prepare_threshold=none`.
         Raises:
             StoreError: If the database cannot be reached or does not belong to Interplay.
         """
@@ -96,6 +104,12 @@ class Database:
             ) from None
         except ModuleNotFoundError as error:
             raise StoreError(not_installed(f"the database {url.partition('://')[0]} needs", error.name, "postgres")) from None
+        if (prepare := engine.url.query.get(_PREPARE)) is not None:
+            if prepare != "none":
+                raise AddressError(
+                    f"{_PREPARE}={prepare} in the address of the database\nWrite {_PREPARE}=none, or leave it out."
+                )
+            event.listen(engine, "do_connect", _prepare_nothing)
         if engine.dialect.name == "sqlite":
             _keep_to_owner(engine.url.database)
             event.listen(engine, "connect", _sqlite_settings)
@@ -121,6 +135,15 @@ class Database:
             ) from error
         return cls(engine)
 
+    def answers(self) -> bool:
+        """Whether the database answers a question now. It may take minutes to find out that it does not."""
+        try:
+            with self.look() as session:
+                session.execute(text("SELECT 1"))
+        except SQLAlchemyError:
+            return False
+        return True
+
     @contextmanager
     def read(self) -> Iterator[Session]:
         with Session(self.engine, expire_on_commit=False) as session:
@@ -143,7 +166,7 @@ class Database:
                 power cut only after the next commit with `sync`; other writers need not wait for the disk. On PostgreSQL, every
                 commit survives both.
             at_once: Whether the block has a single statement, which PostgreSQL then commits by itself, in a third of the time.
-                A later error then rolls nothing back, and `store.judging.lock` has no effect.
+                A later error then rolls nothing back, and `store.locks` have no effect.
         """
         engine = self._at_once if at_once else self.engine
         with self._write_lock, Session(engine, expire_on_commit=False) as session, session.begin():
@@ -158,13 +181,16 @@ class Database:
         if self.engine.dialect.name != "postgresql":
             yield True
             return
-        key = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big", signed=True)
-        with self._at_once.connect() as connection:
-            connection.detach()  # the lock ends with this connection, which is not used for anything else
-            yield bool(connection.scalar(text("SELECT pg_try_advisory_lock(:key)"), {"key": key}))
+        # The lock ends with this transaction, which is open all the time; so PgBouncer, too, leaves it its connection.
+        with self.engine.connect() as connection:
+            yield bool(connection.scalar(text("SELECT pg_try_advisory_xact_lock(:key)"), {"key": key_of("server", name)}))
 
     def close(self) -> None:
         self.engine.dispose()
+
+
+def _prepare_nothing(_dialect, _record, _arguments, parameters) -> None:
+    parameters[_PREPARE] = None
 
 
 def _keep_to_owner(database: str | None) -> None:

@@ -15,7 +15,8 @@ from sqlalchemy import Update, func, select, update
 from sqlalchemy.orm import Session
 
 from interplay.errors import InterplayError
-from interplay.store.judging import brought, lock, release_showing
+from interplay.store.judging import brought, release_showing
+from interplay.store.locks import lock
 from interplay.store.models import Entrant, EntrantEpisode, EpisodeRow, EpisodeSeat, JudgingAgreement, TaskRow
 from interplay.store.participants import PEOPLE
 
@@ -62,7 +63,7 @@ def admit(
     Raises:
         EntrantError: If people would get the name of an agent, or an agent the name of people.
     """
-    lock(session)  # or two admissions of one new entrant at once would meet in the unique constraint
+    lock_name(session, name)  # or two admissions of one new entrant at once would meet in the unique constraint
     check_name(session, name, origin)
     entrant = _one(session, name, task) or _new(session, name, task, kind, now, origin=origin, participant_id=participant_id)
     entrant.kind, entrant.withdrawn_at, entrant.declined_at = kind, None, None
@@ -70,6 +71,11 @@ def admit(
     entrant.description = description or entrant.description
     session.flush()
     return entrant
+
+
+def lock_name(session: Session, *names: str) -> None:
+    """Let only this transaction enter anything under these names, which are free or taken in all ways of writing them."""
+    lock(session, "entrant", *(name.lower() for name in names))
 
 
 def check_name(session: Session, name: str, origin: Origin) -> None:
@@ -89,7 +95,7 @@ def propose(
     Args:
         proposed_by: Name of the API token; None for the operator.
     """
-    lock(session)
+    lock_name(session, name)
     agent = _one(session, name, task) or _new(session, name, task, kind, now, proposed_by, origin="upload")
     agent.kind, agent.description = kind, description
     session.flush()
@@ -218,7 +224,7 @@ def agree(session: Session, *, episode_id: str, participant_id: int, agreed: boo
     Returns:
         Whether the game may be shown to judges now. Earlier answers about the game stay.
     """
-    lock(session)  # or two who agree at once would each miss the other's yes
+    lock(session, "episode", episode_id)  # or two who agree at once would each miss the other's yes
     said = JudgingAgreement(episode_id=episode_id, participant_id=participant_id, agreed=agreed, created_at=now)
     session.merge(said)
     session.flush()
@@ -254,7 +260,7 @@ def agreed_games(session: Session, episode_ids: Sequence[str]) -> set[str]:
 def enter_people(session: Session, episode_id: str, now: datetime) -> bool:
     """Enter a game into `people` of its task, if it is in the catalogue, can be compared, and all its players agreed.
 
-    If the operator has withdrawn `people`, that stays so. The transaction must take `judging.lock` before its first write.
+    If the operator has withdrawn `people`, that stays so. The transaction must hold the lock of the episode.
     """
     row = session.get(EpisodeRow, episode_id)
     if row is None or not has_people(row) or not agreed_games(session, [episode_id]):
@@ -263,6 +269,7 @@ def enter_people(session: Session, episode_id: str, now: datetime) -> bool:
         return False
     if any(one.origin != "people" for one in entrants(session, name=PEOPLE)):
         return False  # an agent of an old data folder is called so
+    lock_name(session, PEOPLE)
     people = _one(session, PEOPLE, row.task)
     if people is None:
         people = admit(session, name=PEOPLE, task=row.task, kind=PEOPLE, now=now, origin="people")

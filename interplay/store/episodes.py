@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any, Literal, TypeVar
 
 from sqlalchemy import ColumnElement, Integer, Select, and_, cast, column, delete, false, func, or_, select, table
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from interplay.store.models import (
@@ -253,13 +254,20 @@ def statistic_values(session: Session, name: str, task: str | None = None) -> di
     return {episode: number for episode, number in session.execute(query) if number is not None}
 
 
+def add_task(session: Session, row: TaskRow) -> None:
+    """Store a task version, unless it is stored; other transactions may store the same version at the same time."""
+    if session.get(TaskRow, row.content_hash) is None:
+        values = {one.name: getattr(row, one.name) for one in TaskRow.__table__.columns}
+        dialect = {"postgresql": postgresql, "sqlite": sqlite}[session.get_bind().dialect.name]
+        session.execute(dialect.insert(TaskRow).values(values).on_conflict_do_nothing())
+
+
 def save_episode(session: Session, row: EpisodeRow, task: TaskRow) -> None:
     """Add an episode to the catalogue, or replace its entry; a task version is stored once.
 
     A participant that this database does not know (the file came from elsewhere, or the database was lost) is left out.
     """
-    if session.get(TaskRow, task.content_hash) is None:
-        session.add(task)
+    add_task(session, task)
     for known in (row, *row.seats):
         if known.participant_id is not None and session.get(Participant, known.participant_id) is None:
             known.participant_id = None

@@ -349,6 +349,52 @@ class PlaySession(Base):
     """JSON: what a study or a class requires of the game, see `interplay.play.games.for_study`; None also in old rows."""
     node: Mapped[str | None] = mapped_column(default=None)
     """The server that holds the game, see `PlayServer.node`; None in rows of earlier versions."""
+    game: Mapped[str | None] = mapped_column(default=None, index=True)
+    """Id of the episode that the game will be or is, as in `games`; None in rows of earlier versions."""
+
+
+class NodeRow(Base):
+    """A server among the servers of one database. Servers of one `cluster` continue each other's games."""
+
+    __tablename__ = "nodes"
+    node: Mapped[str] = mapped_column(primary_key=True)
+    cluster: Mapped[str]
+    """A digest of the key that signs seat tokens: servers with the same key are one cluster."""
+    version: Mapped[str]
+    started_at: Mapped[datetime]
+    seen_at: Mapped[datetime]
+    """When the server last renewed this row, by the clock of the database."""
+    is_draining: Mapped[bool] = mapped_column(default=False)
+
+
+class GameRow(Base):
+    """A game that is not over, and the server that holds it: only this server, with this epoch, may record and seal it."""
+
+    __tablename__ = "games"
+    episode: Mapped[str] = mapped_column(primary_key=True)
+    node: Mapped[str] = mapped_column(index=True)
+    epoch: Mapped[int] = mapped_column(default=1)
+    """Number of times that the game was granted, taken or moved."""
+    lobby: Mapped[str] = mapped_column(index=True)
+    """Players of the same lobby can play with each other: a digest of the task, the study and the earlier game."""
+    seed: Mapped[int]
+    invitation: Mapped[str]
+    opened_at: Mapped[datetime]
+    is_open: Mapped[bool] = mapped_column(default=False)
+    """Whether one more player may join."""
+    facts: Mapped[dict[str, Any] | None] = mapped_column(default=None)
+    """The game as the operator's page shows it, see `interplay.play.live_games`; written every two seconds in a cluster."""
+
+
+class JournalPart(Base):
+    """Some bytes of a segment of a live game's journal, in case the disk of its server is lost."""
+
+    __tablename__ = "journal_parts"
+    episode: Mapped[str] = mapped_column(ForeignKey("games.episode", ondelete="CASCADE"), primary_key=True)
+    segment: Mapped[int] = mapped_column(primary_key=True)
+    start: Mapped[int] = mapped_column(primary_key=True)
+    """Number of bytes of the segment before this part."""
+    data: Mapped[bytes]
 
 
 class EpisodeRow(Base):
@@ -396,6 +442,25 @@ class EpisodeRow(Base):
         if not self.seats:
             who = {"actor": self.actor, "actor_kind": self.actor_kind, "participant_id": self.participant_id}
             self.seats = [EpisodeSeat(seat="player", num_steps=self.num_steps, total_reward=self.total_reward, **who)]
+
+
+class MediaFile(Base):
+    """A film, a clip or a second file of one that was made. Judging reads these rows, so that it asks no disk and no store."""
+
+    __tablename__ = "media_files"
+    name: Mapped[str] = mapped_column(primary_key=True)
+    """Path below `media/` without `.mp4`: an episode's id, `clips/...` or `twins/...`."""
+    made_at: Mapped[datetime]
+
+
+class Place(Base):
+    """Where the files of this database are, if they are not in a data folder; one row at most."""
+
+    __tablename__ = "places"
+    kind: Mapped[str] = mapped_column(primary_key=True)
+    """`blobs`: an S3-compatible store."""
+    address: Mapped[str]
+    """`s3://BUCKET/PREFIX`, without credentials."""
 
 
 class EpisodeSeat(Base):

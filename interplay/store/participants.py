@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Integer, cast, func, select
 from sqlalchemy.orm import Session
 
-from interplay.store.judging import lock
+from interplay.store.locks import lock
 from interplay.store.models import (
     Entrant,
     EpisodeRow,
@@ -118,7 +118,9 @@ class Exposure(NamedTuple):
 
 def add_exposures(session: Session, shown: Iterable[Exposure]) -> None:
     """Store that people were shown tasks; the first time for each person and task stays."""
-    lock(session)  # or two pages of one person at once would both be entered
+    shown = list(shown)
+    # Or two pages of one person at once would both be entered.
+    lock(session, "participant", *(str(one.participant_id) for one in shown))
     for one in shown:
         if session.get(ShownTask, (one.participant_id, one.task)) is None:
             session.add(ShownTask(participant_id=one.participant_id, task=one.task, shown_at=one.at))

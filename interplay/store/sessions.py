@@ -25,12 +25,19 @@ def move_session(session: Session, id: str, *, seed: int, seat: str) -> None:
 
 
 def set_session_state(
-    session: Session, id: str, state: str, *, episode_id: str | None = None, is_known: bool = False, now: datetime
+    session: Session,
+    id: str,
+    state: str,
+    *,
+    node: str | None = None,
+    episode_id: str | None = None,
+    is_known: bool = False,
+    now: datetime,
 ) -> None:
-    """Store that a session plays (`playing`) or is over (`ended`, `interrupted`).
+    """Store that a session plays (`playing`) or is over (`ended`, `interrupted`); with `node`, only if this server holds it.
     Without `episode_id` the earlier id stays, unless `is_known` is set: then there is no episode."""
     row = session.get(PlaySession, id)
-    if row is None:
+    if row is None or node not in (None, row.node):
         return
     row.state = state
     if episode_id is not None or is_known:

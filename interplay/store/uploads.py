@@ -33,12 +33,6 @@ def newest_definitions(session: Session) -> dict[str, dict[str, Any]]:
     return dict(session.execute(query).all())
 
 
-def add_task(session: Session, row: TaskRow) -> None:
-    if session.get(TaskRow, row.content_hash) is None:
-        session.add(row)
-        session.flush()
-
-
 # Episodes that are a video only
 
 

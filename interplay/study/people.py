@@ -6,6 +6,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 from interplay.store import Database
+from interplay.store.locks import lock
 from interplay.store.participants import add_participant, participant_by_key
 
 
@@ -26,5 +27,5 @@ class People:
         """Return the number of the participant with this key; add a participant for a new key.
         Two requests with the same key at the same time get the same number."""
         with self._database.write() as session:
-            # Looked up again under the write lock.
+            lock(session, "participant", key)
             return (participant_by_key(session, key) or add_participant(session, key, self._clock())).id

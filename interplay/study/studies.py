@@ -15,7 +15,8 @@ from sqlalchemy.orm import Session
 
 from interplay.errors import unknown_name
 from interplay.store import Database, Enrolment, QuizAttempt, StudyRow
-from interplay.store.judging import bans, lock
+from interplay.store.judging import bans
+from interplay.store.locks import lock
 from interplay.store.participants import add_participant, judge_name, participant_by_worker
 from interplay.store.study import money
 from interplay.store.study import studies as store
@@ -199,14 +200,17 @@ class Studies:
         """
         now = self._clock()
         with self._database.write() as session:
-            lock(session)  # visits are counted and added by one request at a time, on PostgreSQL as well
+            lock(session, "study", study.id)  # visits are counted and added by one request at a time, on PostgreSQL as well
             row = store.study_row(session, study.id)
             closed_at = now if row is None else row.closed_at
             opened = OpenedStudy(study, now, closed_at)
+            if arrival.worker:  # who may join another study just now
+                lock(session, "participant", f"{arrival.channel} {arrival.worker}")
             person = visitor or _person(session, arrival)
             admission = self._admission(session, opened, arrival, person)
             if admission.kind != "new":
                 return admission
+            store.lock_judges(session, admission.abandoned)
             for abandoned in admission.abandoned:
                 store.end_enrolment(session, abandoned, "withdrawn", now)
             worker, assignment = arrival.worker, arrival.assignment
@@ -261,7 +265,8 @@ class Studies:
         Raises QuizAnswerError for pairs of another quiz; these do not count as an attempt.
         """
         with self._database.write() as session:
-            lock(session)  # counted and added by one request at a time: pressing twice gives no extra attempt
+            # Counted and added by one request at a time: pressing twice gives no extra attempt.
+            lock(session, "study", enrolment.study)
             quiz_of_study = self.quiz_of(session.get_one(Enrolment, enrolment.id))
             if quiz_of_study is None or next_step(self._facts(session, enrolment)) != "quiz":
                 return False
@@ -283,7 +288,7 @@ class Studies:
         If the visit has ended before, its outcome stays. If another outcome is due by now, it replaces `outcome`.
         """
         with self._database.write() as session:
-            lock(session)
+            lock(session, "study", enrolment.study)
             outcome = due_outcome(self._facts(session, enrolment)) or outcome
             return self._end(session, enrolment, outcome)
 
@@ -291,7 +296,7 @@ class Studies:
         """End the visit of somebody who leaves now, as `finish`.
         The outcome is a paid one, if possible (`earned_outcome`), else `withdrawn`."""
         with self._database.write() as session:
-            lock(session)
+            lock(session, "study", enrolment.study)
             facts = self._facts(session, enrolment)
             return self._end(session, enrolment, due_outcome(facts) or earned_outcome(facts) or "withdrawn")
 

@@ -51,6 +51,7 @@ from interplay.web.explore import pages as explore_pages
 from interplay.web.explore.milestone_queue import Milestones
 from interplay.web.http import api_docs, errors
 from interplay.web.http.identity import IdentityMiddleware, participant_numbers
+from interplay.web.http.nodes import NodeMiddleware
 from interplay.web.http.security import (
     BodyLimitMiddleware,
     HeadMiddleware,
@@ -61,6 +62,9 @@ from interplay.web.http.security import (
 )
 from interplay.web.judging import board, calibration
 from interplay.web.judging import routes as judging_routes
+from interplay.web.monitoring import readiness
+from interplay.web.monitoring.probe import DatabaseProbe
+from interplay.web.monitoring.requests import RequestNameMiddleware
 from interplay.web.pictures import Pictures
 from interplay.web.scores import pages as scores_pages
 from interplay.web.scores.proofs import Proofs
@@ -77,7 +81,7 @@ FORGET_EVERY_S = 3600.0
 _ROOMS = (
     pages, episodes, play_routes, judging_routes, board, examples, calibration, teachers, joining, feedback, agents_routes,
     agents_page, api_docs, explore_pages, runs, milestones, moderation, releases, review, scores_pages, arrival,
-    steps, studies_play, live, desk_pages,
+    steps, studies_play, live, desk_pages, readiness,
 )  # fmt: skip
 """Modules with a `router`, in the order in which addresses are tried."""
 
@@ -156,6 +160,7 @@ def _services(
         roster=Roster(database),
         secret=secret,
         participant_number=participant_numbers(people, secret),
+        database_probe=DatabaseProbe(database),
         max_video_bytes=max_video_bytes,
     )
 
@@ -225,5 +230,8 @@ def create_app(
         app.add_middleware(HostMiddleware, hosts=hosts)
     app.add_middleware(SecurityMiddleware)
     app.add_middleware(HeadMiddleware)
+    if play is not None:
+        app.add_middleware(NodeMiddleware, node=play.node)
+    app.add_middleware(RequestNameMiddleware)
     errors.install(app)
     return app

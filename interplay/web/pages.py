@@ -56,8 +56,8 @@ _LOST = {"gym:FrozenLake-v1": "You fell into a hole in the ice."}
 
 
 @router.get("/healthz")
-def health(request: Request) -> dict[str, Any]:
-    """Answer that the server is alive. Say whether games have troubles.
+async def health(request: Request) -> dict[str, Any]:
+    """Answer that the server is alive, also while every thread waits for the database. Say whether games have troubles.
     `recovering` is the number of games of a killed server that are not sealed yet."""
     play = services(request).play
     troubles = [] if play is None or play.pool.stopping else play.troubles

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from fastapi import APIRouter, HTTPException, Request, WebSocket
+from fastapi import APIRouter, HTTPException, Query, Request, WebSocket
 from fastapi.responses import FileResponse
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
@@ -69,9 +69,10 @@ class SessionGrant(BaseModel):
 
 
 @router.post("/api/sessions", status_code=201)
-def open_session(request: Request, wanted: SessionRequest) -> SessionGrant:
+def open_session(request: Request, wanted: SessionRequest, asked: Annotated[str, Query(max_length=2000)] = "") -> SessionGrant:
     """Grant a seat in a task. With a study's token (`Interplay-Enrolment`) the game belongs to that visit; pupils of a class
-    play with each other."""
+    play with each other. A server of a cluster may answer 307: at another server others wait, or there is room. `asked` then
+    names the servers that were asked before."""
     play = _play(request)
     part = may_play(request, wanted.task)
     enrolment, group = (None, None) if part is None else part
@@ -122,6 +123,7 @@ def open_session(request: Request, wanted: SessionRequest) -> SessionGrant:
         study=group,
         invitation=wanted.invitation,
         company=company,
+        asked=asked.split(","),
     )
     if enrolment is not None:
         give_seat(request, enrolment, grant.session)  # before the player knows of the seat
@@ -184,6 +186,23 @@ def agree(request: Request, said: Agreement) -> dict[str, bool]:
     if is_compared and episode_id is not None:
         services(request).films.wanted(episode_id, SOON)
     return {"is_compared": is_compared}
+
+
+class SeatToken(BaseModel):
+    """The token of a seat."""
+
+    model_config = ConfigDict(extra="forbid")
+    token: str = Field(max_length=400)
+
+
+@router.post("/api/play/place")
+def place(request: Request, seat: SeatToken) -> dict[str, str | None]:
+    """Say where the socket of a seat is now: `socket` is its path, or null while no server has the game; then ask again in a
+    moment. A page asks after its socket was closed, because another server may have taken the game."""
+    try:
+        return {"socket": _play(request).where(seat.token)}
+    except TokenError as error:
+        raise HTTPException(403, str(error)) from None
 
 
 @router.get("/api/play/statistics")

@@ -31,6 +31,7 @@ from interplay.tasks import Suite, Task
 from interplay.web.examples import Examples
 from interplay.web.explore.milestone_queue import Milestones
 from interplay.web.http.rates import Rate
+from interplay.web.monitoring.probe import DatabaseProbe
 from interplay.web.pictures import Pictures
 from interplay.web.scores.proofs import Proofs
 
@@ -80,6 +81,7 @@ class Services:
     roster: Roster
     secret: bytes
     participant_number: Callable[[str], int]
+    database_probe: DatabaseProbe
     max_video_bytes: int
     pupils_seen: dict[int, tuple[float, str]] = field(default_factory=dict)
     joins: tuple[Rate, Rate] = field(default_factory=lambda: (Rate(12, 60), Rate(120, 60)))

@@ -5,7 +5,7 @@ import test from "node:test";
 
 import {
   backoffMs, closeReason, gazeMessage, inputMessage, landMessage, paintedMessage, paletteFromBase64, parseFrame, pointMessage, pressMessage, sceneMessage,
-  splitFrames, turnMessage,
+  splitFrames, tracedMessage, turnMessage,
 } from "../../interplay/web/static/js/protocol.js";
 
 /** A frame message, built by hand from the table in docs/protocol.md. */
@@ -72,6 +72,10 @@ test("messages about the scene keep their limits", () => {
   const painted = { yaw: 12.3456, pitch: -0.004, width: 1280, height: 720, fps: 59.94012, input_ms: null };
   assert.deepEqual(paintedMessage(painted), { type: "painted", ...painted, yaw: 12.35, pitch: -0, fps: 59.94 });
   assert.equal(paintedMessage({ ...painted, input_ms: 81.2345 }).input_ms, 81.23);
+});
+
+test("the answer about a traced step has the page's own times", () => {
+  assert.deepEqual(tracedMessage(12.5, 20.25), { type: "traced", arrived_ms: 12.5, painted_ms: 20.25 });
 });
 
 test("frames with their lengths before them are split, and a cut-off list is noticed", () => {

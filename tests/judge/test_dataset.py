@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 import warm_process
 from judging_world import AT_ONCE, form, num_answers
+from meeting import meet
 from published_rows import FIND_CAVE, row, rows, synthetic_answers
 from video_files import write_agent, write_video
 
@@ -302,6 +303,14 @@ def test_a_row_that_was_changed_since_is_refused_because_answers_are_never_chang
     assert items_of(archive, Selection(name="second")) == items
 
 
+def test_a_set_that_two_servers_import_at_once_comes_in_once(here, there, write):
+    items = rows(6)
+    import_answers(here, write(items[3:]))
+    path = write(items)
+    reports = meet(here.database, lambda: import_answers(here, path), lambda: import_answers(there, path))
+    assert [(one["num_imported"], one["num_there_already"]) for one in reports] == [(3, 3), (0, 6)]
+
+
 def test_banned_workers_are_kept_and_do_not_count(archive, write):
     items = [row(2, worker="BAD"), row(1, worker="GOOD"), row(0, worker="BAD")]
     path, banned = write(items), write([{"worker_id": "BAD"}, {"workerId": "NOBODY"}], "banned.json")
@@ -441,7 +450,7 @@ def insert_rows(session, model, rows):
     inner(session, model, rows)
 dataset_import.store.insert_rows = insert_rows
 if place == "finish":
-    Placement.finish = lambda self: os.kill(os.getpid(), signal.SIGKILL)
+    Placement.finish = lambda self, archive: os.kill(os.getpid(), signal.SIGKILL)
 videos = Path(sys.argv[3]) if sys.argv[3] else None
 dataset_import.import_answers(interplay.record.open(sys.argv[1]), Path(sys.argv[2]), videos=videos)
 """

@@ -97,8 +97,8 @@ def test_a_game_whose_player_takes_the_yes_back_is_served_to_nobody_again_not_ev
     judging = room(archive)
     open_here, drafted, other = (judging.serve(judge, TASK) for judge in ("eve", "ann", "bob"))
     judging.heartbeat(drafted.id, "ann", {"reason": "the left one"})
-    with archive.database.write() as session:
-        for game in games:
+    for game in games:
+        with archive.database.write() as session:
             entrants.agree(session, episode_id=game, participant_id=person, agreed=False, now=START)
     assert judging.heartbeat(open_here.id, "eve", {"reason": "what I was writing"}) == "released"
     with pytest.raises(WithdrawnError, match="ask for another pair"):
@@ -285,7 +285,8 @@ def play_alone(archive, *agents: str, num_seeds: int) -> list[str]:
 
 def test_model_judges_answer_once_about_each_seat(archive):
     for episode in play_alone(archive, "ada", "bob", num_seeds=2):
-        small_video(archive.video_path(episode), 40)
+        small_video(archive.video_place(episode), 40)
+        archive.keep_video(episode)
 
     def look() -> int:
         said = {"outcome": "left", "responses": {}, "reason": "It is brighter."}

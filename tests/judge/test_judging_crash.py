@@ -11,8 +11,8 @@ from judging_world import AT_ONCE, TASKS, fill, form
 from warm_process import SERVER, WarmProcess
 
 from bench import judging_data
-from bench.judging import leaderboards, run_crowd
 from bench.judging_checks import check
+from bench.judging_crowd import leaderboards, run_crowd
 from bench.judging_http import Client
 from bench.judging_server import Server
 from interplay.judge import Judging

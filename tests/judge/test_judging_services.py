@@ -12,7 +12,6 @@ from interplay.judge.bans import Bans
 from interplay.judge.entrants.api_tokens import ApiTokenError, ApiTokens
 from interplay.judge.entrants.roster import MAX_WAITING, ProposalError, Roster, Viewer
 from interplay.store import Match, entrants
-from interplay.store.judging import lock
 from interplay.store.participants import judge_name
 from interplay.store.tokens import TokenExistsError
 from interplay.study.people import People
@@ -128,7 +127,7 @@ def test_one_of_two_who_propose_one_name_at_once_gets_it(database):
 
     other = threading.Thread(target=propose_later)
     with database.write() as session:
-        lock(session)
+        entrants.lock_name(session, "ada")
         other.start()
         other.join(timeout=0.5)  # it asks before this name can be seen
         who = {"kind": "agent", "description": "", "proposed_by": "team-red", "now": START}

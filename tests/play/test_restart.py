@@ -23,7 +23,7 @@ from interplay.play.games.for_study import ForStudy
 from interplay.play.server import PlayServer
 from interplay.record import Archive, journal
 from interplay.record.journal import is_live
-from interplay.store import PlaySession, sessions
+from interplay.store import PlaySession, games, sessions
 from interplay.tasks import builtin_suites, find
 
 pytestmark = pytest.mark.processes
@@ -229,8 +229,21 @@ def test_a_server_takes_over_only_sessions_that_no_running_server_holds(archive:
             [row("own", "me"), row("waiting", "me", "waiting"), row("over", "me", "ended"), row("earlier version", None)]
         )
         database.add_all([row("others", "other"), row("long ago", "other", created_at=now - 2 * sessions.LONGEST_GAME)])
-    assert set(leftovers.open_sessions(archive, "me")) == {"own", "waiting", "earlier version", "journal here", "long ago"}
+        games.grant(database, played, "my earlier name", lobby="", seed=1, invitation="", is_open=False)
+    left_open, held = leftovers.open_sessions(archive, "me")
+    assert held == {played: 2}
+    assert set(left_open) == {"own", "waiting", "earlier version", "journal here", "long ago"}
     assert session_row(archive, "others").node == "other"
+
+
+def test_a_server_leaves_games_to_the_server_of_its_cluster_that_continued_them(archive: Archive) -> None:
+    played = cut_off(archive, "journal here", 5)
+    with archive.database.write() as database:
+        database.get_one(PlaySession, "journal here").node = "other"
+        games.join(database, "other", cluster="ours", version="1")
+        games.grant(database, played, "other", lobby="", seed=1, invitation="", is_open=False)
+    assert leftovers.open_sessions(archive, "me") == ({}, {})
+    assert archive.abandoned() == []
 
 
 def test_a_player_in_the_countdown_keeps_the_place_when_the_server_is_stopped(tmp_path: Path) -> None:

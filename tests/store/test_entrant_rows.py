@@ -15,6 +15,7 @@ from interplay.errors import NotFoundError
 from interplay.record import Owner, RecordedEpisode
 from interplay.store import ApiToken, Database, Entrant, EpisodeRow, EpisodeSeat, TaskRow, entrants, judging
 from interplay.store.episodes import agent_names
+from interplay.store.locks import lock
 from interplay.store.participants import add_participant
 from interplay.store.tokens import (
     SCOPES,
@@ -45,8 +46,10 @@ def database(request, tmp_path_factory):
 
 @pytest.fixture
 def session(database):
-    """A session that writes; nothing of it stays."""
+    """A session that writes; nothing of it stays. One transaction does what many do elsewhere, so it takes all locks first."""
     with database.write() as session:
+        lock(session, "episode", "g", "later", "other", "second")
+        entrants.lock_name(session, "ada", "blue", "experts", "green")
         yield session
         session.rollback()
 
@@ -94,6 +97,7 @@ def test_each_task_is_decided_on_its_own(session):
 
 
 def test_an_agent_belongs_to_whoever_brought_it_first(session):
+    entrants.lock_name(session, "random", "red")
     propose(session)
     admitted = entrants.admit(session, name="red", task=OTHER, kind="agent", now=NOW)
     assert admitted.proposed_by == "team"

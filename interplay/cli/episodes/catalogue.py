@@ -33,6 +33,8 @@ EpisodeArgument = Annotated[str, typer.Argument(metavar="ID", help="Id of an epi
 _Outcome = Literal["terminated", "time_limit", "quit", "left", "interrupted", "unknown"]
 _PARALLEL_STEPS = 20_000
 """Number of steps from which on a second process saves more time than its start takes."""
+_URL_S = 3600
+"""Seconds for which the signed address of a file is valid."""
 
 
 @app.command("list")
@@ -96,8 +98,10 @@ def show(
         "columns": {field.name: str(field.type) for field in episode.schema},
         "seat_statistics": [one.to_json() for one in measures],
     }
-    lines = [f"{episode.id}  {episode.path} ({(episode.size_bytes or 0) / 1e3:,.0f} kB)", ""]
-    apart = ("id", "path", "columns", "statistics", "seats", "held", "seat_statistics")
+    url = archive.url_of(episode, seconds=_URL_S)
+    document |= {} if url is None else {"url": url}
+    lines = [f"{episode.id}  {episode.place} ({(episode.size_bytes or 0) / 1e3:,.0f} kB)", ""]
+    apart = ("id", "path", "url", "columns", "statistics", "seats", "held", "seat_statistics")
     lines += [f"{name:15} {value}" for name, value in document.items() if name not in apart]
     lines += ["", "seats"] + [
         f"  {held.seat:13} {held.actor} ({held.actor_kind}), {amount(held.num_steps, 'step')}, return {held.total_reward:g}"
@@ -106,6 +110,7 @@ def show(
     lines += ["", "statistics"] + [f"  {name:13} {value}" for name, value in sorted(episode.statistics.items())]
     lines += ["", "statistics of seats"] if measures else []
     lines += [f"  {one.seat:13} {one.actor}  {one.name} {'-' if one.value is None else f'{one.value:g}'}" for one in measures]
+    lines += [] if url is None else ["", f"Its file, for an hour and for everybody who has this address:  {url}"]
     lines += ["", f"See it:  interplay episodes replay {episode.id} --out {episode.id}.mp4{place}"]
     emit(document, as_json=as_json, text="\n".join(lines))
 
@@ -124,7 +129,7 @@ def _show_video(episode: Episode, place: str, *, as_json: bool) -> None:
     """Run `show` for an episode that is only a video, without steps, seats or columns."""
     document = _document(episode)
     there = f"{(episode.size_bytes or 0) / 1e3:,.0f} kB" if episode.sha256 is not None else "its video was not imported"
-    lines = [f"{episode.id}  {episode.path} ({there})", "A video only: nothing was recorded step by step.", ""]
+    lines = [f"{episode.id}  {episode.place} ({there})", "A video only: nothing was recorded step by step.", ""]
     facts = ("task_id", "task_hash", "seed", "actor", "actor_kind", "duration_s", "created_at", "sha256")
     lines += [f"{name:15} {document[name]}" for name in facts]
     if episode.sha256 is not None:
@@ -269,4 +274,4 @@ def repair(data: DataOption = DEFAULT_DATA, database: DatabaseOption = None, as_
 def _document(episode: Episode) -> dict[str, Any]:
     facts = episode.to_json()
     facts["held"] = facts.pop("seats")
-    return facts | {"path": str(episode.path), "size_bytes": episode.size_bytes, "sha256": episode.sha256}
+    return facts | {"path": str(episode.place), "size_bytes": episode.size_bytes, "sha256": episode.sha256}

@@ -14,7 +14,6 @@ from interplay.record.catalogue import parse_condition
 from interplay.store import Database, EpisodeRow
 from interplay.store import entrants as store
 from interplay.store import episodes as queries
-from interplay.store.judging import lock
 from interplay.store.participants import GIVEN_NAME, PEOPLE, is_given_name, judge_name, one_spelling
 
 
@@ -82,7 +81,7 @@ def add_episodes(database: Database, choice: Choice, now: datetime) -> Entry:
     origin: store.Origin = "agent" if choice.agent is not None else "people" if choice.participant is None else "person"
     name = _name(choice, origin)
     with database.write() as session:
-        lock(session)  # the name must be free until the entrant has it
+        store.lock_name(session, name)  # the name must be free until the entrant has it
         rows = _chosen(session, choice)
         store.check_name(session, name, origin)
         if choice.name is not None and _is_of_others(session, name, origin, choice):

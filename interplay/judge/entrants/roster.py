@@ -12,7 +12,6 @@ from interplay.judge.errors import JudgingError
 from interplay.store import Database, Entrant
 from interplay.store import entrants as store
 from interplay.store.entrants import Brought, episodes_of_entrants
-from interplay.store.judging import lock
 from interplay.store.judging.verdicts import Reason, Verdict, judged_definitions, last_reasons, verdicts, watched_tasks
 from interplay.store.participants import judge_name
 from interplay.tasks import Question, Task
@@ -208,7 +207,7 @@ class Roster:
             ProposalError: If the name is taken, or if `MAX_WAITING` agents of this token wait already.
         """
         with self._database.write() as session:
-            lock(session)  # or two who ask for one name at once would both find it free
+            store.lock_name(session, name)  # or two who ask for one name at once would both find it free
             known = store.entrants(session, name=name)
             is_taken = not known and (name.lower() in reserved or store.is_name_taken(session, name))
             if is_taken or (known and token not in (None, known[0].proposed_by)):

@@ -19,7 +19,6 @@ from interplay.store import Database
 from interplay.store import entrants as entrant_store
 from interplay.store import uploads as store
 from interplay.store.episodes import UPLOADED
-from interplay.store.judging import lock
 from interplay.store.participants import GIVEN_NAME, is_given_name, one_spelling
 from interplay.tasks import Suite, Task, builtin_suites, index
 from interplay.wording import amount
@@ -91,7 +90,7 @@ def add_agent(
     staged = stage(archive, name, checked, on_progress)
     try:
         with archive.database.write() as session:
-            lock(session)
+            entrant_store.lock_name(session, name)
             _refuse_taken_name(session, name, replace_missing=replace_missing)
             with placing(archive, session, name, kind, staged) as placed:
                 there = {agent.task for agent in entrant_store.entrants(session, name=name)}  # these keep their kind and state
@@ -100,7 +99,7 @@ def add_agent(
                     entrant_store.admit(
                         session, name=name, task=task, kind=kind, now=now, description=description, origin="upload"
                     )
-        placed.finish()
+        placed.finish(archive)
     finally:
         for video in staged:
             video.part.unlink(missing_ok=True)
@@ -127,7 +126,7 @@ def add_video(archive: Archive, task: Task, agent: str, seed: int, path: Path) -
     staged = stage(archive, agent, checked)
     try:
         with archive.database.write() as session:
-            lock(session)
+            entrant_store.lock_name(session, agent)
             kinds = {row.kind for row in entrant_store.entrants(session, task.id, name=agent)}
             with placing(archive, session, agent, kinds.pop() if kinds else "agent", staged) as placed:
                 if placed.kept and (task.id, seed) not in placed.episodes:
@@ -135,7 +134,7 @@ def add_video(archive: Archive, task: Task, agent: str, seed: int, path: Path) -
                         f"{agent} already has another video of seed {seed} of {task.id}, and it is not replaced\n"
                         "Add a changed agent under another name."
                     )
-        placed.finish()
+        placed.finish(archive)
     finally:
         staged[0].part.unlink(missing_ok=True)
     return placed.episodes[task.id, seed]

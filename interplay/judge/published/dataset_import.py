@@ -37,9 +37,9 @@ from interplay.record import Archive
 from interplay.store import Answer, EpisodeRow, EpisodeSeat, Match
 from interplay.store import entrants as entrant_store
 from interplay.store import uploads as store
-from interplay.store.episodes import UPLOADED
+from interplay.store.episodes import UPLOADED, add_task
 from interplay.store.judging import bans as ban_store
-from interplay.store.judging import lock
+from interplay.store.locks import lock
 from interplay.tasks import Suite
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_.\-]{0,39}")
@@ -93,7 +93,8 @@ def import_answers(
             "docs/dataset.md describes the rows; for answers about tasks of your own, add --suite FILE.toml."
         )
     workers = [] if banned is None else read_banned(banned)
-    found, notes = _videos(videos, names, {agent for answer in read.answers for agent in (answer.left, answer.right)})
+    agents = {agent for answer in read.answers for agent in (answer.left, answer.right)}
+    found, notes = _videos(videos, names, agents)
     checked = {agent: _checked(agent, here, on_progress) for agent, here in found.items()}
     staged: dict[str, list[StagedVideo]] = {}
     try:
@@ -102,16 +103,16 @@ def import_answers(
         on_progress("storing answers", 0, len(read.answers))
         with ExitStack() as stack:
             session = stack.enter_context(archive.database.write())
-            lock(session)
+            entrant_store.lock_name(session, *agents, *staged)  # another import of this set has the same agents
             now = datetime.now(UTC)
             outcome = _Import(session, archive, name, len(document), now)
-            joined = outcome.joined({agent for answer in read.answers for agent in (answer.left, answer.right)})
+            joined = outcome.joined(agents)
             placed = [stack.enter_context(placing(archive, session, one, kind_of(one), here)) for one, here in staged.items()]
             outcome.agents(read.answers, staged)
-            outcome.answers(read)
             num_bans = outcome.bans(workers)
+            outcome.answers(read)
         for one in placed:
-            one.finish()
+            one.finish(archive)
         on_progress("storing answers", len(read.answers), len(read.answers))
     finally:
         for here in staged.values():
@@ -168,7 +169,7 @@ class _Import:
         wanted = {(agent, answer.task.id, answer.seed) for answer in answers for agent in (answer.left, answer.right)}
         shown = {(agent, video.task.id) for agent, here in staged.items() for video in here}
         for task in tasks.values():
-            store.add_task(self._session, task_row(task))
+            add_task(self._session, task_row(task))
         there = defaultdict(set)
         for agent in entrant_store.entrants(self._session):
             there[agent.name].add(agent.task)
@@ -211,6 +212,7 @@ class _Import:
             matches.append(self._match(match_id, answer))
             answers.append(self._answer(match_id, answer))
         store.insert_rows(self._session, Match, matches)
+        lock(self._session, "log", "answers")
         store.insert_rows(self._session, Answer, answers)
         self.num_imported = len(answers)
 
@@ -266,6 +268,7 @@ class _Import:
         reason = f"banned in {self._dataset}"
         before = store.bans_for(self._session, reason)
         judges = [judge_of(self._dataset, worker) for worker in workers]
+        lock(self._session, "judge", *judges)
         return sum(
             ban_store.ban(self._session, judge=judge, reason=reason, now=self._now) for judge in judges if judge not in before
         )

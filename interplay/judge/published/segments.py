@@ -22,6 +22,7 @@ from interplay.record import Archive
 from interplay.store import EpisodeRow, Match
 from interplay.store import judging as store
 from interplay.store.judging import NewSegment, SegmentRow
+from interplay.store.locks import lock
 from interplay.tables import Table
 
 FORMAT = "interplay answers about segments"
@@ -84,7 +85,7 @@ def import_segments(archive: Archive, document: Mapping[str, Any], name: str, so
         raise DatasetError(f"{source}: expected a file of answers, version {VERSION}; got version {document.get('version')!r}")
     rows, counts, dropped = document["answers"], Counter[str](), Counter[str]()
     with archive.database.write() as session:
-        store.lock(session)
+        lock(session, "dataset", name)
         if store.study(session, name) is not None:
             raise DatasetError(f"{name} is a study of this server\nGive the set another name:  --name OTHER")
         version = f"import:{name}"

@@ -91,8 +91,8 @@ class Incremental(Generic[Value]):
     """A value computed from the answers that count, and updated by new answers. Only `news` may run in several threads at once.
 
     The log determines the value. Answers are only added, and become visible in the order of their sequence numbers
-    (`store.judging.lock`); therefore an update from the last number gives the same value as a new start. If earlier answers
-    begin or cease to count, in any process, the log's revision changes and the value is computed again.
+    (`store.judging.append_answer`); therefore an update from the last number gives the same value as a new start. If earlier
+    answers begin or cease to count, in any process, the log's revision changes and the value is computed again.
 
     Args:
         new: Function that makes the value of an empty log.

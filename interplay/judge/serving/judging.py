@@ -17,7 +17,7 @@ import numpy as np
 from sqlalchemy.orm import Session
 
 from interplay.errors import InterplayError
-from interplay.judge.entrants.duplicates import Twins
+from interplay.judge.entrants.duplicates import Twins, VideoArchive
 from interplay.judge.errors import NothingToJudgeError, NothingToUndoError, StudyClosedError, StudyFullError, TooEarlyError
 from interplay.judge.form import Watching, check_draft, check_form, check_problem
 from interplay.judge.pairing.candidates import Candidates
@@ -31,28 +31,29 @@ from interplay.judge.serving.match import Elapsed, MatchState, ServedMatch, Stop
 from interplay.judge.serving.matchmaker import Matchmaker, Request, Shown, again, match_showing
 from interplay.judge.serving.open_matches import RELEASE_AFTER_S, OpenMatches
 from interplay.judge.serving.segment_matches import SegmentMatchmaker, match_of
-from interplay.judge.serving.videos import Clips, Side, VideoArchive, Videos, video_length_s
+from interplay.judge.serving.videos import Clips, Side, Videos, video_length_s
 from interplay.judge.viewing import Lengths
 from interplay.store import Match, Problem
 from interplay.store import judging as store
 from interplay.store.judging import bans
+from interplay.store.locks import lock
 from interplay.tasks import Suite
 
 log = logging.getLogger("interplay.judge")
 UNDO_WITHIN_S = 600.0
 """Seconds after an answer in which its judge may take it back."""
 NextMatch = Callable[[Session, datetime], Match]
-"""Function that makes a planned match at a given time. The transaction must hold the lock."""
+"""Function that makes a planned match at a given time. The transaction must hold the lock of the judge."""
 JudgeKind = Literal["person", "program", "model"]
 """Kind of a judge: a person, a script that the operator runs, or a model judge (whose answers are counted apart)."""
 
 
 class Preview(NamedTuple):
-    """A pair to look at, with the paths of its videos. It was served to nobody, so its match has no id."""
+    """A pair to look at, with the names of its videos. It was served to nobody, so its match has no id."""
 
     match: ServedMatch
-    left: Path
-    right: Path
+    left: str
+    right: str
 
 
 class AcceptedAnswer(NamedTuple):
@@ -98,18 +99,16 @@ class Judging:
         self.release_after_s = release_after_s
         self.rules = OPEN_ROOM if rules is None else rules
         self.clips = Clips(archive, want_video)
-        self._videos = Videos(archive, want_video, self.clips)
+        self._videos = Videos(archive, want_video)
         if clock is not None and monotonic is None:
             monotonic = lambda: clock().timestamp()  # noqa: E731
         self._clock = clock or (lambda: datetime.now(UTC))
         self._stopwatch = Stopwatch(monotonic or time.monotonic)
         self._daily = DailyLimits(self._clock, monotonic or time.monotonic)
         self._length_s = length_s
-        self.twins = Twins()
+        self.twins = Twins(archive)
         self._candidates = Candidates(suites)
-        self._matchmaker = Matchmaker(
-            self._candidates, self.ratings, rng, self._videos.has, self.archive.video_path, want_video, self.twins, is_held
-        )
+        self._matchmaker = Matchmaker(self._candidates, self.ratings, rng, self._videos, want_video, self.twins, is_held)
         self._segment_matches = SegmentMatchmaker(self.clips, self.twins, is_held)
         self._study_rules = access.StudyRules(self.rules)
         self._open = OpenMatches(self._candidates, self._videos.has_both, self._clock, release_after_s=release_after_s)
@@ -153,7 +152,6 @@ class Judging:
         """
         if judge_kind == "person" and study is not None:
             task = None
-        # Other judges wait while one has the lock, so all that can be found out is found out before.
         with self.database.look() as session:
             rules, closed_at, _ = self._study_rules.of(session, study)
             state = store.judge_state(session, judge, study)
@@ -167,18 +165,20 @@ class Judging:
                 except InterplayError:
                     if not state.has_draft:  # what they wrote something for is theirs, whatever else is over
                         raise
+        if self._open.is_release_due():
+            with self.database.write(sync=False, at_once=True) as session:
+                self._open.release_unseen(session)
         with self.database.write(sync=False) as session:  # what was served is no work yet
-            store.lock(session)
+            lock(session, "judge", judge)
             state = store.judge_state(session, judge, study)
             access.check_judge(state, rules)
-            self._open.release_unseen_at_times(session)
             match = self._open.again(session, judge, task, study) if state.has_open or state.has_draft else None
             if match is None:
                 match = self._new_match(session, self._plan(session, request, closed_at) if plan is None else plan)
             return self._served(session, match, rules, state.num_answers)
 
     def _plan(self, session: Session, request: Request, closed_at: datetime | None) -> NextMatch:
-        """Plan a new match as far as possible without the lock. Errors as in `serve`."""
+        """Plan a new match. Errors as in `serve`."""
         if closed_at is not None:
             raise StudyClosedError("this study is closed and needs no more answers; thank you for your interest")
         if self._is_full(session, request.study, request.rules):
@@ -213,7 +213,7 @@ class Judging:
         with self.database.read() as session, suppress(InterplayError):
             rules, closed_at, version = self._study_rules.of(session, study)
             if rules.segments is not None and closed_at is None:
-                self.clips.want(store.segments_of(session, version))
+                self.clips.want(store.segments_of(session, version), session)
 
     def preview(self, task: str | None = None, study: str | None = None, *, but: Collection[str] = ()) -> Preview:
         """Return a pair to look at before judging, the same one every time. Nothing is reserved or stored.
@@ -268,7 +268,7 @@ class Judging:
         with self.database.look() as session:
             access.check_not_withdrawn(session, match_id)
             access.check_not_banned(bans.is_banned(session, judge))
-        return (videos.left if side == "left" else videos.right), videos.served_at
+        return self.archive.video_path(videos.left if side == "left" else videos.right), videos.served_at
 
     def heartbeat(self, match_id: str, judge: str, draft: Any = None, *, study: str | None = None) -> MatchState:
         """Keep a match open, or open it again after a release.
@@ -292,7 +292,7 @@ class Judging:
             if store.touch(session, match_id, judge, study, self._clock(), checked):
                 return "open"
         with self.database.write() as session:
-            store.lock(session)
+            lock(session, "judge", judge)
             access.check_study(access.unanswered(session, match_id, judge), study)
             match = store.match_by_id(session, match_id)
             assert match is not None  # it was read just now, and matches stay
@@ -305,10 +305,10 @@ class Judging:
                 # A judge who fell silent for too long must not keep the pair either.
                 self._open.release_unseen(session)
                 if (
-                    store.is_pair_open(session, match)
-                    or store.open_match_of(session, judge) is not None
+                    store.open_match_of(session, judge) is not None
                     or store.has_answered_since(session, match)
                     or bans.is_banned(session, judge)
+                    or not store.take_pair(session, match)
                 ):
                     return "released"
                 match.released_at = None
@@ -326,11 +326,16 @@ class Judging:
         """
         reported = None if problem is None else check_problem(problem)
         with self.database.write() as session:
-            store.lock(session)
+            lock(session, "judge", judge)
             match = access.unanswered(session, match_id, judge)
             store.release(session, match, self._clock())
             if reported is not None:
                 store.add_problem(session, match, now=self._clock(), **reported)
+
+    def num_logged(self) -> int:
+        """Return the number of answers in the log, also of those that do not count."""
+        with self.database.look() as session:
+            return store.log_state(session).last_sequence
 
     def last_problems(self, limit: int) -> list[tuple[Problem, Match]]:
         with self.database.read() as session:
@@ -394,11 +399,11 @@ class Judging:
                 may_be_na=match.left_segment_id is not None,
             )
         with self.database.write() as session:
-            store.lock(session)
+            lock(session, "judge", judge)
             # What other requests of this judge may have changed meanwhile is looked at again.
             state = store.judge_state(session, judge, match.study)
             access.check_judge(state, rules)
-            now = self._clock()  # in the order of the log
+            now = self._clock()
             taken = self._stopwatch.elapsed(match.id, match.served_at, now)
             duration_s = taken.seconds if taken.is_known else None
             sequence = store.append_answer(session, match, created_at=now, duration_s=duration_s, **asdict(form))
@@ -421,7 +426,7 @@ class Judging:
             WithdrawnError: If the player of one of the games has withdrawn consent.
         """
         with self.database.write() as session:
-            store.lock(session)
+            lock(session, "judge", judge)
             now = self._clock()
             rules, *_ = self._study_rules.of(session, study)
             access.check_not_banned(bans.is_banned(session, judge))
@@ -442,7 +447,9 @@ class Judging:
             return None
         elapsed_s = elapsed.seconds if elapsed.is_known else math.inf  # where nobody knows it, everything can be
         videos = self._videos.of_match(match.id)
-        return Watching(rules.min_watched_share, elapsed_s, Lengths(self._length_s(videos.left), self._length_s(videos.right)))
+        # A video that is not here just now was watched at another server: the length that the page reports is used.
+        left, right = (self._length_s(self.archive.video_place(name)) for name in (videos.left, videos.right))
+        return Watching(rules.min_watched_share, elapsed_s, Lengths(left, right))
 
     def _served(self, session: Session, match: Match, rules: Rules, num_answered: int) -> ServedMatch:
         task = self._candidates.task(session, match.task, match.task_hash)

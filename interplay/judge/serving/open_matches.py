@@ -19,7 +19,7 @@ A page sends a heartbeat every half minute."""
 
 
 class OpenMatches:
-    """Releases matches, and finds the match with which a judge continues. Call all methods in a transaction with the lock.
+    """Releases matches, and finds the match with which a judge continues.
 
     Args:
         has_videos: Returns whether both videos of a match can be shown now.
@@ -39,11 +39,10 @@ class OpenMatches:
         self._release_after_s = release_after_s
         self._last_release: datetime | None = None
 
-    def release_unseen_at_times(self, session: Session) -> None:
-        """Call `release_unseen`, unless it was called shortly before: at most about 50 times in `release_after_s`."""
+    def is_release_due(self) -> bool:
+        """Whether `release_unseen` was not called for a while; it is called at most about 50 times in `release_after_s`."""
         since = None if self._last_release is None else self._clock() - self._last_release
-        if since is None or not timedelta(0) <= since < timedelta(seconds=self._release_after_s) / 50:
-            self.release_unseen(session)
+        return since is None or not timedelta(0) <= since < timedelta(seconds=self._release_after_s) / 50
 
     def release_unseen(self, session: Session) -> int:
         now = self._last_release = self._clock()
@@ -55,7 +54,8 @@ class OpenMatches:
         return store.release_untouched(session, served_before=now - timedelta(seconds=UNTOUCHED_AFTER_S), now=now)
 
     def again(self, session: Session, judge: str, task: str | None, study: str | None) -> Match | None:
-        """Return the match with which a judge continues: the open match, or a released one with a draft; or None."""
+        """Return the match with which a judge continues: the open match, or a released one with a draft; or None.
+        The transaction must hold the lock of the judge."""
         now = self._clock()
         match = store.open_match_of(session, judge)
         if match is not None:
@@ -67,7 +67,7 @@ class OpenMatches:
         match = store.drafted_match_of(session, judge, study)
         if match is None or not self._is_wanted(match, task, study) or not self._can_show_again(session, match):
             return None
-        if store.is_pair_open(session, match) or not self._are_candidates(session, match):
+        if not self._are_candidates(session, match) or not store.take_pair(session, match):
             return None
         match.released_at, match.seen_at = None, now
         return match

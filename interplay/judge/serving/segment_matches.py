@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from sqlalchemy.orm import Session
 
-from interplay.judge.entrants.duplicates import NUM_OF_TASK, Twins, twin_path
+from interplay.judge.entrants.duplicates import NUM_OF_TASK, Twins
 from interplay.judge.errors import EveryPairTakenError, NothingToJudgeError, VideosBeingMadeError, VideosMissingError
 from interplay.judge.segments.definition import Segments
 from interplay.judge.segments.selection import SegmentPair, Sums, next_pair
 from interplay.judge.serving.checks import SWAPPED, Purpose
 from interplay.judge.serving.matchmaker import NUM_BETWEEN, Request, checks_of, new_match
-from interplay.judge.serving.videos import Clips
+from interplay.judge.serving.videos import Clips, name_of
 from interplay.store import Match
 from interplay.store import judging as store
 from interplay.store.judging import SegmentRow
@@ -57,7 +57,7 @@ class SegmentMatchmaker:
         self._sums: dict[str, tuple[store.Guide, Sums]] = {}
 
     def plan(self, session: Session, request: Request, study_hash: str, rng: np.random.Generator) -> SegmentPlan:
-        """Do the part of `next_match` that needs no lock (NothingToJudgeError if no segment of the study may be shown).
+        """Do the part of `next_match` that needs no transaction (NothingToJudgeError if no segment of the study may be shown).
 
         Args:
             study_hash: Hash of the study's version.
@@ -75,15 +75,16 @@ class SegmentMatchmaker:
         own = store.games_of(session, person) if person is not None else set()
         due, must_check = checks_of(session, request, rng)
         segments = [one for one in segments if one.episode_id not in own]
-        is_making = self._clips.want(segments)
-        shown = [one for one in segments if self._has(one)]
+        is_making = self._clips.want(segments, session)
+        shown = self._clips.made(segments, session)
         if request.rules.attention_every is not None:
-            self._twins.want([self._clips.path(one) for one in shown[:NUM_OF_TASK]])
+            self._twins.want(map(name_of, shown[:NUM_OF_TASK]), session)
         sums = self._sums_of(session, request.study)
         return SegmentPlan(request, part, shown, len(segments) - len(shown), is_making, sums, due, must_check, rng)
 
     def next_match(self, session: Session, plan: SegmentPlan, now: datetime) -> Match:
-        """Make a new match, without storing it (NothingToJudgeError if nothing can be shown). The caller holds `store.lock`."""
+        """Make a new match of a pair that no judge has had, without storing it (NothingToJudgeError if nothing can be shown).
+        The transaction must hold the lock of the judge."""
         request = plan.request
         assert request.study is not None
         for purpose in plan.due:
@@ -91,9 +92,12 @@ class SegmentMatchmaker:
             if check is not None:
                 return check
         taken = store.segment_pairs_shown(session, request.study)
-        pair = next_pair(plan.segments, plan.part, sums=plan.sums, taken=taken, rng=plan.rng)
-        if pair is not None:
-            return match_of(request, pair, now, purpose="segment")
+        while pair := next_pair(plan.segments, plan.part, sums=plan.sums, taken=taken, rng=plan.rng):
+            match = match_of(request, pair, now, purpose="segment")
+            ids = frozenset((pair.left.id, pair.right.id))
+            if store.take_pair(session, match) and ids not in store.segment_pairs_shown(session, request.study):
+                return match
+            taken.add(ids)  # another judge was served it just now
         if plan.is_making:
             raise VideosBeingMadeError("the segments", is_held=self._is_held())
         if plan.num_missing:
@@ -108,15 +112,12 @@ class SegmentMatchmaker:
     def example_pair(self, session: Session, study_hash: str) -> SegmentPair:
         """Return two segments to look at, always the same two (NothingToJudgeError if too few videos exist)."""
         segments = store.segments_of(session, study_hash)
-        self._clips.want(segments)
-        shown = sorted((one for one in segments if self._has(one)), key=lambda one: sha256(one.key.encode()).digest())
+        self._clips.want(segments, session)
+        shown = sorted(self._clips.made(segments, session), key=lambda one: sha256(one.key.encode()).digest())
         others = [one for one in shown[1:] if one.episode_id != shown[0].episode_id] or shown[1:]
         if not others:
             raise NothingToJudgeError("there is no pair of videos to look at yet")
         return SegmentPair(shown[0], others[0])
-
-    def _has(self, segment: SegmentRow) -> bool:
-        return self._clips.path(segment).exists()
 
     def _sums_of(self, session: Session, study: str) -> Sums | None:
         guide = store.newest_guide(session, study)
@@ -137,7 +138,8 @@ class SegmentMatchmaker:
         had = store.segments_in_attention(session, request.study or "", request.judge)
         shown = [plan.segments[place] for place in plan.rng.permutation(len(plan.segments))]
         shown = [one for one in shown if one.id not in had] or shown
-        twin = next((one for one in shown if twin_path(self._clips.path(one)).exists()), None)
+        twins = self._clips.with_twins(shown, session)
+        twin = next((one for one in shown if name_of(one) in twins), None)
         if not shown or (twin is None and self._twins.is_busy and not plan.must_check):
             return None
         chosen = twin or shown[0]
@@ -151,7 +153,7 @@ class SegmentMatchmaker:
         for place in plan.rng.permutation(len(matches)):
             match, outcome = matches[place]
             left, right = by_id.get(match.right_segment_id or 0), by_id.get(match.left_segment_id or 0)
-            if left is not None and right is not None and not store.is_pair_open(session, match):
+            if left is not None and right is not None and store.take_pair(session, match):
                 return match_of(
                     request, SegmentPair(left, right), now, purpose="repeat", expected=SWAPPED[outcome], repeat_of=match.id
                 )

@@ -67,4 +67,5 @@ def practise(
             )
         result = run(config, task, folder, reward, resume=resume, executor=executor, on_update=on_update, on_metrics=on_metrics)
         draw_curves(folder)
+        archive.put_model(folder)
         return result

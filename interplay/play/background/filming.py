@@ -13,7 +13,6 @@ import contextlib
 import json
 import os
 import queue
-import socket
 import threading
 import time
 from collections.abc import Callable, Iterable
@@ -23,7 +22,7 @@ from typing import Any
 
 import interplay.record
 from interplay.parallel import give_way, give_way_to_sessions
-from interplay.play.workers.processes import shield_from_the_terminal
+from interplay.play.workers import processes
 from interplay.record.films.film import film
 
 NICENESS = 10
@@ -53,10 +52,9 @@ class Pace:
 
 def make_what_is_asked(make: Callable[[interplay.record.Archive, str, Pace], None], descriptor: int) -> None:
     """Call `make` for each episode that is asked for, one after the other, until the web process ends."""
-    shield_from_the_terminal()
+    asked = processes.enter(descriptor, "background")
     give_way(NICENESS)
     give_way_to_sessions(NICENESS)
-    asked = socket.socket(fileno=descriptor)
     orders = asked.makefile("rb")
 
     def say(words: dict[str, Any]) -> None:

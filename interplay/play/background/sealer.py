@@ -7,6 +7,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from interplay.play.workers.processes import ProcessLink
 from interplay.record import Episode, RecordingError
 from interplay.record.journal import DAMAGED, episode_of
 from interplay.record.measuring import measure_all
+from interplay.store.games import Lease
 
 SEALER_MODULE = "interplay.play.background.sealer"
 STOP_TIMEOUT_S = 10.0
@@ -30,7 +32,14 @@ NICENESS = 5
 log = logging.getLogger("interplay.play")
 
 
-class Sealer(AnsweringProcess[Request]):
+@dataclass
+class SealRequest(Request):
+    """A journal to seal; see `Archive.seal`."""
+
+    held_as: Lease | None
+
+
+class Sealer(AnsweringProcess[SealRequest]):
     """The sealing process, started with the server. When it stops, journals that are not sealed yet stay as they are."""
 
     def __init__(self, *, data: Path, database: str) -> None:
@@ -40,11 +49,11 @@ class Sealer(AnsweringProcess[Request]):
         self._cpu_s = 0.0
         self._cpu_s_of_the_dead = 0.0
 
-    async def seal(self, path: Path) -> str | None:
+    async def seal(self, path: Path, held_as: Lease | None = None) -> str | None:
         """Seal the journal that a segment belongs to; return the episode's id. A journal that was sealed meanwhile counts as
-        sealed. If no step was made, remove the journal and return None. Raises `RecordingError` if the journal cannot be
-        sealed; it then stays."""
-        return await self._ask(Request(path))
+        sealed. If no step was made, remove the journal and return None. `held_as` is as in `Archive.seal`. Raises
+        `RecordingError` if the journal cannot be sealed; it then stays."""
+        return await self._ask(SealRequest(path, held_as))
 
     def statistics(self) -> dict[str, Any]:
         return {
@@ -65,13 +74,13 @@ class Sealer(AnsweringProcess[Request]):
         else:
             request.answer.set_result(answer.episode)
 
-    def _command(self, request: Request) -> Seal:
-        return Seal(str(request.path), **self._place)
+    def _command(self, request: SealRequest) -> Seal:
+        return Seal(str(request.path), **self._place, held_as=request.held_as)
 
-    def _refusal(self, request: Request, reason: str) -> RecordingError:
+    def _refusal(self, request: SealRequest, reason: str) -> RecordingError:
         return RecordingError(f"{request.path} was not sealed: {reason}; the journal stays")
 
-    def _died(self, link: ProcessLink, waiting: Sequence[Request]) -> Sequence[Request]:
+    def _died(self, link: ProcessLink, waiting: Sequence[SealRequest]) -> Sequence[SealRequest]:
         self.num_deaths += 1
         self._cpu_s_of_the_dead, self._cpu_s = self._cpu_s_of_the_dead + self._cpu_s, 0.0
         log.error("the sealing process %d died with %d journals waiting", link.process.pid, len(waiting))
@@ -89,7 +98,7 @@ def main(descriptor: int) -> None:
             try:
                 if archive is None:
                     archive = interplay.record.open(Path(command.data), database=command.database)
-                episode, failure = _seal(archive, Path(command.path)), None
+                episode, failure = _seal(archive, Path(command.path), command.held_as), None
             except Exception as error:
                 log.exception("%s was not sealed", command.path)
                 episode, failure = None, str(error) if isinstance(error, RecordingError) else f"{type(error).__name__}: {error}"
@@ -99,7 +108,7 @@ def main(descriptor: int) -> None:
                 return
 
 
-def _seal(archive: interplay.record.Archive, path: Path) -> str | None:
+def _seal(archive: interplay.record.Archive, path: Path, held_as: Lease | None) -> str | None:
     """Return the id of the episode, sealed now or earlier (by `interplay episodes repair`, or by a sealer that died before it
     answered). Return None if no step was made."""
     if not path.exists():
@@ -107,7 +116,7 @@ def _seal(archive: interplay.record.Archive, path: Path) -> str | None:
             return archive.get(episode_of(path)).id
         except NotFoundError:
             pass
-    episode = archive.keep(path)
+    episode = archive.keep(path, held_as=held_as)
     if episode is None:
         return None
     if DAMAGED in episode.statistics:

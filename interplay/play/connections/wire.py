@@ -45,7 +45,7 @@ CLOSE_TOO_LONG = 4413
 CLOSE_TOO_MANY = 4429
 
 COMMANDS: frozenset[str] = frozenset(
-    ("hello", "start", "pause", "resume", "key", "quit", "scene", "land", "painted", "options", "wheel", "partner")
+    ("hello", "start", "pause", "resume", "key", "quit", "scene", "land", "painted", "options", "wheel", "partner", "traced")
 )
 
 _HEADER = struct.Struct("<BBHIIIf")
@@ -213,6 +213,8 @@ class ClientCommand(msgspec.Struct):
     fov: Annotated[float, msgspec.Meta(ge=30, le=110)] | None = None
     gui_scale: Annotated[float, msgspec.Meta(ge=0.5, le=2)] | None = None
     keys: dict[str, KeyCode] = {}
+    arrived_ms: float = 0.0
+    painted_ms: float = 0.0
 
     def options(self, buttons: Iterable[str]) -> str:
         """Return the content of an `options` message as JSON, without the keys of buttons that the task does not have."""

@@ -48,7 +48,7 @@ class Closing:
         try:
             episode_id = None if event.path is None else await self._server.seal(Path(event.path))
         except Exception:
-            log.exception("game %d: sealing %s failed", game.number, event.path)
+            log.exception("game %d: sealing %s failed", game.number, event.path, extra={"game": game.number})
             message = "your game is saved, but it is not in the catalogue yet"
             words = wire.text("error", code="not_sealed", message=message, episode=game.episode_id)
             self._is_over(dict.fromkeys(game.seats, words), state="interrupted", episode_id=game.episode_id)
@@ -77,7 +77,7 @@ class Closing:
         try:
             event = await self._server.end_journal(self._game.episode_id, outcome)
         except Exception:
-            log.exception("game %d: its journal was not ended", self._game.number)
+            log.exception("game %d: its journal was not ended", self._game.number, extra={"game": self._game.number})
             await self._seal_what_is_left("interrupted", "the episode ended while its worker died")
         else:
             await self._seal(event)

@@ -19,6 +19,7 @@ from interplay.play.games.seat import Seat
 from interplay.play.games.takeover import Takeover
 from interplay.play.games.watching import Watchers
 from interplay.play.tables import address as tables_address
+from interplay.play.tracing import press_traces
 from interplay.play.workers import channel
 from interplay.play.workers.channel import ToWorker, pack_input
 from interplay.record import Owner, PaintedPicture
@@ -49,6 +50,7 @@ class Game:
         is_blind: Whether its players are not told which seats are agents.
         invitation: Name of the game in invitations that its players send to friends.
         watchers: People who watch the game and do not play.
+        is_told_open: Whether other servers know that one more player may join; only games of several seats.
     """
 
     def __init__(
@@ -74,6 +76,7 @@ class Game:
         self.is_blind = study is not None and study.is_blind
         self.invitation = secrets.token_urlsafe(9)
         self.company = company
+        self.is_told_open = False
         self.state = state
         self.seats = [Seat(name, index) for index, name in enumerate(task.seats)]
         self.hosting = Hosting(self, server, is_counted=is_counted and state is not State.HELD)
@@ -87,6 +90,7 @@ class Game:
         self._said_of_seats: list[dict[str, str]] = []
         self._restoring: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[None]] = set()
+        self._traces = press_traces()
 
     @property
     def is_opened(self) -> bool:
@@ -163,7 +167,9 @@ class Game:
         held = seat.read(message, time.time_ns() // 1000)
         if self.task.takes_turns and held.pressed and self.state is State.PLAYING:
             self.wait_for_player(seat)
-        self.hosting.send(seat, ToWorker.INPUT, pack_input(held))
+        traced = self._traces.begin(held.client_ms) if self._traces is not None and held.pressed else None
+        seat.traced = traced or seat.traced
+        self.hosting.send(seat, ToWorker.INPUT if traced is None else ToWorker.TRACED_INPUT, pack_input(held))
 
     def on_command(self, seat: Seat, command: wire.ClientCommand) -> None:
         if seat.last_words is not None:
@@ -197,6 +203,10 @@ class Game:
                 self.hosting.send(seat, ToWorker.KEY)
             case "partner", State.WAITING:
                 self.lobby.choose_agent(seat)
+            case "traced", _ if self._traces is not None and seat.traced is not None:
+                at = {"arrived_ms": command.arrived_ms, "painted_ms": command.painted_ms}
+                self._traces.finish(seat.traced, **at, game=self.number, task=self.task.id)
+                seat.traced = None
             case "wheel", _:
                 self.takeover.turn_over(seat, command.who)
             case "quit", State.PLAYING | State.PAUSED | State.RECOVERING:
@@ -213,7 +223,10 @@ class Game:
 
     def tell_seats(self) -> None:
         """Tell every player the states of all seats, when one has changed and the game has several seats."""
-        if len(self.seats) == 1 or self.state in OVER:
+        if len(self.seats) == 1:
+            return
+        self.server.note_open(self)
+        if self.state in OVER:
             return
         said = [{"seat": seat.name} | self.state_of(seat) for seat in self.seats]
         if said != self._said_of_seats and (self.state not in UNBEGUN or self.lobby.may_tell()):
@@ -308,6 +321,8 @@ class Game:
             case channel.AgentLost():
                 self.takeover.on_lost(self.seats[seat_index], event)
                 self.lobby.tell()
+            case channel.Traced():
+                self._tell_trace(self.seats[seat_index], event)
             case channel.Slow():
                 self.hosting.note_slow(event)
             case channel.Released():
@@ -316,6 +331,12 @@ class Game:
                 self.closing.ended(event)
             case channel.Failed(code, message):
                 self._fail(code, message)
+
+    def _tell_trace(self, seat: Seat, step: channel.Traced) -> None:
+        """Ask the page when it paints the frame that comes next."""
+        if seat.traced is not None:
+            seat.traced.stepped(step)
+            seat.text("traced", step=step.step)
 
     def on_orphaned(self) -> None:
         message = self.hosting.lost()
@@ -451,6 +472,21 @@ class Game:
         if self.state not in (*OVER, State.ENDING):
             self.stop_timers()
             self.state = State.HELD
+
+    async def set_down(self, resume_s: float | None) -> None:
+        """Leave the game to whichever server holds it from now on, perhaps this one again: stop the clock at a step, let the
+        worker write the journal, and close the sockets, whose players then ask where the game is. With `resume_s`, the game
+        waits so many seconds for them here."""
+        self.keep()
+        if self.state is State.HELD:
+            await self.hosting.set_down()
+        for seat in self.seats:
+            connection = seat.connection
+            if connection is not None:
+                seat.lose(connection)
+                connection.close(wire.CLOSE_RESTART, "the game goes on elsewhere, or in a moment; connect again")
+        if self.state is State.HELD and resume_s is not None:
+            self.hold_for(resume_s)
 
     def hold_for(self, seconds: float) -> None:
         for seat in self.seats:

@@ -31,6 +31,7 @@ class Hosting:
         self.link: WorkerLink | None = None
         self.is_opened = False
         self.is_moving = False
+        self._left: asyncio.Future[None] | None = None
 
     @property
     def holds_world(self) -> bool:
@@ -88,7 +89,7 @@ class Hosting:
             alone = alone and self._may_be_alone
             link = await pool.choose(alone=alone, loaded=backends.of(game.task).must_load)
         except OSError as error:
-            log.error("game %d: no worker could be started: %s", game.number, error)
+            log.error("game %d: no worker could be started: %s", game.number, error, extra={"game": game.number})
             if game.state not in OVER and not pool.stopping:
                 game.on_orphaned()
             return
@@ -101,6 +102,8 @@ class Hosting:
 
     def opened(self) -> None:
         self.is_opened, self.is_moving = True, False
+        if self._game.state is State.HELD:  # it was set down meanwhile
+            self.command(channel.Release())
 
     # From a worker
 
@@ -109,6 +112,7 @@ class Hosting:
         game = self._game
         self.link = None
         self.is_opened = self.is_moving = False
+        self._note_left()
         if game.state is State.ENDING:
             return "the episode ended while its worker died"
         now_s = asyncio.get_running_loop().time()
@@ -128,6 +132,20 @@ class Hosting:
         if self.link is not None:
             self._server.pool.leave(self.link, self._game.number)
             self.link = None
+        self._note_left()
+
+    async def set_down(self) -> None:
+        """Let the worker write the journal and forget the world."""
+        if self.link is not None:
+            self._left = asyncio.get_running_loop().create_future()
+            if self.is_opened:
+                self.command(channel.Release())
+            await self._left
+            self._left = None
+
+    def _note_left(self) -> None:
+        if self._left is not None and not self._left.done():
+            self._left.set_result(None)
 
     # To a worker of its own
 
@@ -157,7 +175,8 @@ class Hosting:
 
     def released(self) -> None:
         self.leave()
-        self._go_on(alone=True)
+        if self._game.state is not State.HELD:
+            self._go_on(alone=True)
 
     # Messages
 

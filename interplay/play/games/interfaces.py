@@ -73,6 +73,8 @@ class GameServer(Protocol):
 
     def note_over(self, seat: Seat, *, state: str, episode_id: str | None = None) -> None: ...
 
+    def note_open(self, game: PlayedGame) -> None: ...
+
 
 class PlayedGame(Played, WatchedGame, Protocol):
     """The game, as its parts use it. `Game` describes the attributes and methods."""
@@ -85,6 +87,7 @@ class PlayedGame(Played, WatchedGame, Protocol):
     invitation: str
     state: State
     watchers: Watchers
+    is_told_open: bool
 
     @property
     def owners(self) -> dict[str, Owner]: ...
@@ -108,3 +111,5 @@ class PlayedGame(Played, WatchedGame, Protocol):
     def stop_timers(self) -> None: ...
 
     def tell_seats(self) -> None: ...
+
+    def seat_for_one_more(self, may_move: bool) -> Seat | None: ...

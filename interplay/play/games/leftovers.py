@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from interplay.play.games.for_study import ForStudy
+from interplay.play.nodes.mirror import bring_back
 from interplay.play.workers.channel import Acting, Ended
 from interplay.record import Archive, RecordingError, journal
 from interplay.record.format.schema import Header
 from interplay.record.sealed.seal import counted, total_of
-from interplay.store import PlaySession, sessions
+from interplay.store import PlaySession, games, sessions
 from interplay.tasks import Task
 
 WRITING_S = 3.0
@@ -57,12 +58,33 @@ def study_of(rows: Sequence[PlaySession]) -> ForStudy | None:
     return ForStudy("", is_blind=True) if any(row.enrolment_id is not None for row in rows) else None
 
 
-def open_sessions(archive: Archive, node: str) -> dict[str, PlaySession]:
-    """Return the sessions of this server that are not over, by id. Call it before the server opens new sessions, so that all
-    of them are from before its start."""
+def open_sessions(archive: Archive, node: str) -> tuple[dict[str, PlaySession], dict[str, int]]:
+    """Return the sessions of this server that are not over, by id, and the games that it holds: episode -> epoch. Call it
+    before the server opens new sessions, so that all of them are from before its start.
+
+    Journals of games that another server of a cluster holds are removed; its mirror has them. Journals that are lost come back
+    from the mirror."""
+    folder, abandoned = archive.journal_folder, archive.abandoned()
     with archive.database.write() as database:
-        sessions.claim_sessions(database, node, archive.abandoned(), datetime.now(UTC))
-        return {row.id: row for row in sessions.open_sessions(database, node)}
+        elsewhere = games.held_by_others(database, abandoned, node)
+        sessions.claim_sessions(database, node, set(abandoned) - elsewhere, datetime.now(UTC))
+        games.claim(database, node, set(abandoned) - elsewhere)
+        held = games.hold_again(database, node)
+        left_open = {row.id: row for row in sessions.open_sessions(database, node)}
+    for name in elsewhere:
+        log.warning("%s is continued by another server; its journal here is removed", name)
+        journal.remove(journal.segments(folder, name), keep=False)
+    for name in held:
+        if not journal.segments(folder, name):
+            bring_back(folder, archive.database, name)
+    return left_open, held
+
+
+def wait_for_writers(archive: Archive, left_open: Mapping[str, PlaySession]) -> None:
+    """Wait a moment for the workers of a killed server to close their journals."""
+    deadline = time.monotonic() + WRITING_S
+    while left_open and time.monotonic() < deadline and any(map(journal.is_live, archive.journal_folder.glob("*.arrows"))):
+        time.sleep(0.05)
 
 
 def find(
@@ -70,18 +92,15 @@ def find(
     left_open: Mapping[str, PlaySession],
     tasks: Mapping[str, Task],
     *,
+    episodes: Sequence[str] | None = None,
     taken_within_s: float,
     is_agent: Callable[[str], bool],
     partner: Callable[[Task], str | None],
 ) -> Leftovers:
-    """Sort the journals that no running process writes, and the sessions `left_open`. A game or seat that is older than
-    `taken_within_s` seconds does not continue."""
+    """Sort the journals that no running process writes (or those of `episodes`), and the sessions `left_open`. A game or seat
+    that is older than `taken_within_s` seconds does not continue."""
     found = Leftovers([], [], [], dict.fromkeys(left_open))
-    if left_open:
-        deadline = time.monotonic() + WRITING_S
-        while time.monotonic() < deadline and any(map(journal.is_live, archive.journal_folder.glob("*.arrows"))):
-            time.sleep(0.05)
-    for name in archive.abandoned():
+    for name in archive.abandoned() if episodes is None else episodes:
         paths = journal.segments(archive.journal_folder, name)
         if not paths:
             continue

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from interplay.play.connections import wire
+from interplay.play.tracing import TracedPress
 from interplay.play.workers import channel
 from interplay.record import Owner
 
@@ -43,6 +44,7 @@ class Seat:
         wheel: The agent with which the person here shares the control.
         leaving: Outcome for a person who has left for good, until an agent acts for them.
         is_gone: Whether the person has left for good and an agent acts for them.
+        traced: The last key press that is traced, until its trace is made.
     """
 
     def __init__(self, name: str, index: int) -> None:
@@ -69,6 +71,7 @@ class Seat:
         self.wheel: str | None = None
         self.leaving: str | None = None
         self.is_gone = False
+        self.traced: TracedPress | None = None
         self._timer: asyncio.TimerHandle | None = None
 
     @property

@@ -286,7 +286,9 @@ class Player:
                 self._busy_since = None
 
     def _lose(self, key: Key, error: Exception) -> None:
-        log.warning("agent %r loses seat %d of game %d", self.name, key.seat, key.number, exc_info=error)
+        log.warning(
+            "agent %r loses seat %d of game %d", self.name, key.seat, key.number, exc_info=error, extra={"game": key.number}
+        )
         with self._changed:
             self.keys.discard(key)
             self._seated.pop(key, None)

@@ -16,6 +16,7 @@ import msgspec
 
 from interplay.play.connections import wire
 from interplay.record import Owner, PaintedPicture
+from interplay.store.games import Lease
 
 _HEAD = struct.Struct("<IHHI")
 _INPUT = struct.Struct("<IIdQBffI")
@@ -50,6 +51,8 @@ class ToWorker(IntEnum):
     GO = 4
     KEY = 5
     """A seat's next frame must be a key frame."""
+    TRACED_INPUT = 6
+    """An input whose way to the player's screen is measured; otherwise like `INPUT`. The answer is `Traced`."""
 
 
 class ToWeb(IntEnum):
@@ -305,6 +308,15 @@ class AgentLost(Event):
     message: str
 
 
+class Traced(Event):
+    """The step that has used a `TRACED_INPUT`, sent before its frame. `begun_us`, `made_us`: when the world began the step, and
+    had made it, in microseconds of the monotonic clock."""
+
+    step: int
+    begun_us: int
+    made_us: int
+
+
 class Slow(Event):
     """The world turned out to be slow. `movable`: whether another worker can rebuild it."""
 
@@ -333,7 +345,19 @@ class Failed(Event):
 
 
 WorkerEvent = (
-    Statistics | Ready | Preparing | Opened | Welcomed | Watched | Acting | AgentLost | Slow | Released | Ended | Failed
+    Statistics
+    | Ready
+    | Preparing
+    | Opened
+    | Welcomed
+    | Watched
+    | Acting
+    | AgentLost
+    | Traced
+    | Slow
+    | Released
+    | Ended
+    | Failed
 )
 
 
@@ -346,6 +370,7 @@ class Seal(Command):
     path: str
     data: str
     database: str
+    held_as: Lease | None = None
 
 
 class Sealed(Event):

@@ -231,7 +231,7 @@ class LiveEpisode:
         seat.change_hands(self.step, to_person=True)
         self.driving.let_person(seat.name, owner, step=self.step, total_reward=seat.total_reward)
 
-    def input(self, seat: LiveSeat, held: wire.PlayerInput) -> None:
+    def input(self, seat: LiveSeat, held: wire.PlayerInput, *, is_traced: bool = False) -> None:
         """Take a player's input. Players who report a frame as painted that was never made count as having painted the newest
         frame. A look already contains the turns of the buttons that turn the view, so these buttons are cleared. `pressed`
         matters only where the world waits for its players."""
@@ -242,6 +242,7 @@ class LiveEpisode:
         buttons = held.buttons if held.look is None else held.buttons & ~self._turn_mask
         held = held._replace(buttons=buttons, painted_step=painted_step)
         seat.input(held)
+        seat.is_traced = seat.is_traced or is_traced
         if self.takes_turns:
             seat.press(held)
 
@@ -299,6 +300,8 @@ class LiveEpisode:
         if is_timed:
             self.step_costs_us.append((perf_counter_ns() - _waited_ns() - before_ns) // 1000)
         for seat in seats:
+            if seat.is_traced:
+                seat.tell_trace(episode.num_steps, begun_us=now_us)
             seat.earn(counted(rewards[seat.name]))
             seat.options = None
             if seat.gui_size is not None and self.env.was_turned(seat.name):

@@ -11,7 +11,8 @@ from interplay.envs import Frame
 from interplay.envs.base import Scene
 from interplay.play.connections import wire
 from interplay.play.connections.codec import FrameEncoder, finite_reward, picture_alone
-from interplay.play.workers.channel import ToWeb, Watched, Welcomed, encode, pack, pack_event
+from interplay.play.workers.channel import ToWeb, Traced, Watched, Welcomed, encode, pack, pack_event
+from interplay.play.workers.clock import now_us
 from interplay.record import InputTiming, PaintedPicture
 from interplay.record.format.picture_changes import Change
 from interplay.tasks import KeyMap
@@ -92,7 +93,7 @@ class LiveSeat:
         self._new_input: wire.PlayerInput | None = None
         self._made_us: dict[int, int] = {}
         self._latencies_ms: deque[float] = deque(maxlen=32)
-        self._is_held = False
+        self._is_held = self.is_traced = False
         self._unacknowledged: deque[int] = deque()
         self._unsent_reward = 0.0
 
@@ -189,6 +190,10 @@ class LiveSeat:
         self._pitch -= pitch
         self._yaw -= yaw
         return pitch, yaw
+
+    def tell_trace(self, step: int, *, begun_us: int) -> None:
+        self.is_traced = False
+        self._send(pack_event(self._game, Traced(step, begun_us, now_us()), seat=self.index))
 
     def earn(self, reward: float) -> None:
         self.total_reward += reward

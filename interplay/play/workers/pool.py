@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import threading
 import time
 from collections.abc import Callable
+from copy import deepcopy
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from interplay.forking import Forked
 from interplay.play.workers import channel, processes, starting
 from interplay.play.workers.channel import ToWeb, decode_event
+from interplay.play.workers.totals import Totals
 from interplay.tasks import Task
 
 WORKER_MODULE: str = "interplay.play.workers.worker"
@@ -61,6 +64,7 @@ class WorkerLink(processes.ProcessLink):
     Attributes:
         games: Number -> game, for every game in this worker.
         place: Number among the shared workers, from 0; None for a worker that is not shared.
+        num_frames: Number of frames for players that have come from the worker.
         silent_s: Seconds since the last message from the worker.
         is_given_up: Whether it was killed because it sent nothing.
         ready: For the spare worker: task hash -> seed of a world that nobody plays yet; None while the world is being made.
@@ -72,6 +76,7 @@ class WorkerLink(processes.ProcessLink):
         self.place = place
         self.games: dict[int, Played] = {}
         self.statistics: channel.Statistics | None = None
+        self.num_frames = 0
         self.stopping = False
         self.has_spoken = False
         self.silent_s = 0.0
@@ -133,12 +138,14 @@ class WorkerLink(processes.ProcessLink):
             elif isinstance(report, channel.Statistics):
                 self.statistics = report
         elif kind == ToWeb.FRAME:
+            self.num_frames += 1
             game.on_frame(seat, payload, last=False)
         elif kind == ToWeb.TEXT:
             game.on_text(seat, payload.decode())
         elif kind == ToWeb.EVENT:
             game.on_event(seat, decode_event(payload))
         elif kind == ToWeb.LAST_FRAME:
+            self.num_frames += 1
             game.on_frame(seat, payload, last=True)
         elif kind == ToWeb.WATCHED:
             game.on_watched(seat, payload)
@@ -170,6 +177,8 @@ class WorkerPool:
     ) -> None:
         self.links: list[WorkerLink] = []
         self.num_deaths = 0
+        self._gone: dict[int | None, Totals] = {}
+        self._counting = threading.Lock()
         self._num_workers = num_workers
         self._data = data
         self._database = database
@@ -324,11 +333,23 @@ class WorkerPool:
         found = [f"{missing} of {self._num_workers} workers are being replaced"] if missing else []
         return found + ([f"{silent} workers have not answered for more than {QUIET_S:g} s"] if silent else [])
 
+    @property
+    def totals(self) -> dict[int | None, Totals]:
+        """Place of a shared worker -> what its processes have done; None -> what workers that are not shared have done. Can be
+        read from any thread."""
+        with self._counting:
+            found = deepcopy(self._gone)
+            for link in self.links:
+                found.setdefault(link.place, Totals()).add(link.statistics, link.num_frames)
+        return found
+
     def _died(self, link: WorkerLink) -> None:
         if self.stopping:
             return
         if link in self.links:
-            self.links.remove(link)
+            with self._counting:
+                self.links.remove(link)
+                self._gone.setdefault(link.place, Totals()).add(link.statistics, link.num_frames)
         if link is self._spare:
             self._spare = None
         if link.stopping:

@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 from typing import TypeVar, cast
 
+from interplay import logs
 from interplay.forking import Forked
 from interplay.play.workers.channel import Command, ToWorker, Unpacker, pack, pack_command
 
@@ -100,7 +101,7 @@ def state_of(pid: int) -> tuple[str, float]:
 def enter(descriptor: int, name: str) -> socket.socket:
     """Prepare a child when its `main` begins: print warnings under its name, and return its end of the pair."""
     shield_from_the_terminal()
-    logging.basicConfig(format=f"%(asctime)s {name} %(process)d: %(message)s", level=logging.WARNING)
+    logs.configure(f"%(asctime)s {name} %(process)d: %(message)s", level=logging.WARNING, process=name)
     return socket.socket(fileno=descriptor)
 
 

@@ -176,7 +176,7 @@ class Worker:
             self._open = False
             return
         for number, index, kind, payload in self._unpacker.feed(data):
-            if kind != ToWorker.INPUT:
+            if kind not in (ToWorker.INPUT, ToWorker.TRACED_INPUT):
                 self._spare.owing.add(number)  # perhaps
             if kind == ToWorker.COMMAND:
                 self._command(number, index, decode_command(payload))
@@ -185,8 +185,8 @@ class Worker:
             if episode is None:
                 continue
             seat = episode.seats[index]
-            if kind == ToWorker.INPUT:
-                episode.input(seat, unpack_input(payload))
+            if kind in (ToWorker.INPUT, ToWorker.TRACED_INPUT):
+                episode.input(seat, unpack_input(payload), is_traced=kind == ToWorker.TRACED_INPUT)
                 if episode.takes_turns and episode.running:
                     self._guard(number, partial(episode.catch_up, seat, now_us()))
                     self._schedule(episode)
@@ -320,7 +320,14 @@ class Worker:
         self._agents.add(driver)
 
     def _refuse_agent(self, episode: LiveEpisode, seat: LiveSeat, agent: str, error: Exception) -> None:
-        log.error("game %d: agent %r cannot take seat %s", episode.number, agent, seat.name, exc_info=error)
+        log.error(
+            "game %d: agent %r cannot take seat %s",
+            episode.number,
+            agent,
+            seat.name,
+            exc_info=error,
+            extra={"game": episode.number},
+        )
         self._event(episode.number, channel.AgentLost(agent, reason_of(error)), seat=seat.index)
 
     def _guard(self, number: int, act: Callable[[], None]) -> None:
@@ -375,7 +382,7 @@ class Worker:
         try:
             episode.recorder.finish("interrupted")
         except Exception:
-            log.exception("game %d: its journal could not be ended", episode.number)
+            log.exception("game %d: its journal could not be ended", episode.number, extra={"game": episode.number})
             with contextlib.suppress(Exception):
                 episode.recorder.abandon()
         return partial(self._failed, episode.number, error)
@@ -385,9 +392,11 @@ class Worker:
         they are told only the class of the error."""
         episode = self._episodes.get(number)
         if episode is None:
-            log.error("game %d could not be opened", number, exc_info=error)
+            log.error("game %d could not be opened", number, exc_info=error, extra={"game": number})
         else:
-            log.error("game %d, task %s, step %d", number, episode.env.task.id, episode.step, exc_info=error)
+            log.error(
+                "game %d, task %s, step %d", number, episode.env.task.id, episode.step, exc_info=error, extra={"game": number}
+            )
         what = type(error.__cause__ or error).__name__
         code, message = "world_failed", f"the game's world had an error ({what}) and stopped; the server's log says more"
         if isinstance(error, NotInstalledError):
@@ -409,7 +418,7 @@ class Worker:
             try:
                 episode.env.close()
             except Exception:
-                log.exception("game %d: closing its world failed", number)
+                log.exception("game %d: closing its world failed", number, extra={"game": number})
 
     # The second thread: everything below it runs beside the ticks, and hands over by `_built`.
 
@@ -557,7 +566,7 @@ class Worker:
                 if not episode.closing:
                     episode.abandon()
             except Exception as error:  # the journals of the other games are written all the same
-                log.error("game %d: %s", episode.number, error)
+                log.error("game %d: %s", episode.number, error, extra={"game": episode.number})
         self._channel.setblocking(True)
         self._channel.settimeout(5.0)
         with contextlib.suppress(OSError):

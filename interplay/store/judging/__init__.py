@@ -30,7 +30,6 @@ from interplay.store.judging.log import answers_where_one_side_leads as answers_
 from interplay.store.judging.log import append_answer as append_answer
 from interplay.store.judging.log import judge_state as judge_state
 from interplay.store.judging.log import last_answer_of as last_answer_of
-from interplay.store.judging.log import lock as lock
 from interplay.store.judging.log import log_news as log_news
 from interplay.store.judging.log import log_state as log_state
 from interplay.store.judging.log import num_answers_by as num_answers_by
@@ -43,7 +42,6 @@ from interplay.store.judging.matches import add_problem as add_problem
 from interplay.store.judging.matches import drafted_match_of as drafted_match_of
 from interplay.store.judging.matches import first_task_of as first_task_of
 from interplay.store.judging.matches import has_answered_since as has_answered_since
-from interplay.store.judging.matches import is_pair_open as is_pair_open
 from interplay.store.judging.matches import is_withdrawn as is_withdrawn
 from interplay.store.judging.matches import last_problems as last_problems
 from interplay.store.judging.matches import match_by_id as match_by_id
@@ -57,6 +55,7 @@ from interplay.store.judging.matches import release_open_of as release_open_of
 from interplay.store.judging.matches import release_showing as release_showing
 from interplay.store.judging.matches import release_unseen as release_unseen
 from interplay.store.judging.matches import release_untouched as release_untouched
+from interplay.store.judging.matches import take_pair as take_pair
 from interplay.store.judging.matches import times_shown as times_shown
 from interplay.store.judging.matches import touch as touch
 from interplay.store.judging.matches import unanswered_purpose as unanswered_purpose

@@ -8,7 +8,8 @@ from datetime import datetime
 from sqlalchemy import bindparam, func, select
 from sqlalchemy.orm import Session
 
-from interplay.store.judging import BANNED, STANDS, lock, release_open_of
+from interplay.store.judging import BANNED, STANDS, release_open_of
+from interplay.store.locks import lock
 from interplay.store.models import Answer, Ban, Match, Participant
 from interplay.store.participants import judge_name
 
@@ -25,7 +26,7 @@ def is_banned(session: Session, judge: str) -> bool:
 
 def ban(session: Session, *, judge: str, reason: str, now: datetime) -> bool:
     """Ban a judge: no answer of theirs counts, and their open match is released. Return False if they were banned already."""
-    lock(session)  # or two bans of one judge at once would both be entered
+    lock(session, "judge", judge)  # the judge is served nothing meanwhile, and is banned once
     if is_banned(session, judge):
         return False
     session.add(Ban(judge=judge, reason=reason, created_at=now))
@@ -35,7 +36,7 @@ def ban(session: Session, *, judge: str, reason: str, now: datetime) -> bool:
 
 
 def unban(session: Session, *, judge: str, now: datetime) -> bool:
-    lock(session)
+    lock(session, "judge", judge)
     found = session.scalars(select(Ban).where(Ban.judge == judge, Ban.lifted_at.is_(None))).all()
     for row in found:
         row.lifted_at = now

@@ -1,4 +1,4 @@
-"""The append-only log of answers, and the lock that keeps its order."""
+"""The append-only log of answers."""
 
 from __future__ import annotations
 
@@ -7,17 +7,16 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import and_, bindparam, exists, func, insert, select, text
+from sqlalchemy import and_, bindparam, exists, func, insert, select
 from sqlalchemy.orm import Session, aliased
 
 from interplay.store.judging.matches import STANDS, mark_answered
+from interplay.store.locks import lock
 from interplay.store.models import Answer, Ban, EpisodeStatistic, Match, Retraction
 
 # Statements of every serve and every answer are built once, here: building one takes longer than running it. They run on the
 # session's connection, because rows as objects that are watched for changes cost three times as much as rows.
 
-_LOCK_KEY = 0x696E746572706C79
-"""Key of PostgreSQL's advisory lock: the letters `interply` as a number."""
 _ANSWERS_PER_FETCH = 5000
 MAX_NEWS = 500
 """Largest number of answers that `log_news` reads."""
@@ -66,7 +65,7 @@ _LOG = LOGGED.where(Answer.sequence > bindparam("after"), COUNTS).limit(_ANSWERS
 _LOG_OF_TASK = _LOG.where(Answer.task == bindparam("task"))
 _LOG_STATE = select(
     select(func.max(Answer.sequence)).scalar_subquery(),
-    select(func.max(Ban.id)).scalar_subquery(),
+    select(func.count(Ban.id)).scalar_subquery(),  # not the last one: two may be entered at once
     select(func.count(Ban.lifted_at)).scalar_subquery(),
     select(func.count(Retraction.sequence)).scalar_subquery(),
 )
@@ -92,8 +91,8 @@ class LoggedAnswer(NamedTuple):
     study: str | None = None
 
 
-LogRevision = tuple[int, int, int]
-"""Value that changes when earlier answers start or stop counting; readers that continue from an earlier answer must then start
+LogRevision = tuple[int, ...]
+"""Value that grows when earlier answers start or stop counting; readers that continue from an earlier answer must then start
 again from the first."""
 
 
@@ -120,17 +119,6 @@ class JudgeState(NamedTuple):
     has_draft: bool
 
 
-def lock(session: Session) -> None:
-    """Let only one transaction at a time serve or answer matches, until this one ends; call this first in the transaction.
-
-    On SQLite, `Database.write()` already is this lock. On PostgreSQL it is an advisory lock across all connections and server
-    processes. So no two judges can get the same pair, and answers become visible in the order of their `sequence`; readers
-    that continue from the last sequence rely on this order.
-    """
-    if session.get_bind().dialect.name == "postgresql":
-        session.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK_KEY})
-
-
 def times_answered_about(session: Session, judge: str, task: str) -> Counter[frozenset[str]]:
     """Return how often this judge has answered about each pair of agents of a task, without checks."""
     rows = session.connection().execute(_ANSWERED_ABOUT, {"judge": judge, "task": task})
@@ -142,7 +130,10 @@ def purposes_answered(session: Session, judge: str, study: str) -> list[str]:
 
 
 def append_answer(session: Session, match: Match, **fields: Any) -> int | None:
-    """Add the answer to a match to the log and return its sequence number. The transaction must hold `lock`.
+    """Add the answer to a match to the log and return its sequence number. The transaction must hold the lock of the judge.
+
+    Answers become visible in the order of their `sequence`, on which readers rely that continue from the last one: from here to
+    the end of the transaction, no other transaction can add an answer.
 
     Nothing is added and None is returned if the match already has an answer, or if its judge has answered about the same two
     episodes since it was served (`has_answered_since`). `fields` are the columns of `Answer` that the match does not have.
@@ -160,6 +151,7 @@ def append_answer(session: Session, match: Match, **fields: Any) -> int | None:
         "purpose": match.purpose,
         "judge_kind": match.judge_kind,
     }
+    lock(session, "log", "answers")
     return session.connection().scalar(_ADD_ANSWER, values | fields)
 
 
@@ -186,8 +178,8 @@ def log_news(session: Session, after: int) -> tuple[LogState, tuple[LoggedAnswer
     return _state(*rows[0][:4]), found
 
 
-def _state(last_sequence: int | None, last_ban: int | None, num_lifted: int, num_retracted: int) -> LogState:
-    return LogState(last_sequence or 0, (last_ban or 0, num_lifted, num_retracted))
+def _state(last_sequence: int | None, *revision: int) -> LogState:
+    return LogState(last_sequence or 0, revision)
 
 
 def answers(session: Session, task: str | None = None, *, after: int = 0) -> Iterator[LoggedAnswer]:

@@ -24,6 +24,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session, aliased
 
+from interplay.store.locks import lock, try_lock
 from interplay.store.models import Answer, JudgingAgreement, Match, Problem, Retraction
 
 # Statements of every serve and every answer are built once, here: building one takes longer than running it. They run on the
@@ -98,11 +99,15 @@ _RELEASE = (
         draft=null(),
     )
 )
-_RELEASE_UNSEEN = update(Match).where(_IS_OPEN, Match.seen_at < bindparam("seen_before")).values(released_at=bindparam("now"))
-_RELEASE_UNTOUCHED = (
+_UNSEEN = Match.seen_at < bindparam("seen_before")
+_UNTOUCHED = and_(Match.seen_at == Match.served_at, Match.served_at < bindparam("served_before"))
+# These matches are of any judge, whose locks nobody holds here. What another transaction changes just now is skipped: its judge
+# is there, and nobody waits for it.
+_RELEASE_UNSEEN, _RELEASE_UNTOUCHED = (
     update(Match)
-    .where(_IS_OPEN, Match.seen_at == Match.served_at, Match.served_at < bindparam("served_before"))
+    .where(Match.id.in_(select(Match.id).where(_IS_OPEN, is_silent).with_for_update(skip_locked=True)))
     .values(released_at=bindparam("now"))
+    for is_silent in (_UNSEEN, _UNTOUCHED)
 )
 _OTHER = aliased(Match)
 
@@ -147,8 +152,13 @@ def open_pairs(session: Session, task: str) -> list[OpenPair]:
     ]
 
 
-def is_pair_open(session: Session, match: Match) -> bool:
-    return session.connection().scalar(_OPEN_SHOWING, _sides(match)) is not None
+def take_pair(session: Session, match: Match) -> bool:
+    """Return whether no judge has the pair of a match open. Then no other transaction can take it until this one ends.
+    A pair that another transaction takes at this moment counts as open."""
+    sides = ((match.left_episode_id, match.left_segment_id), (match.right_episode_id, match.right_segment_id))
+    if not try_lock(session, "pair", " ".join(sorted(f"{episode} {segment or 0}" for episode, segment in sides))):
+        return False
+    return session.connection().scalar(_OPEN_SHOWING, _sides(match)) is None
 
 
 def pairs_shown_to(session: Session, judge: str, task: str) -> list[tuple[int, frozenset[str]]]:
@@ -265,9 +275,12 @@ def release_open_of(session: Session, judge: str, now: datetime, *, study: str |
 def release_showing(session: Session, episode_id: str, now: datetime) -> int:
     """Release every unanswered match that shows an episode, as if its judge had released it; return the number of matches."""
     shows = or_(Match.left_episode_id == episode_id, Match.right_episode_id == episode_id)
-    showing = update(Match).where(
-        Match.answered_at.is_(None), or_(Match.released_at.is_(None), Match.draft.is_not(None)), shows
-    )
+    is_unanswered = and_(Match.answered_at.is_(None), or_(Match.released_at.is_(None), Match.draft.is_not(None)), shows)
+    judges = session.scalars(select(Match.judge).where(is_unanswered)).all()
+    if not judges:
+        return 0
+    lock(session, "judge", *judges)
+    showing = update(Match).where(is_unanswered, Match.judge.in_(judges))
     return _rowcount(session, showing.values(released_at=now, seen_at=now, draft=null()), {})
 
 
@@ -292,7 +305,7 @@ def has_answered_since(session: Session, match: Match) -> bool:
 
 
 def mark_answered(session: Session, match: Match, now: datetime) -> bool:
-    """Mark a match as answered, unless it is already or `has_answered_since` holds. The transaction must hold `lock`."""
+    """Mark a match as answered, unless it is already or `has_answered_since` holds."""
     return _rowcount(session, _MARK_ANSWERED, _about(match) | {"now": now}) == 1
 
 

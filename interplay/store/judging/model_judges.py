@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 from sqlalchemy import func, insert, select
 from sqlalchemy.orm import Session
 
-from interplay.store.judging import BY_MODELS, COUNTS, lock
+from interplay.store.judging import BY_MODELS, COUNTS
+from interplay.store.locks import lock
 from interplay.store.models import Answer, Match
 
 
@@ -108,7 +109,7 @@ def _probabilities(viewing: dict[str, Any]) -> dict[str, float] | None:
 
 def add_model_answers(session: Session, *, judge: str, task: str, answers: Sequence[ModelAnswer], now: datetime) -> int:
     """Append answers of a model judge, without those already stored; return the number of new answers."""
-    lock(session)
+    lock(session, "judge", judge)
     known = answered_matches(session, judge, task)
     new = [answer for answer in answers if answer.match_id not in known]
     if not new:
@@ -125,6 +126,7 @@ def add_model_answers(session: Session, *, judge: str, task: str, answers: Seque
             for one in new
         ],
     )
+    lock(session, "log", "answers")
     session.execute(
         insert(Answer),
         [

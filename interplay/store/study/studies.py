@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from sqlalchemy import bindparam, exists, func, select
 from sqlalchemy.orm import Session, aliased
 
-from interplay.store.judging import STANDS, lock, release_open_of
+from interplay.store.judging import STANDS, release_open_of
+from interplay.store.locks import lock
 from interplay.store.models import (
     Answer,
     Ban,
@@ -175,13 +176,21 @@ def count_enrolments(session: Session) -> dict[str, dict[str, int]]:
     return counts
 
 
+def lock_judges(session: Session, enrolment_ids: Iterable[str]) -> None:
+    """Let only this transaction change matches of the people in these enrolments."""
+    people = session.scalars(select(Enrolment.participant_id).where(Enrolment.id.in_(list(enrolment_ids))))
+    lock(session, "judge", *map(judge_name, people))
+
+
 def end_enrolment(session: Session, enrolment_id: str, outcome: str, now: datetime) -> Enrolment:
     """End an enrolment; if it has ended already, the first outcome stays. The judge's open match is released."""
-    lock(session)  # or two ends at once would both find none, and the last one would stay
+    lock(session, "study", session.get_one(Enrolment, enrolment_id).study)
+    # Or two ends at once would both find none, and the last one would stay.
     enrolment = session.get_one(Enrolment, enrolment_id, populate_existing=True)
     if enrolment.outcome is None:
         enrolment.outcome, enrolment.ended_at = outcome, now
         session.flush()
+        lock_judges(session, [enrolment_id])
         release_open_of(session, judge_name(enrolment.participant_id), now, study=enrolment.study)
     return enrolment
 

@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 
 from interplay.errors import NotFoundError
 from interplay.store import ClassRow, Database, Participant
-from interplay.store.judging import lock
+from interplay.store.locks import lock
 from interplay.store.participants import add_participant
 from interplay.store.releases import add_choice
 from interplay.store.study import classes as store
@@ -128,7 +128,6 @@ class Classes:
         definition |= {"asks_release": asks_release, "shows_scores": shows_scores}
         codes = np.random.default_rng(secrets.randbits(128))
         with self._database.write() as session:
-            lock(session)
             now = self._clock()
             code = next(one for one in iter(lambda: new_code(codes), None) if store.class_row(session, one) is None)
             ends_at = now + timedelta(hours=hours)
@@ -138,8 +137,7 @@ class Classes:
     def close(self, code: str) -> SchoolClass:
         """Close a class: nobody can join or begin a game; running games are played to their end (NotFoundError as `get`)."""
         with self._database.write() as session:
-            lock(session)  # nobody joins while it ends
-            row = self._row(session, code)
+            row = self._locked(session, code)  # nobody joins while it ends
             row.closed_at = row.closed_at or self._clock()
             return _class(row)
 
@@ -147,8 +145,7 @@ class Classes:
         """Replace a pupil's nickname by a suggested one and return it (NotFoundError as `get`).
         Returns None if the class has no such pupil, or nicknames are erased."""
         with self._database.write() as session:
-            lock(session)
-            row = self._row(session, code)
+            row = self._locked(session, code)
             known = {one.id: one for one in store.pupils(session, row.code)}
             if participant not in known or row.forgotten_at is not None:
                 return None
@@ -159,16 +156,14 @@ class Classes:
     def approve(self, code: str, participants: Iterable[int]) -> None:
         """Approve the nicknames of these pupils, so that everybody in the room can read them (NotFoundError as `get`)."""
         with self._database.write() as session:
-            lock(session)
-            row = self._row(session, code)
+            row = self._locked(session, code)
             row.definition = row.definition | {"approved": sorted({*row.definition.get("approved", ()), *participants})}
 
     def take_out(self, code: str, participant: int) -> bool:
         """Remove a pupil from a class, which frees the place and the nickname (NotFoundError as `get`).
         Their games stay recorded, but are no longer shown with the class. Returns False if the class has no such pupil."""
         with self._database.write() as session:
-            lock(session)
-            row = self._row(session, code)
+            row = self._locked(session, code)
             pupil = next((one for one in store.pupils(session, row.code) if one.id == participant), None)
             if pupil is not None:
                 store.take_out(session, pupil, row.code)
@@ -177,8 +172,7 @@ class Classes:
     def forget(self, code: str) -> int:
         """Erase the nicknames of a class now and return their number (ClassError if it is open, NotFoundError as `get`)."""
         with self._database.write() as session:
-            lock(session)
-            row, now = self._row(session, code), self._clock()
+            row, now = self._locked(session, code), self._clock()
             if _class(row).is_open(now):
                 raise ClassError(
                     f"the class {shown_code(row.code)} is open\nClose it first:  interplay study class close {code}"
@@ -188,12 +182,13 @@ class Classes:
     def forget_due(self) -> None:
         """Erase the nicknames of classes that ended more than `keep_days` ago; if there is no such class, write nothing."""
         with self._database.read() as session:
-            is_due = bool(self._due(session))
-        if is_due:
+            due = [row.code for row in self._due(session)]
+        if due:
             with self._database.write() as session:
-                lock(session)
+                lock(session, "class", *due)
                 for row in self._due(session):
-                    store.forget(session, row, self._clock())
+                    if row.code in due:
+                        store.forget(session, row, self._clock())
 
     def all(self) -> list[tuple[SchoolClass, int]]:
         with self._database.read() as session:
@@ -241,8 +236,8 @@ class Classes:
             ClassError: If the class has ended or is full, or the nickname is invalid or taken.
         """
         with self._database.write() as session:
-            lock(session)  # of two who want one nickname at once, the second is told
-            row, now = self._row(session, typed), self._clock()
+            # Of two who want one nickname at once, the second is told.
+            row, now = self._locked(session, typed), self._clock()
             school_class = _class(row)
             if not school_class.is_open(now):
                 raise ClassError("this class has ended; ask your teacher for a new code")
@@ -277,6 +272,10 @@ class Classes:
         if row is None:
             raise NotFoundError("no class has this code; check the code letter by letter")
         return row
+
+    def _locked(self, session: Session, typed: str) -> ClassRow:
+        lock(session, "class", read_code(typed) or "")
+        return self._row(session, typed)
 
     def _due(self, session: Session) -> list[ClassRow]:
         now = self._clock()

@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 
 from interplay.errors import unknown_name
 from interplay.store import Database, Enrolment, PayEvent
-from interplay.store.judging import lock
+from interplay.store.locks import lock
 from interplay.store.study import money
 from interplay.store.study import studies as store
 from interplay.study.channels.base import UNPAID
@@ -113,7 +113,7 @@ class Payroll:
     def claim(self, bill: Bill, payment: Payment, *, repeats_safely: bool) -> Sent | None:
         """Write the line `planned` if this person is still owed the payment (`ledger.refusal`); otherwise return the reason."""
         with self._database.write() as session:
-            lock(session)  # another run, too, may be paying this person
+            lock(session, "study", bill.study)  # another run, too, may be paying this person
             enrolment = store.enrolment_by_id(session, payment.visit.enrolment)
             assert enrolment is not None  # it was planned from
             theirs = store.enrolments_of_participant(session, enrolment.study, enrolment.participant_id)
@@ -140,7 +140,7 @@ class Payroll:
                 raise OptionError(f"--settle {one}: write REQUEST=sent or REQUEST=failed")
         self._studies.get(study, hint=hint)
         with self._database.write() as session:
-            lock(session)
+            lock(session, "study", study)
             last = {event.request: event for event in money.pay_events(session, study)}
             unknown = {request: event for request, event in last.items() if event.state == "planned"}
             for one in endings:
@@ -188,7 +188,7 @@ class Payroll:
         if opened.is_open:
             raise StudyError(f"{study} is open, and people may still finish\nClose it first:  interplay study close {study}")
         with self._database.write() as session:
-            lock(session)
+            lock(session, "study", study)
             people = {one.id: one for one in store.enrolments_of_study(session, study) if one.outcome == "done"}
             before = [event for event in money.pay_events(session, study) if event.kind == "raffle"]
             if before:

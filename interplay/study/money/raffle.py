@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from interplay.store import Database, Enrolment
-from interplay.store.judging import lock
+from interplay.store.locks import lock
 from interplay.store.study import money as store
 from interplay.study.errors import StudyError
 from interplay.study.studies import OpenedStudy, Studies
@@ -63,7 +63,7 @@ class RaffleEntries:
         An address that is already stored is not stored again, so that taking part twice does not increase the chance."""
         address = read_address(typed)
         with self._database.write() as session:
-            lock(session)  # nobody enters while it is drawn
+            lock(session, "study", enrolment.study)  # nobody enters while it is drawn
             may_enter = _has_finished(enrolment) and not store.is_drawn(session, enrolment.study)
             if not (may_enter and store.add_entry(session, secrets.token_hex(12), enrolment.study, address, enrolment.id)):
                 raise AddressError("this visit has entered the raffle already, or the draw is over")
@@ -82,7 +82,7 @@ class RaffleEntries:
         if opened.is_open:
             raise StudyError(f"{study} is open, and people may still enter\nClose it first:  interplay study close {study}")
         with self._database.write() as session:
-            lock(session)
+            lock(session, "study", study)
             known = store.entries(session, study)
             before = next((one.seed for one in known if one.seed is not None), None)
             if before is not None and seed not in (None, before):
@@ -104,7 +104,7 @@ class RaffleEntries:
         Raises NotFoundError if no such study was opened here, and StudyError before the draw."""
         self._studies.get(study)
         with self._database.write() as session:
-            lock(session)
+            lock(session, "study", study)
             if store.entries(session, study) and not store.is_drawn(session, study):
                 raise StudyError(
                     f"{study} was not drawn yet; without the addresses nobody could be told\n"

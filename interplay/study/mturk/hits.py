@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from sqlalchemy.orm import Session
 
 from interplay.store import Database
-from interplay.store.judging import lock
+from interplay.store.locks import lock
 from interplay.store.study.money import add_hit_event, hit_events
 from interplay.study.definition import Study
 from interplay.study.mturk.api import CreatedHit, MTurkApi
@@ -78,7 +78,7 @@ class Hits:
     def claim(self, study: Study, order: Order, service: Service) -> Order:
         """Return an order with its state in the ledger; in the same transaction, write `planned` unless the order was made."""
         with self._database.write() as session:
-            lock(session)  # another run, too, may be making it
+            lock(session, "study", study.id)  # another run, too, may be making it
             held = replace(order, state="new", made={}).known(_events(session, study.id))
             if held.state != "made":
                 self._add(session, study, order, service, "planned", {}, "")
@@ -89,7 +89,7 @@ class Hits:
     ) -> None:
         """Write one line of the ledger; if two runs find the same HIT at the same time, the line is written once."""
         with self._database.write() as session:
-            lock(session)
+            lock(session, "study", study.id)
             if state != "made" or order.known(_events(session, study.id)).made != made:
                 self._add(session, study, order, service, state, made, detail)
 

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 
 from interplay.errors import unknown_name
 from interplay.store import Database, Enrolment, VisitAnswer
-from interplay.store.judging import lock
+from interplay.store.locks import lock
 from interplay.store.participants import judge_name
 from interplay.store.study import visits as store
 from interplay.store.study.money import pay_events_of
@@ -106,7 +106,7 @@ class Visits:
         play = _play_of(study)
         now = self._clock()
         with self._database.write() as session:
-            lock(session)
+            lock(session, "study", enrolment.study)
             current = session.get_one(Enrolment, enrolment.id)
             if current.variant is not None:
                 return play.variant(current.variant)
@@ -158,7 +158,7 @@ class Visits:
         """
         play = _play_of(self._studies.version(enrolment.study_hash))
         with self._database.write() as session:
-            lock(session)
+            lock(session, "study", enrolment.study)
             visit = read_visit(session, play, session.get_one(Enrolment, enrolment.id), self._clock())
             form = due_form(session, play, enrolment.id, visit)
             if form is None or form.key != key:
@@ -198,7 +198,7 @@ class Visits:
         """Bind a seat to a visit, so that games in this seat count; return False if another game of the visit is open."""
         play = _play_of(self._studies.version(enrolment.study_hash))
         with self._database.write() as session:
-            lock(session)
+            lock(session, "study", enrolment.study)
             visit = read_visit(session, play, session.get_one(Enrolment, enrolment.id), self._clock())
             if visit.is_playing or visit.is_waiting:
                 return False

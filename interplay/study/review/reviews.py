@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from interplay.store import Database, Enrolment, ReviewRow
-from interplay.store.judging import lock
+from interplay.store.locks import lock
 from interplay.store.participants import judge_name
 from interplay.store.study import studies as store
 from interplay.study.errors import FormError
@@ -116,7 +116,7 @@ class Reviews:
         Returns None if no instance needs a verdict of this person."""
         part = self._part(enrolment)
         with self._database.write() as session:
-            lock(session)  # two who come at once are counted one after the other
+            lock(session, "study", enrolment.study)  # two who come at once are counted one after the other
             own = store.reviews_of_visit(session, enrolment.id)
             if own and own[-1].answered_at is None:
                 return self._served(part, own, own[-1].place)
@@ -158,7 +158,7 @@ class Reviews:
             raise FormError(f"Your reason has {len(why)} characters; at most {MOST_CHARS} can be stored")
         now = self._clock()
         with self._database.write() as session:
-            lock(session)
+            lock(session, "study", enrolment.study)
             there = [row for row in store.reviews_of_visit(session, enrolment.id) if row.place == place]
             if not there:
                 raise FormError("This instance was not shown to you; load the page again")

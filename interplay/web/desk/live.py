@@ -63,7 +63,9 @@ def pause_games(request: Request, form: FormFields) -> Response:
 
 @router.get("/desk/watch/{number}/{seat}", include_in_schema=False, dependencies=[Depends(signed_in)])
 def watch_page(request: Request, number: int, seat: str) -> Response:
-    game = next((one for one in _games(request) if one.number == number), None)
+    play = services(request).play
+    here = [] if play is None else live_games(play.games, play.cluster.address)
+    game = next((one for one in here if one.number == number), None)
     if game is None or all(one.seat != seat for one in game.seats):
         raise HTTPException(404, "This game is over, or it has no such seat. The page of live games lists games in progress.")
     title = titles(request).get(game.task, game.task)
@@ -82,4 +84,4 @@ async def watch(websocket: WebSocket, number: int, seat: str) -> None:
 
 def _games(request: Request) -> list[LiveGame]:
     play = services(request).play
-    return [] if play is None else live_games(play.games)
+    return [] if play is None else [*live_games(play.games, play.cluster.address), *play.cluster.games_elsewhere()]

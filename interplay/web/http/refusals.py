@@ -17,6 +17,7 @@ CODES = {
     410: "gone",
     413: "too_large",
     415: "unsupported_media_type",
+    421: "other_server",
     422: "invalid",
     429: "busy",
     503: "unavailable",

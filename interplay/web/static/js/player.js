@@ -10,7 +10,7 @@ import { Mouse } from "./mouse.js";
 import { ApiError, api, isTyping, need } from "./page.js";
 import { Options } from "./options.js";
 import { Presses } from "./presses.js";
-import { KIND, gazeMessage, inputMessage, optionsMessage, paletteFromBase64, parseFrame, pointMessage, pressMessage, sceneMessage, turnMessage } from "./protocol.js";
+import { KIND, gazeMessage, inputMessage, optionsMessage, paletteFromBase64, parseFrame, pointMessage, pressMessage, sceneMessage, tracedMessage, turnMessage } from "./protocol.js";
 import { Replay } from "./replay.js";
 import { saveDrawing, savedDrawing, whyNotHere } from "./scene/able.js";
 import { Drawing } from "./scene/drawing.js";
@@ -164,6 +164,8 @@ class Player {
     this.saved = null;
     /** @type {number[]} when the last pictures were painted, ms */
     this.paintedAt = [];
+    /** @type {{step: number, arrivedMs: number} | null} a step about whose painting the server asks */
+    this.traced = null;
     this.smaller = false;
     /** Whether a screen of the world is open, which the button that ends the task would only close. */
     this.screenOpen = false;
@@ -349,6 +351,9 @@ class Player {
         return this.announce(this.wheel.onMessage(message));
       case "agent_failed":
         return this.announce(this.wheel.onFailed(message, this.mySeat));
+      case "traced":
+        this.traced = { step: message.step, arrivedMs: performance.now() };
+        return;
       case "preparing":
         return this.#onPreparing(message.text, message.share);
       case "codec": // every frame says its own kind; only the size changes
@@ -656,7 +661,12 @@ class Player {
   #onPainted(step) {
     if (step > this.paintedStep) this.presses.answered();
     this.paintedStep = step;
-    this.paintedAt.push(performance.now());
+    const now = performance.now();
+    this.paintedAt.push(now);
+    if (this.traced && step >= this.traced.step) {
+      this.seat?.send(tracedMessage(this.traced.arrivedMs, now));
+      this.traced = null;
+    }
     this.root.dataset.step = String(step);
   }
 

@@ -228,6 +228,15 @@ export function paintedMessage(painted) {
 }
 
 /**
+ * When a step about which the server asked arrived, and was painted.
+ * @param {number} arrived_ms
+ * @param {number} painted_ms
+ */
+export function tracedMessage(arrived_ms, painted_ms) {
+  return { type: "traced", arrived_ms, painted_ms };
+}
+
+/**
  * A palette as the canvas wants it: 256 pixels, each one 32-bit word (RGBA in memory, so ABGR as a little-endian number).
  * @param {string} base64 of 768 bytes
  */

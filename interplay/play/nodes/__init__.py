@@ -1,0 +1,1 @@
+"""Several servers on one database: each continues the games of another that is gone."""

@@ -1,0 +1,1 @@
+"""Sight of a running server for its operator: numbers for Prometheus (`metrics`), and whether it takes games (`readiness`)."""
