@@ -163,7 +163,7 @@ class PlayServer:
         self._places: dict[str, Place] = {}
         self._numbers = itertools.count(1)
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._stopping = False
+        self._stopping = self._is_ending = False
         self._notes = ThreadPoolExecutor(1, thread_name_prefix="session notes")  # one thread keeps them in order
         place = {
             "data": archive.root.resolve(),
@@ -196,8 +196,9 @@ class PlayServer:
         With `keeps_games`, no episode ends: the journals are written to disk, and players can continue for `resume_s`
         seconds after the next start. A journal that is not sealed within `SEAL_TIMEOUT_S` stays for the next start too.
         """
-        if self._loop is None or self._stopping:
+        if self._loop is None or self._is_ending:
             return
+        self._is_ending = True
         if keeps_games:
             await self.cluster.give_all_away()
         self._stopping = True
@@ -240,6 +241,7 @@ class PlayServer:
             return
         finally:
             self._has_looked.set()
+            self.cluster.take_games()
         await self.seal_left(found)
 
     def find(self, left_open: dict[str, PlaySession], episodes: Sequence[str] | None) -> Leftovers:
@@ -255,7 +257,7 @@ class PlayServer:
         )
 
     async def seal_left(self, found: Leftovers) -> None:
-        self.num_recovering = len(found.ended)
+        self.num_recovering += len(found.ended)
         num_sealed = 0
         for path in found.ended:
             try:
@@ -362,47 +364,56 @@ class PlayServer:
         lobby = self.cluster.lobby(task, study, company)
         if actor is None:
             actor = "anonymous" if participant_id is None else f"participant-{participant_id}"
-        with self.granting:  # of two that ask at once, the second finds the seat of the first
-            if invitation is not None and partner is None:
-                will_join = place = self._invited_place(invitation, task, participant_id, study, asked)
-            else:
-                wanted = task, seed, participant_id, study, company
-                place = None if partner is not None else self._open_place(*wanted)
-                will_join = place or self._open_place(*wanted, is_there=True) if partner is None else None
-            # Whoever wants pictures in a game that pages draw makes it one that needs a process.
-            joins = will_join is not None and (drawn_here or not will_join.game.hosting.is_drawn_here)
-            try:
-                self.cluster.check_open()
+        wanted = task, seed, participant_id, study, company
+        ahead: Game | None = None
+
+        def new_game(*, is_counted: bool) -> Game:
+            drawn = self._seed(task, participant_id) if seed is None else seed
+            rules = {"countdown_s": countdown_s, "study": study, "company": company}
+            return Game(self, next(self._numbers), task, drawn, is_counted=is_counted, **rules)
+
+        try:
+            if self.cluster.address and len(task.seats) > 1 and partner is None and invitation is None:
+                with self.granting:
+                    is_met = self._open_place(*wanted) is not None
+                if not is_met:  # the database is asked before the lock is taken, for which every game here waits
+                    self.cluster.check_open()
+                    ahead = new_game(is_counted=True)
+                    self.cluster.enter_lobby(ahead, lobby, seed, asked)
+            with self.granting:  # of two that ask at once, the second finds the seat of the first
+                if invitation is not None and partner is None:
+                    will_join = place = self._invited_place(invitation, task, participant_id, study)
+                else:
+                    place = None if partner is not None else self._open_place(*wanted)
+                    will_join = place or self._open_place(*wanted, is_there=True) if partner is None else None
+                # Whoever wants pictures in a game that pages draw makes it one that needs a process.
+                joins = will_join is not None and (drawn_here or not will_join.game.hosting.is_drawn_here)
+                if place is None:
+                    self.cluster.check_open()
                 self.limits.check(task, client, self._held_seats, self.pool.num_alone, joins=joins, drawn_here=drawn_here)
-            except PlayError as error:
-                self.cluster.send_elsewhere(error, asked)
-                raise
-            is_new = place is None
-            if place is None:
-                drawn = self._seed(task, participant_id) if seed is None else seed
-                game = Game(
-                    self,
-                    next(self._numbers),
-                    task,
-                    drawn,
-                    countdown_s=countdown_s,
-                    study=study,
-                    is_counted=not joins,
-                    company=company,
-                )
-                place = Place(game, game.seats[0])
-                if len(task.seats) > 1 and partner is None:
-                    is_new = not self.cluster.enter_lobby(game, lobby, seed, asked)
-            game, seat = place
-            seat.session, seat.client, seat.owner = session, client, Owner(actor, actor_kind, participant_id)
-            seat.granted_at = time.monotonic()
-            seat.is_drawn_here = drawn_here
-            seat.may_move = len(game.seats) > 1 and not any((seed is not None, partner, wheel, invitation, company))
-            seat.agent = seat.wheel = wheel
-            for other in game.seats if partner is not None else ():
-                if other is not seat:
-                    other.agent = partner
-            self._places[session] = place
+                is_new = place is None and ahead is None
+                if place is None:
+                    game = ahead or new_game(is_counted=not joins)
+                    place = Place(game, game.seats[0])
+                game, seat = place
+                seat.session, seat.client, seat.owner = session, client, Owner(actor, actor_kind, participant_id)
+                seat.granted_at = time.monotonic()
+                seat.is_drawn_here = drawn_here
+                seat.may_move = len(game.seats) > 1 and not any((seed is not None, partner, wheel, invitation, company))
+                seat.agent = seat.wheel = wheel
+                for other in game.seats if partner is not None else ():
+                    if other is not seat:
+                        other.agent = partner
+                self._places[session] = place
+        except PlayError as error:
+            if ahead is not None:
+                self.cluster.withdraw(ahead)
+            if invitation is not None:
+                self.cluster.send_to_host(invitation, asked)
+            self.cluster.send_elsewhere(error, asked)
+            raise
+        if ahead is not None and ahead is not game:
+            self.cluster.withdraw(ahead)
         try:
             with self.archive.database.write() as database:
                 if is_new:
@@ -427,6 +438,8 @@ class PlayServer:
         except BaseException:
             del self._places[session]
             seat.session = seat.owner = seat.agent = seat.wheel = None
+            if ahead is game:
+                self.cluster.withdraw(game)
             raise
         if is_new:
             self.cluster.held[game.episode_id] = 1
@@ -435,14 +448,10 @@ class PlayServer:
             self._loop.call_soon_threadsafe(self._loop.call_later, self._untaken_s, self._drop_untaken, session)
         return SeatGrant(session, token, expires_at, self.cluster.path())
 
-    def _invited_place(
-        self, invitation: str, task: Task, participant_id: int | None, study: ForStudy | None, asked: Collection[str]
-    ) -> Place:
+    def _invited_place(self, invitation: str, task: Task, participant_id: int | None, study: ForStudy | None) -> Place:
         invited = [game for game in self.games if game.invitation == invitation and game.task.id == task.id]
         seats = [Place(game, seat) for game in invited if (seat := game.seat_for_one_more(False)) is not None]
         place = next(iter(seats), None)
-        if place is None:
-            self.cluster.send_to_host(invitation, asked)
         if place is None or place.game.study != study or place.game.has_participant(participant_id or -1):
             raise PlayError("the game of this invitation does not wait for players any more; ask for a new link", is_own=True)
         return place
@@ -512,7 +521,7 @@ class PlayServer:
             del self._places[session]
             self._set_states([session], "ended")
             if game.state is State.ENDED:
-                self.cluster.held.pop(game.episode_id, None)
+                self.cluster.over(game.episode_id)
 
     def dismiss(self, participant_id: int) -> None:
         """Stop waiting for a participant: their games end as for a player who has left. Can be called from any thread."""
@@ -556,14 +565,15 @@ class PlayServer:
             raise Refusal(wire.CLOSE_UNSIGNED, str(error)) from None
         await self._has_looked.wait()
         place = None if self._is_closed else self._seated(session)
-        if place is None and not self._is_closed and await asyncio.to_thread(self.cluster.is_coming, session):
-            for _ in range(COMING_TRIES):  # the journal is being fetched
-                await asyncio.sleep(FENCE_EVERY_S)
+        if place is None and not self._is_closed:
+            holder = await asyncio.to_thread(self.cluster.holder, session)
+            for _ in range(COMING_TRIES if holder == self.node else 0):  # the journal is being fetched
                 place = self._seated(session)
-                if place is not None:
+                if place is not None or self._is_closed:
                     break
-            else:
-                raise Refusal(wire.CLOSE_RESTART, "the game goes on in a moment; connect again")
+                await asyncio.sleep(FENCE_EVERY_S)
+            if place is None and holder is not None:
+                raise Refusal(wire.CLOSE_RESTART, "the game goes on elsewhere, or in a moment; connect again")
         if self._is_closed:
             raise Refusal(wire.CLOSE_RESTART, "the game goes on elsewhere, or in a moment; connect again")
         if place is None:
@@ -595,7 +605,8 @@ class PlayServer:
 
         def note(database: Session) -> None:
             for one, (its_game, its_seat) in moved.items():
-                sessions.move_session(database, one, seed=its_game.seed, seat=its_seat.name)
+                columns = {"game": its_game.episode_id, "seed": its_game.seed, "seat": its_seat.name}
+                sessions.move_session(database, one, **columns)
 
         self.note(list(moved), note)
         return there
@@ -691,7 +702,7 @@ class PlayServer:
         self._set_states([seat.session], state, episode_id, is_known=True)
         place = self._places.get(seat.session)
         if place is not None and place.game.state is State.ENDED:
-            self.cluster.held.pop(place.game.episode_id, None)
+            self.cluster.over(place.game.episode_id)
         asyncio.get_running_loop().call_later(self.seat_kept_s, self._places.pop, seat.session, None)
 
     def _set_states(self, ids: list[str], state: str, episode_id: str | None = None, *, is_known: bool = False) -> None:

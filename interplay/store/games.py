@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from math import ceil
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, and_, bindparam, delete, func, select, text, update
+from sqlalchemy import ColumnElement, and_, bindparam, delete, func, or_, select, text, update
 from sqlalchemy.orm import Session
 
 from interplay.store.models import EpisodeRow, GameRow, JournalPart, NodeRow, PlaySession
@@ -27,7 +28,8 @@ _MIRROR = text(
     FROM unnest(CAST(:episodes AS text[]), CAST(:epochs AS int[]), CAST(:segments AS int[]), CAST(:starts AS int[]),
                 CAST(:datas AS bytea[])) AS part (episode, epoch, segment, start, data)
     JOIN games AS game ON game.episode = part.episode AND game.node = :node AND game.epoch = part.epoch
-    ON CONFLICT DO NOTHING
+    ON CONFLICT (episode, segment, start) DO UPDATE SET data = excluded.data
+    WHERE length(excluded.data) > length(journal_parts.data)
     """
 )
 
@@ -150,20 +152,25 @@ def held(session: Session, node: str) -> dict[str, int]:
 
 
 def hold_again(session: Session, node: str) -> dict[str, int]:
-    """Return what `held` does, after a new start of the server: under new epochs, in case its earlier run still writes."""
+    """Return what `held` does, after a new start of the server: under new epochs, in case its earlier run still writes. Games
+    that no open session has are forgotten."""
+    players = select(PlaySession.id).where(PlaySession.game == GameRow.episode, PlaySession.state.in_(OPEN)).exists()
+    session.execute(delete(GameRow).where(GameRow.node == node, ~players))
     session.execute(update(GameRow).where(GameRow.node == node).values(epoch=GameRow.epoch + 1))
     return held(session, node)
 
 
 def take(session: Session, node: str, *, cluster: str, most: int) -> dict[str, int]:
-    """Take games, at most `most`, of servers of the cluster that are gone; return episode -> epoch. Games that another server
-    takes at this moment are left to it."""
-    gone = select(NodeRow.node).where(
-        NodeRow.cluster == cluster,
-        NodeRow.node != node,
-        NodeRow.seen_at < _now(session) - timedelta(seconds=DEAD_AFTER_S),
-    )
-    wanted = select(GameRow.episode).where(GameRow.node.in_(gone)).order_by(GameRow.episode).limit(most)
+    """Take this server's share of the games of servers of the cluster that are gone, at most `most`; return episode -> epoch.
+    Games that another server takes at this moment are left to it."""
+    gone = select(NodeRow.node).where(NodeRow.cluster == cluster, NodeRow.node != node, ~_is_alive(session))
+    num_left = session.scalar(select(func.count()).where(GameRow.node.in_(gone))) or 0
+    if num_left == 0:
+        return {}
+    takes = and_(NodeRow.is_draining.is_(False), _is_alive(session))
+    num_alive = session.scalar(select(func.count()).where(NodeRow.cluster == cluster, or_(NodeRow.node == node, takes))) or 1
+    share = min(most, ceil(num_left / num_alive))
+    wanted = select(GameRow.episode).where(GameRow.node.in_(gone)).order_by(GameRow.episode).limit(share)
     episodes = session.scalars(wanted.with_for_update(skip_locked=True)).all()
     return _to(session, episodes, node)
 
@@ -242,7 +249,8 @@ def waiting_at(session: Session, *, lobby: str, seed: int | None, cluster: str, 
     query = (
         select(GameRow.node)
         .join(NodeRow, NodeRow.node == GameRow.node)
-        .where(GameRow.lobby == lobby, GameRow.is_open, GameRow.node.not_in(but), _takes_games(session, cluster))
+        .where(GameRow.lobby == lobby, GameRow.is_open, GameRow.node.not_in(but))
+        .where(NodeRow.cluster == cluster, _is_alive(session))
         .order_by(GameRow.opened_at)
     )
     return session.scalar((query if seed is None else query.where(GameRow.seed == seed)).limit(1))

@@ -18,10 +18,10 @@ def open_session(session: Session, *, now: datetime, **columns: Any) -> None:
     session.add(PlaySession(**columns, created_at=now))
 
 
-def move_session(session: Session, id: str, *, seed: int, seat: str) -> None:
+def move_session(session: Session, id: str, *, game: str, seed: int, seat: str) -> None:
     row = session.get(PlaySession, id)
     if row is not None:
-        row.seed, row.seat = seed, seat
+        row.game, row.seed, row.seat = game, seed, seat
 
 
 def set_session_state(

@@ -224,6 +224,7 @@ def test_a_server_takes_over_only_sessions_that_no_running_server_holds(archive:
 
     with archive.database.write() as database:
         database.get_one(PlaySession, "journal here").episode_id = played
+        database.get_one(PlaySession, "journal here").game = played
         database.get_one(PlaySession, "journal here").node = "other"
         database.add_all(
             [row("own", "me"), row("waiting", "me", "waiting"), row("over", "me", "ended"), row("earlier version", None)]

@@ -280,7 +280,7 @@ class Game:
             self._fail("interrupted", "the game could not be restored")
         elif self.state in (State.PLAYING, State.PAUSED):
             self.end("left", seat)
-        elif self.state in (State.WAITING, State.COUNTDOWN):
+        elif self.state in UNBEGUN:
             self.lobby.leave(seat, "left")
 
     # The worker's side

@@ -93,7 +93,7 @@ class Hosting:
             if game.state not in OVER and not pool.stopping:
                 game.on_orphaned()
             return
-        if game.state in OVER:
+        if game.state in (*OVER, State.HELD):
             pool.leave(link, game.number)
             return
         self.link = link
@@ -136,16 +136,18 @@ class Hosting:
 
     async def set_down(self) -> None:
         """Let the worker write the journal and forget the world."""
-        if self.link is not None:
+        if self.link is None:
+            return
+        if self._left is None:
             self._left = asyncio.get_running_loop().create_future()
             if self.is_opened:
                 self.command(channel.Release())
-            await self._left
-            self._left = None
+        await asyncio.shield(self._left)
 
     def _note_left(self) -> None:
-        if self._left is not None and not self._left.done():
+        if self._left is not None:
             self._left.set_result(None)
+            self._left = None
 
     # To a worker of its own
 

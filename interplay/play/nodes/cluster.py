@@ -93,9 +93,13 @@ class Cluster:
         self.held: dict[str, int] = {}
         self._membership: Membership | None = None
         if is_member and self._database.is_shared:
-            self._membership = Membership(server.archive, node=node, cluster=node_of(secret), server=self, room=server.room)
+            self._membership = Membership(server.archive, node=node, cluster=node_of(secret), server=self, room=self._room)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._coming: set[str] = set()
+        self._over: dict[str, int] = {}
+        """Games that ended here, with their last epoch, until the database has forgotten them too."""
+        self._takes_games = False
+        self._sealing: set[asyncio.Task[None]] = set()
         self._draining: asyncio.Task[None] | None = None
         self._fence: asyncio.Task[None] | None = None
         self._is_over = False
@@ -108,16 +112,37 @@ class Cluster:
         left_open, self.held = await asyncio.to_thread(leftovers.open_sessions, self._server.archive, self._node)
         return left_open
 
+    def take_games(self) -> None:
+        """Continue games of other servers from now on."""
+        self._takes_games = True
+
+    def _room(self) -> int:
+        return self._server.room() if self._takes_games and not self._is_over and self._draining is None else 0
+
+    def over(self, episode: str) -> None:
+        """Note that a game has ended here."""
+        epoch = self.held.pop(episode, None)
+        if epoch is not None and self._membership is not None:
+            self._over[episode] = epoch
+
     def start(self) -> None:
+        """Begin to renew the server's row, to mirror journals, and to look after the fence."""
         if self._membership is not None and self._loop is not None:
             self._membership.start()
             self._fence = self._loop.create_task(self._watch_fence())
 
     async def give_all_away(self) -> None:
         """Before the server stops, give its games to other servers, if there are any, for `DRAIN_TIMEOUT_S`."""
-        if self._loop is not None and await asyncio.to_thread(self._peer) is not None:
-            self._draining = self._draining or self._loop.create_task(self._drain())
-            await asyncio.wait([self._draining], timeout=DRAIN_TIMEOUT_S)
+
+        async def give() -> None:
+            if await asyncio.to_thread(self._peer) is not None and self._loop is not None:
+                self._draining = self._draining or self._loop.create_task(self._drain())
+                await asyncio.wait([self._draining])
+
+        try:
+            await asyncio.wait_for(give(), DRAIN_TIMEOUT_S)
+        except (TimeoutError, SQLAlchemyError) as error:
+            log.warning("some games stay here until the next start: %s", error or "there was no time for them")
 
     def close(self) -> None:
         """Take and give no game from now on."""
@@ -170,11 +195,9 @@ class Cluster:
         if holder is not None and holder not in (self._node, *asked):
             raise ElsewhereError(holder)
 
-    def enter_lobby(self, game: Game, lobby: str, seed: int | None, asked: Collection[str]) -> bool:
-        """Enter a new game of several seats, and return whether that was necessary. Raise `ElsewhereError` if players of its
-        lobby wait at another server."""
-        if self._membership is None:
-            return False
+    def enter_lobby(self, game: Game, lobby: str, seed: int | None, asked: Collection[str]) -> None:
+        """Enter a new game of several seats. Raise `ElsewhereError` if players of its lobby wait at another server."""
+        assert self._membership is not None
         but = {self._node, *asked}
         with self._database.write() as session:
             lock(session, "lobby", lobby)  # two servers must not both find nobody, and both enter a game
@@ -183,7 +206,11 @@ class Cluster:
                 raise ElsewhereError(other)
             self.enter_game(session, game, lobby)
         self.held[game.episode_id] = 1  # no earlier: a beat would not find it in the database
-        return True
+
+    def withdraw(self, game: Game) -> None:
+        """Forget a game that was entered, and in which nobody got a seat."""
+        self.over(game.episode_id)
+        self._server.note([], lambda session: games.end(session, [game.episode_id]))
 
     def enter_game(self, session: Session, game: Game, lobby: str) -> None:
         """Enter a new game; the caller notes it in `held` after the transaction."""
@@ -236,67 +263,71 @@ class Cluster:
             is_there = not self._is_over if row.node == self._node else games.is_alive(session, row.node)
             return self.path(row.node) if is_there else None
 
-    def is_coming(self, session_id: str) -> bool:
-        """Whether a session without a seat here belongs to this server: its game was taken, or given to it, a moment ago."""
+    def holder(self, session_id: str) -> str | None:
+        """Return the server that holds, or will hold, the game of a session without a seat here; None if the game is over."""
         if self._membership is None:
-            return False
+            return None
         with self._database.read() as session:
             row = session.get(PlaySession, session_id)
-            return row is not None and row.node == self._node and row.state in sessions.OPEN and row.game not in self.held
+            return None if row is None or row.state not in sessions.OPEN else row.node
 
     # Games that come and go
 
     def on_beat(self, beat: Beat) -> None:
+        async def take_note() -> None:
+            try:
+                await self._take_note(beat)
+            except Exception:
+                log.exception("games were not taken or given away; this is tried again")
+
         assert self._loop is not None
         with contextlib.suppress(RuntimeError):  # the loop has ended
-            asyncio.run_coroutine_threadsafe(self._take_note(beat), self._loop)
+            asyncio.run_coroutine_threadsafe(take_note(), self._loop)
 
     async def _take_note(self, beat: Beat) -> None:
-        if self._is_over:
+        if self._is_over or not self._takes_games:
             return
         here = {game.episode_id: game for game in self._server.games}
-        for episode in beat.gone:
+        for episode in beat.taken:
             game = here.get(episode)
-            if game is None:
-                self.held.pop(episode, None)
-            elif game.state not in OVER and episode in self.held:
+            if game is not None and game.state not in OVER and episode in self.held:
                 log.warning("game %d is continued by another server", game.number)
                 await self._let_go(game)
-        came = {
-            episode: epoch
-            for episode, epoch in beat.held.items()
-            if self.held.get(episode, epoch - 1) < epoch and episode not in self._coming
-        }
-        if came:
-            self._coming |= came.keys()
-            try:
-                await self._continue(came)
-            finally:
-                self._coming -= came.keys()
+        self._over = {episode: epoch for episode, epoch in self._over.items() if episode in beat.held}
+        known = self._over | self.held
+        for episode, epoch in beat.held.items():
+            if known.get(episode, 0) < epoch and episode not in self._coming:
+                self._coming.add(episode)
+                try:
+                    await self._continue(episode, epoch)
+                finally:
+                    self._coming.discard(episode)
         if beat.drains and self._draining is None and self._loop is not None:
             self._draining = self._loop.create_task(self._drain())
-        elif not beat.drains and self._draining is not None:
+        elif self._draining is not None and (not beat.drains or (self._draining.done() and self._draining.exception())):
             self._draining.cancel()
             self._draining = None
 
-    async def _continue(self, came: dict[str, int]) -> None:
-        """Continue games of another server, with the mirror of their journals."""
+    async def _continue(self, episode: str, epoch: int) -> None:
+        """Continue a game of another server, with the mirror of its journal."""
 
         def fetch() -> Leftovers:
-            for episode in came:
-                bring_back(self._folder, self._database, episode)
+            bring_back(self._folder, self._database, episode)
             with self._database.read() as session:
-                left_open = {row.id: row for row in sessions.open_sessions(session, self._node) if row.game in came}
-            return self._server.find(left_open, list(came))
+                left_open = {row.id: row for row in sessions.open_sessions(session, self._node) if row.game == episode}
+            return self._server.find(left_open, [episode])
 
         try:
             found = await asyncio.to_thread(fetch)
-        except Exception:
-            log.exception("games of another server were not taken; this is tried again")
+        except Exception:  # whatever is wrong with this game: the others continue
+            log.exception("game %s of another server was not taken; this is tried again", episode)
             return
-        self.held |= came
+        self.held[episode] = epoch
         self._server.keep(found)
-        await self._server.seal_left(found)
+        if found.ended:
+            task = asyncio.create_task(self._server.seal_left(found))
+            self._sealing.add(task)
+            task.add_done_callback(self._sealing.discard)
 
     async def _watch_fence(self) -> None:
         """Stop the games here when this server could not renew its row for so long that others may take them."""
@@ -304,7 +335,9 @@ class Cluster:
             await asyncio.sleep(FENCE_EVERY_S)
             if self.is_fenced:
                 begun = [game for game in self._server.games if game.state in BEGUN]
-                await asyncio.gather(*(game.set_down(self._server.resume_s) for game in begun))
+                done = await asyncio.gather(*(game.set_down(self._server.resume_s) for game in begun), return_exceptions=True)
+                for error in filter(None, done):
+                    log.error("a game was not stopped", exc_info=error)
 
     async def _let_go(self, game: Game) -> None:
         """Forget a game that another server has, and send its players there."""
@@ -312,12 +345,16 @@ class Cluster:
         self.held.pop(game.episode_id, None)
         self._server.forget(game)
         for path in journal.segments(self._folder, game.episode_id):
-            path.unlink()
+            path.unlink(missing_ok=True)
 
     async def _drain(self) -> None:
         """Give every game to other servers of the cluster; people who wait for others first begin their game here."""
-        with self._database.write() as session:
-            games.drain(session, self._node)
+
+        def note() -> None:
+            with self._database.write() as session:
+                games.drain(session, self._node)
+
+        await asyncio.to_thread(note)
         while remaining := [game for game in self._server.games if game.state not in OVER]:
             movable = [game for game in remaining if game.state not in UNBEGUN or len(game.seats) == 1]
             if not any(await asyncio.gather(*map(self._give_away, movable))):

@@ -31,12 +31,12 @@ class Beat(NamedTuple):
 
     Attributes:
         held: Every game that it holds in the database: episode -> epoch.
-        gone: Games that it held before, and that are over now or held by another server.
+        taken: Games that it held before, and that another server holds now.
         drains: Whether it shall give its games to others.
     """
 
     held: dict[str, int]
-    gone: set[str]
+    taken: set[str]
     drains: bool
 
 
@@ -138,12 +138,13 @@ class Membership:
         with self._database.write() as session:
             drains = games.beat(session, self.node)
             if not drains:
-                taken = games.take(session, self.node, cluster=self.cluster, most=self._room())
-                if taken:
-                    log.warning("games taken from a server that is gone: %s", ", ".join(taken))
+                new = games.take(session, self.node, cluster=self.cluster, most=self._room())
+                if new:
+                    log.warning("games of a server that is gone continue here: %s", ", ".join(new))
             games.note_facts(session, self.node, facts)
             held = games.held(session, self.node)
-        return Beat(held, {episode for episode in before if episode not in held}, drains)
+            taken = set(games.holders(session, before.keys() - held.keys()))
+        return Beat(held, taken, drains)
 
     def _mirror_on(self) -> None:
         while not self._stops.wait(MIRROR_EVERY_S):
@@ -151,3 +152,5 @@ class Membership:
                 self.mirror_now()
             except SQLAlchemyError:
                 continue  # the other thread says so
+            except Exception:  # whatever is wrong with a file: the next ones are copied
+                log.exception("journals were not mirrored; this is tried again")

@@ -56,18 +56,21 @@ class Mirror:
 
 
 def bring_back(folder: Path, database: Database, episode: str) -> None:
-    """Write the mirrored journal of an episode to `folder`, in place of an older copy."""
+    """Write the mirrored journal of an episode to `folder`. Segments there that begin with the same bytes stay."""
     with database.read() as session:
         parts = list(games.mirrored(session, episode))
-    for path in journal.segments(folder, episode):
-        path.unlink()
     segments: dict[int, bytearray] = {}
     for segment, start, data in parts:
         content = segments.setdefault(segment, bytearray())
-        if len(content) == start:  # after a gap, nothing can be read
-            content += data
+        if start <= len(content):  # after a gap, nothing can be read
+            content[start : start + len(data)] = data
+    for path in journal.segments(folder, episode):
+        if int(path.name.split(".")[-2]) not in segments:
+            path.unlink()
     for segment, content in segments.items():
         path = folder / f"{episode}.{segment}.arrows"
+        if path.exists() and path.read_bytes().startswith(content):
+            continue
         draft = path.with_name(f".{path.name}.mirror")
         draft.write_bytes(content)
         draft.rename(path)
