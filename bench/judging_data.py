@@ -15,6 +15,7 @@ import interplay.record
 from interplay import testing
 from interplay.store.entrants import admit
 from interplay.store.episodes import UPLOADED
+from interplay.store.places import media
 from interplay.store.study import studies
 from interplay.study.definition import parse_study
 from interplay.tasks import find
@@ -91,8 +92,9 @@ def fill(
                 admit(session, name=agent, task=task.id, kind="agent", now=now)
                 for seed in task.held_out_seeds[:num_seeds]:
                     episode_id = f"{task.name}-{agent}-{seed}"
-                    path = archive.video_path(episode_id)
+                    path = archive.video_place(episode_id)
                     path.write_bytes(video)
+                    media.note_made(session, [episode_id], now)
                     num_episodes += 1
                     film = {"frames": UPLOADED, "path": f"media/{path.name}", "size_bytes": len(video), "sha256": sha256}
                     testing.add_episode(session, task, agent, seed, id=episode_id, **film)

@@ -24,6 +24,7 @@ import interplay.record
 from bench.rewards import TASK as POLE
 from bench.rewards import answer, play
 from interplay.agents.evaluate import evaluate, worthwhile_processes
+from interplay.jobs import Executor
 from interplay.learn import PPOConfig, practise
 from interplay.learn.reward.training import fit
 from interplay.learn.settings import RewardConfig
@@ -58,8 +59,8 @@ def returns_of(archive: Archive, task: str, agent: str, *, num_episodes: int = 1
     """What an agent earns on the held-out seeds, the mean over seats."""
     found = find(task)
     seeds = found.held_out_seeds
-    processes = worthwhile_processes(found, num_episodes * len(seeds))
-    played = evaluate(archive, found, agent, seeds, num_episodes=num_episodes, video=False, processes=processes)
+    executor = Executor(worthwhile_processes(found, num_episodes * len(seeds)))
+    played = evaluate(archive, found, agent, seeds, num_episodes=num_episodes, video=False, executor=executor)
     return [float(np.mean([one.rewards(seat).sum() for seat in found.seats])) for one in played]
 
 

@@ -144,7 +144,8 @@ def study_of_segments(
     with archive.database.read() as session:
         rows = store.segments_of(session, study_hash)
     for row in rows:  # nobody looks at them
-        archive.video_path(clip_of_segment(row).name).touch()
+        archive.video_place(clip_of_segment(row).name).touch()
+    archive.enter_videos(clip_of_segment(row).name for row in rows)
     return rows
 
 

@@ -29,6 +29,7 @@ import interplay.record
 from interplay import agents
 from interplay.agents.evaluate import evaluate, worthwhile_processes
 from interplay.errors import InterplayError
+from interplay.jobs import Executor
 from interplay.judge.scripted import ScriptedJudge
 from interplay.learn import BCConfig, train
 from interplay.play.client import PlayClient, PlayClientError
@@ -165,7 +166,7 @@ def serving(data: Path) -> Iterator[str]:
     with (data / "server.log").open("ab") as log:
         # Ctrl-C goes to every process of a terminal's group; this one is stopped when the players have left.
         # Nothing of the demonstration may enter a database that the environment names.
-        of_its_own = os.environ | {"INTERPLAY_DATABASE": ""}
+        of_its_own = os.environ | {"INTERPLAY_DATABASE": "", "INTERPLAY_BLOBS": ""}
         server = subprocess.Popen(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL, process_group=0, env=of_its_own)
     try:
         deadline = time.monotonic() + 60
@@ -281,7 +282,7 @@ def _roll_out(archive: interplay.record.Archive, task: Task, settings: DemoSetti
             seeds,
             seed=settings.seed,
             max_steps=max_steps,
-            processes=worthwhile_processes(task, len(seeds), max_steps),
+            executor=Executor(worthwhile_processes(task, len(seeds), max_steps)),
             report=lambda done, _, place=place: report("roll out", place * len(seeds) + done, len(AGENTS) * len(seeds)),
         )
         means[name] = float(np.mean([episode.total_reward for episode in episodes]))

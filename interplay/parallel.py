@@ -6,11 +6,11 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
 from multiprocessing import connection, get_context, parent_process
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Any
 
 
@@ -76,14 +76,15 @@ class Pool(ProcessPoolExecutor):
             self.shutdown(cancel_futures=exc_type is not None)
 
 
-def process_pool(processes: int) -> Pool:
-    """Return an executor of fresh processes with one arithmetic thread each.
+def process_pool(processes: int, environment: Mapping[str, str]) -> Pool:
+    """Return an executor of fresh processes with one arithmetic thread each, and these variables in their environment.
     Processes are not forked, since threads of Arrow and torch do not survive a fork."""
-    return Pool(processes, mp_context=get_context("spawn"), initializer=begin)
+    return Pool(processes, mp_context=get_context("spawn"), initializer=begin, initargs=(dict(environment),))
 
 
-def begin() -> None:
+def begin(environment: Mapping[str, str] = MappingProxyType({})) -> None:
     """Prepare a new process: one arithmetic thread; it ends when its parent is gone or at Ctrl-C."""
+    os.environ.update(environment)
     os.environ["OMP_NUM_THREADS"] = "1"  # several processes share the cores: more threads only get in the way
     threading.Thread(target=_end_with_parent, daemon=True).start()
     if signal.SIGINT in signal.sigpending():

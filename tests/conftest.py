@@ -7,14 +7,19 @@ import importlib.metadata
 import os
 import secrets
 import shutil
+import socket
 import sqlite3
 import ssl
+import subprocess
+import sys
 import tempfile
+import time
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import cache
 from pathlib import Path
 
+import httpx
 import pytest
 import warm_process
 from execnet import gateway_io
@@ -38,6 +43,9 @@ CHROMIUM_ARGS = (
 )
 WEBGL_ARGS = ("--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader")
 
+AWS = {"AWS_ACCESS_KEY_ID": "AKIATEST", "AWS_SECRET_ACCESS_KEY": "not-to-be-shown", "AWS_REGION": "us-east-1"}
+"""Credentials of the store of tests."""
+
 _ROOM = 6 << 30
 if "TMPDIR" not in os.environ and Path("/dev/shm").is_dir() and shutil.disk_usage("/dev/shm").free > _ROOM:
     # Databases and journals wait for the disk at each step they keep, and no test outlives a power cut.
@@ -58,7 +66,11 @@ settings.load_profile("patient")
 def pytest_configure(config: pytest.Config) -> None:
     """The processes that run the tests have one set of warm processes, and are forks of one of them; they and what they start
     keep the lands that this run has made in one folder."""
-    for name in ("INTERPLAY_DATABASE", "INTERPLAY_NODE"):  # servers of tests must not use the database of who runs them
+    for name in (
+        "INTERPLAY_DATABASE",
+        "INTERPLAY_BLOBS",
+        "INTERPLAY_NODE",
+    ):  # servers of tests must not use the database of who runs them
         os.environ.pop(name, None)
     if "PYTEST_XDIST_WORKER" not in os.environ:
         lands = tempfile.TemporaryDirectory(prefix="interplay-lands-")
@@ -186,6 +198,41 @@ def migrated_postgres(new_postgres_url) -> str:
 def postgres_url(new_postgres_url, migrated_postgres) -> str:
     """A PostgreSQL database with empty tables."""
     return new_postgres_url(migrated_postgres)
+
+
+@pytest.fixture(scope="session")
+def object_store() -> Iterator[str]:
+    """The address of an S3-compatible store on this machine that keeps everything in memory; skips where there is none."""
+    pytest.importorskip("moto", reason="moto, an S3-compatible store for tests, is not installed")
+    pytest.importorskip("obstore", reason="the extra `s3` is not installed")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-W", "ignore", "-m", "moto.server", "--port", str(port)]
+    server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    address = f"http://127.0.0.1:{port}"
+    try:
+        while True:
+            assert server.poll() is None
+            with suppress(httpx.TransportError):
+                httpx.get(address)
+                break
+            time.sleep(0.05)
+        yield address
+    finally:
+        server.kill()
+        server.wait()
+
+
+@pytest.fixture
+def bucket(object_store, monkeypatch) -> str:
+    """The address of an empty store; the environment has what is needed to use it."""
+    name = f"lab-{secrets.token_hex(4)}"
+    httpx.put(f"{object_store}/{name}").raise_for_status()
+    for variable, value in AWS.items():
+        monkeypatch.setenv(variable, value)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", object_store)
+    return f"s3://{name}/interplay"
 
 
 @pytest.fixture(scope="session")

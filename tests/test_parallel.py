@@ -48,7 +48,7 @@ def files_of(folder: Path) -> list[str]:
 
 
 def test_ctrl_c_leaves_the_job_that_is_done_and_begins_none_that_waits(tmp_path, capfd):
-    run = napping(process_pool(1), tmp_path, 30)
+    run = napping(process_pool(1, {}), tmp_path, 30)
     process, jobs = next(run)
     with pytest.raises(KeyboardInterrupt):
         run.throw(KeyboardInterrupt)
@@ -60,7 +60,7 @@ def test_ctrl_c_leaves_the_job_that_is_done_and_begins_none_that_waits(tmp_path,
 
 def test_a_process_that_hears_ctrl_c_by_itself_begins_no_job_either(tmp_path):
     """As in a terminal, wherever Ctrl-C finds the one that started it."""
-    run = napping(process_pool(1), tmp_path, 30)
+    run = napping(process_pool(1, {}), tmp_path, 30)
     process, jobs = next(run)
     os.kill(process.pid, signal.SIGINT)
     run.close()
@@ -70,7 +70,7 @@ def test_a_process_that_hears_ctrl_c_by_itself_begins_no_job_either(tmp_path):
 
 def test_a_generator_that_is_closed_finishes_the_jobs_that_are_begun(tmp_path):
     """As where writing one of their results fails: trainings beside it are not killed in the middle."""
-    run = napping(process_pool(1), tmp_path, 0.1)
+    run = napping(process_pool(1, {}), tmp_path, 0.1)
     next(run)
     run.close()
     assert {"0.began", "0.ended"} <= {*files_of(tmp_path)}

@@ -44,6 +44,7 @@ from interplay.explore.evaluation.settings import Settings
 from interplay.explore.instance import load
 from interplay.explore.oracle.recording import prove_files
 from interplay.files import write_bytes, write_json
+from interplay.jobs import Executor
 from interplay.judge.scripted import ScriptedJudge
 from interplay.parallel import process_pool
 from interplay.record import OUTCOME_CHECK_SUCCESS, Episode
@@ -185,7 +186,7 @@ def examples() -> None:
             lines.append(f"{left},{right},{outcome},{task},example-{judge + 1}")
     write_bytes(starter.ANSWERS, ("\n".join(lines) + "\n").encode())
     with tempfile.TemporaryDirectory() as folder, closing(interplay.record.open(folder)) as archive:
-        proved = prove_files(published.files_of(EXPLORED), archive, processes=1)
+        proved = prove_files(published.files_of(EXPLORED), archive, executor=Executor())
         proofs = [load(Path(one.file)).task().content_hash for one in proved if one.proof is not None]
         for model in ("careless", "ahead", "still"):
             evaluate(archive, EXPLORED, f"scripted/{model}", Settings("paper", 200))
@@ -344,7 +345,7 @@ def _in_processes(work, items: list, processes: int, title: str, done=lambda ite
     """`work` of every item, several at once; `done` is called with each item and its result."""
     if not items:
         return
-    with process_pool(processes) as pool, progress_bar(title) as report:
+    with process_pool(processes, {}) as pool, progress_bar(title) as report:
         futures = {pool.submit(work, item): item for item in items}
         report(0, len(items))
         for count, future in enumerate(as_completed(futures), start=1):

@@ -10,6 +10,7 @@ from interplay.agents.evaluate import plan, run_jobs
 from interplay.agents.find import find, names
 from interplay.agents.scripted import has_player
 from interplay.envs.backends import check_playable
+from interplay.jobs import Executor
 from interplay.record import Archive, Episode
 from interplay.tasks import Task
 
@@ -44,7 +45,7 @@ def cross_play(
     num_episodes: int = 1,
     seed: int = 0,
     max_steps: int | None = None,
-    processes: int = 1,
+    executor: Executor = Executor(),
     report: Callable[[int, int], None] = lambda done, total: None,
 ) -> dict[str, list[Episode]]:
     """Play every line-up of a task on each seed. Recorded games are not repeated, so this call continues a stopped run.
@@ -82,7 +83,7 @@ def cross_play(
         jobs += missing
     done, total = sum(map(len, found.values())), sum(map(len, found.values())) + len(jobs)
     report(done, total)
-    for episode_id in run_jobs(archive, jobs, processes):
+    for episode_id in run_jobs(archive, jobs, executor):
         episode = archive.get(episode_id)
         found[" + ".join(held.actor for held in episode.seats)].append(episode)
         done += 1

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import os
+import secrets
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import as_completed
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from interplay.agents.base import AgentError
-from interplay.agents.find import find
+from interplay.agents.find import files_hash, find
 from interplay.agents.rollout import check_seats, rollout
 from interplay.envs.backends import check_playable, of
 from interplay.errors import InterplayError
-from interplay.parallel import process_pool
+from interplay.jobs import Executor
 from interplay.record import Archive, Episode
+from interplay.record.archive import derived_episode_id
 from interplay.record.films.film import film
+from interplay.record.place import archive_of_job, place_of
 from interplay.store import entrants as store
 from interplay.tasks import Task
 
@@ -31,10 +32,16 @@ _SHORT_S = 60.0
 
 @dataclass(frozen=True)
 class Job:
-    """One rollout to make, with all facts that another process needs. `draw` is the seed of the agents' random draws."""
+    """One rollout to make.
 
-    data: str
-    database: str
+    Attributes:
+        draw: Seed of the agents' random draws.
+        episode: Id of the episode, derived from all that decides the rollout: a second attempt makes no second episode.
+        created_at: Time of the plan, ISO 8601.
+    """
+
+    episode: str
+    created_at: str
     task: dict[str, Any]
     agents: dict[str, str]
     seed: int
@@ -46,6 +53,9 @@ class Job:
         if len(self.agents) == 1:
             return "agent " + "".join(map(repr, self.agents.values()))
         return "agents " + " ".join(f"{seat}={name}" for seat, name in self.agents.items())
+
+    def key(self) -> str:
+        return f"seed {self.seed}, game {self.draw[-1] + 1} of {self.who()} in {self.task['id']}"
 
 
 def evaluate(
@@ -59,7 +69,7 @@ def evaluate(
     max_steps: int | None = None,
     video: bool = True,
     again: bool = False,
-    processes: int = 1,
+    executor: Executor = Executor(),
     report: Callable[[int, int], None] = lambda done, total: None,
 ) -> list[Episode]:
     """Let an agent play each seed; admit the agent to judging in this task if it played held-out seeds with video.
@@ -70,11 +80,12 @@ def evaluate(
 
     Args:
         agent: A name that `agents.find` takes, used for every seat of the task; or a mapping seat -> name.
-        processes: Number of rollouts at once; more than one needs a main module that is safe to import.
+        executor: Where the rollouts are played.
     Returns:
         The episodes, in the order of `seeds`.
     Raises:
         NotFoundError, AgentError: If there is no such agent or it cannot play this task.
+        LostError: If a process of the executor ends without a message.
         EntrantError: If the agent would be judged, but its name is reserved for people in judging; then no game is played.
     """
     check_playable(task)
@@ -92,7 +103,7 @@ def evaluate(
     total = len(found) + len(jobs)
     report(len(found), total)
     episodes = list(found)
-    for episode_id in run_jobs(archive, jobs, processes):
+    for episode_id in run_jobs(archive, jobs, executor):
         episodes.append(archive.get(episode_id))
         report(len(episodes), total)
     if is_entrant:
@@ -125,6 +136,8 @@ def plan(
         if known.num_steps <= limit and (known.terminated or known.num_steps == limit):  # a longer one earned more
             kept.setdefault(known.seed, []).append(known)
     found, jobs = [], []
+    now = datetime.now(UTC)
+    players = [[seat, names[seat], files_hash(agents[seat], archive)] for seat in task.seats]
     for env_seed in seeds:
         there = kept.get(env_seed, [])[:num_episodes]
         if video:
@@ -133,8 +146,8 @@ def plan(
         found += there
         jobs += [
             Job(
-                data=str(archive.root.resolve()),
-                database=archive.database.address,
+                episode=derived_episode_id(now, task.content_hash, players, env_seed, [seed, number], limit),
+                created_at=now.isoformat(),
                 task=task.to_json(),
                 agents={seat: agents[seat] for seat in task.seats},
                 seed=env_seed,
@@ -157,42 +170,46 @@ def worthwhile_processes(task: Task, num_rollouts: int, max_steps: int | None = 
     return 1 if played_s < (_SHORT_S / 6 if of(task).is_slow else _SHORT_S) else len(os.sched_getaffinity(0))
 
 
-def run_jobs(archive: Archive, jobs: Sequence[Job], processes: int) -> Iterator[str]:
+def run_jobs(archive: Archive, jobs: Sequence[Job], executor: Executor) -> Iterator[str]:
     """Yield the id of each job's episode as soon as it is recorded."""
-    processes = min(processes, len(jobs))
-    if processes <= 1:
-        for job in jobs:
-            yield _play(archive, job)
-        return
-    with process_pool(processes) as pool:
-        futures = {pool.submit(_play_apart, job): job for job in jobs}
-        for future in as_completed(futures):
-            job = futures[future]
-            try:
-                yield future.result()
-            except BrokenProcessPool:
-                raise AgentError(
-                    f"a process in which {job.who()} played ended without a message, perhaps at seed {job.seed}\n"
-                    f"Its recordings are kept; seal them with:  interplay episodes repair --data {job.data}\n"
-                    "Run the same command again to play the missing games."
-                ) from None
+    hint = (
+        f"Its recordings are kept; seal them with:  interplay episodes repair --data {archive.root.resolve()}\n"
+        "Run the same command again to play the missing games."
+    )
+    keyed = {job.key(): (job,) for job in jobs}
+    for done in executor.map(play_job, keyed, here=partial(_play, archive), place=place_of(archive), hint=hint):
+        yield done.get()
 
 
-def _play_apart(job: Job) -> str:
-    import interplay.record
-
-    archive = interplay.record.open(Path(job.data), database=job.database)
-    try:
+def play_job(job: Job) -> str:
+    """Play a rollout in the archive of this process; return the id of its episode."""
+    with archive_of_job() as archive:
         return _play(archive, job)
-    finally:
-        archive.close()
 
 
 def _play(archive: Archive, job: Job) -> str:
+    if archive.complete(job.episode) is None:
+        _record(archive, job)
+    if job.video:
+        film(archive, job.episode)
+    return job.episode
+
+
+def _record(archive: Archive, job: Job) -> None:
     agents = {seat: find(name, archive) for seat, name in job.agents.items()}
     task = Task.from_json(job.task)
     try:
-        episode = rollout(archive, task, agents, job.seed, rng=np.random.default_rng(job.draw), max_steps=job.max_steps)
+        rollout(
+            archive,
+            task,
+            agents,
+            job.seed,
+            rng=np.random.default_rng(job.draw),
+            max_steps=job.max_steps,
+            episode_id=job.episode,
+            created_at=datetime.fromisoformat(job.created_at),
+            attempt=secrets.token_hex(4),
+        )
     except InterplayError:
         raise
     except Exception as error:
@@ -201,6 +218,3 @@ def _play(archive: Archive, job: Job) -> str:
             f"{job.who()} failed on seed {job.seed}: {type(error).__name__}: {error}\n"
             f"It happened in {where.filename}, line {where.lineno}. The steps before the error are recorded."
         ) from error
-    if job.video:
-        film(archive, episode.id)
-    return episode.id

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 from interplay.agents.base import Agent, AgentError, SimpleAgent, require_agent
+from interplay.agents.description import FILE
 from interplay.agents.scripted import ScriptedAgent
 from interplay.agents.simple import NoopAgent, RandomAgent
-from interplay.agents.vpt.folder import describe_networks, is_vpt_folder
+from interplay.agents.vpt.folder import DESCRIPTION, describe_networks, is_vpt_folder
 from interplay.errors import not_installed, unknown_name
 from interplay.record import Archive
 
@@ -62,7 +65,7 @@ def find(name: str, archive: Archive | None = None) -> Agent | SimpleAgent:
 
     places = [Path(name)]
     if archive is not None and "/" not in name and "\\" not in name:
-        places.insert(0, archive.root / "models" / name)
+        places.insert(0, archive.blobs.fetch(f"models/{name}"))
     for place in places:
         if is_policy_folder(place):
             policy = load_policy(place)
@@ -81,6 +84,16 @@ def find(name: str, archive: Archive | None = None) -> Agent | SimpleAgent:
         return _from_module(name)
     hint = "All agents:  interplay agents list    Your own:  module:factory"
     raise unknown_name("agent", name, [known.name for known in names(archive)], hint=hint)
+
+
+def files_hash(name: str, archive: Archive) -> str:
+    """Return a hash of the files of an agent that `find` knows: a network's description, which names its weights, or the module
+    of your own agent. Built-in agents have none."""
+    files = [folder / file for folder in (archive.root / "models" / name, Path(name)) for file in (FILE, DESCRIPTION)]
+    if own := getattr(sys.modules.get(name.partition(":")[0]), "__file__", None):
+        files.append(Path(own))
+    found = [hashlib.sha256(file.read_bytes()).hexdigest() for file in files if file.is_file()]
+    return found[0] if found and name not in BUILTIN else ""
 
 
 def vpt_folder(name: str, models: Path) -> Path:

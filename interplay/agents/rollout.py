@@ -77,6 +77,7 @@ def rollout(
     frames: FramePolicy | None = None,
     episode_id: str | None = None,
     created_at: datetime | None = None,
+    attempt: str = "",
     watch: Callable[[Frame], None] = lambda frame: None,
 ) -> Episode:
     """Play one episode, record it in native frames, and seal it.
@@ -91,6 +92,7 @@ def rollout(
         max_steps: A limit below the task's: the last step is then marked truncated, and the outcome is `time_limit`.
         frames: How the recording stores frames; by default as the environment says (`PlayableEnv.frame_policy`).
         episode_id, created_at: Id and time of the recording; by default a new id and the present time.
+        attempt: Name of one of several attempts to record the same episode, as in `Archive.recorder`.
         watch: Called with each frame of the recording; a frame is valid until the next call.
     Raises:
         AgentError: If an agent cannot play this task or returns an invalid action, if a seat has no agent, or if one simple
@@ -113,7 +115,14 @@ def rollout(
         owners = {seat: Owner(each.name, "agent") for seat, each in agents.items()}
         experts = {seat: each.expert.name for seat, each in agents.items() if isinstance(each, Asked)}
         recorder = archive.recorder(
-            task, world, seed=seed, owners=owners, experts=experts, episode_id=episode_id, created_at=created_at
+            task,
+            world,
+            seed=seed,
+            owners=owners,
+            experts=experts,
+            episode_id=episode_id,
+            created_at=created_at,
+            attempt=attempt,
         )
         try:
             outcome = _play(RecordedEpisode(world, recorder, max_steps=max_steps), seated, seed, watch)

@@ -19,6 +19,7 @@ _VERBS = {
     "tasks": ("interplay.cli.tasks", "List, show and check tasks."),
     "agents": ("interplay.cli.agents", "List agents, or import one."),
     "play": ("interplay.cli.play", "Let an agent play a task and record it."),
+    "data": ("interplay.cli.data", "Move everything to another database and a store of files."),
     "episodes": (
         "interplay.cli.episodes",
         "List, show, verify, measure, replay, export, import, pull and repair recorded episodes.",

@@ -49,9 +49,11 @@ def import_vpt(
     from interplay.agents.vpt.agent import import_files
     from interplay.learn.train import model_folder
 
-    folder = model_folder(open_archive(data, database), name)
+    archive = open_archive(data, database)
+    folder = model_folder(archive, name)
     with working("reading weights"):
         path = import_files(model, weights, folder)
+        archive.put_model(folder)
     place = place_options(data, database)
     emit(
         {"agent": name, "folder": str(folder), "description": str(path)},

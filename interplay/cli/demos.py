@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from interplay.cli.options import DEFAULT_DATA, DatabaseOption, DataOption, known_task, misuse, open_archive, place_options
+from interplay.cli.options import (
+    DEFAULT_DATA,
+    DatabaseOption,
+    DataOption,
+    RayOption,
+    known_task,
+    misuse,
+    open_archive,
+    place_options,
+)
 from interplay.cli.output import JsonOption, emit, progress, progress_bar, table
 from interplay.errors import unknown_name
 from interplay.wording import amount
@@ -40,6 +49,7 @@ def embed(
     threads: Annotated[int, typer.Option(min=0, help="CPU threads of one process, at most one for each core; 0 for all.")] = 0,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
+    ray: RayOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Write the latents that VPT computes from every picture: one file for each recording or episode. Finished files are not
@@ -60,6 +70,7 @@ def embed(
     # PyTorch's threads wait by spinning otherwise, which takes the cores from those that work; read when it is first imported.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     from interplay.agents.find import vpt_folder
+    from interplay.jobs import Executor
     from interplay.learn.embed import EmbedError, Source, recordings_in
     from interplay.learn.embed import embed as embed_all
 
@@ -73,7 +84,7 @@ def embed(
             raise EmbedError("no episode meets these conditions\nList all:  interplay episodes list")
     with progress_bar("embedding") as bar:
         result = embed_all(
-            sources, network, out, chunk=chunk, device=device, processes=processes, threads=threads, on_shard=bar
+            sources, network, out, chunk=chunk, device=device, executor=Executor(processes, ray), threads=threads, on_shard=bar
         )
     lines = ["FAILED " + f"{name}: {reason}".replace("\n", "\n  ") for name, reason in result.failed.items()]
     rate = f", {result.num_frames / result.seconds:,.0f} a second" if result.seconds else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,9 +14,10 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_origin,
 
 import typer
 
-from interplay.cli.options import DEFAULT_DATA, DatabaseOption, DataOption, misuse, open_archive, place_options
+from interplay.cli.options import DEFAULT_DATA, DatabaseOption, DataOption, RayOption, misuse, open_archive, place_options
 from interplay.cli.output import JsonOption, emit, progress, stage_bars, table
 from interplay.errors import InterplayError, NotFoundError
+from interplay.jobs import Executor
 from interplay.learn import CONFIGS, PPOConfig, practise, train
 from interplay.learn.config import CHECKPOINT, RunConfig
 from interplay.learn.settings import DaggerConfig, RewardConfig
@@ -55,6 +57,7 @@ class _Options:
     as_json: bool
     preset: str | None = None
     fast: bool = False
+    ray: str | None = None
 
     @property
     def place(self) -> str:
@@ -86,6 +89,8 @@ def add_command(config_class: type[RunConfig], act: Callable[..., None]) -> None
         options["fast"] = Annotated[bool, typer.Option("--fast", help="Settings for under a minute on two cores.")]
     options["config"] = _option(f"Repeat a run: {place}/NAME/config.json. Other options change it.", Path)
     resume = typer.Option("--resume", help="Continue a run that was stopped, with the settings it had.")
+    if "workers" in settings:
+        options["ray"] = RayOption
     options |= {"resume": Annotated[bool, resume], "data": DataOption, "database": DatabaseOption, "as_json": JsonOption}
     defaults = {"fast": False, "resume": False, "data": DEFAULT_DATA, "as_json": False}
     run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]  (what Typer makes its options of)
@@ -259,6 +264,8 @@ def _watched(act: Callable[..., Any], archive: Archive, settings: RunConfig, opt
         follow: dict[str, Any] = {"on_update": on_update, "on_metrics": on_metrics}
         if not plays:
             follow["on_episode"] = on_episode
+        if isinstance(settings, PPOConfig):
+            follow["executor"] = Executor(ray=options.ray)
         return act(archive, settings, options.out, resume=options.resume, **follow)
 
 
@@ -355,6 +362,7 @@ def benchmark(
     ] = None,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
+    ray: RayOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Train and measure every algorithm of a file on every task and seed; runs that exist already are kept.
@@ -368,11 +376,12 @@ def benchmark(
 
     chosen = read(file)
     archive = open_archive(data, database)
+    executor = Executor(jobs or len(os.sched_getaffinity(0)), ray)
     with (
         _said_when_stopped(lambda: _benchmark_kept(file, jobs, place_options(data, database))),
         stage_bars(counts=False) as report,
     ):
-        results = run_benchmark(archive, chosen, jobs=jobs, report=report)
+        results = run_benchmark(archive, chosen, executor=executor, report=report)
     emit(results.to_json() | results.summary(), as_json=as_json, text=_benchmark_text(results, place_options(data, database)))
     if failed := [run for run in results.runs if run.problem]:
         reasons = "\n".join(f"{run.agent}: {run.problem}" for run in failed)

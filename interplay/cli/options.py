@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 DEFAULT_DATA = Path("interplay-data")
 DATABASE_VARIABLE = "INTERPLAY_DATABASE"
 """Environment variable for the address of the database; other users of a machine can read the password in a command line."""
+RAY_VARIABLE = "INTERPLAY_RAY"
+BLOBS_VARIABLE = "INTERPLAY_BLOBS"
+"""Environment variable for the address of the store of files; it has no credentials."""
 MOST = 2**63 - 1
 """The largest whole number that a database can hold."""
 
@@ -49,6 +52,19 @@ DatabaseOption = Annotated[
     str | None,
     typer.Option("--database", envvar=DATABASE_VARIABLE, help="Database address; default: SQLite inside --data."),
 ]
+RayOption = Annotated[
+    str | None,
+    typer.Option(
+        "--ray", envvar=RAY_VARIABLE, help="Address of a Ray cluster that does the work; default: processes of this machine."
+    ),
+]
+BlobsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--blobs", envvar=BLOBS_VARIABLE, metavar="URL",
+        help="Store of episodes, films, models: s3://BUCKET/PREFIX; the database notes it. Default: the noted one, or --data.",
+    ),
+]  # fmt: skip
 SeedOption = Annotated[
     int | None, typer.Option("--seed", min=0, help="Seed of every random draw; drawn and printed if not given.")
 ]
@@ -57,8 +73,9 @@ SERVER_FILE = "serve.lock"
 """File of a data folder that its server keeps locked; it contains the process and port of the server."""
 
 
-def open_archive(data: Path, database: str | None = None, *, must_exist: bool = False) -> Archive:
-    """Open the archive of `--data` and `--database` (InterplayError if it cannot be used).
+def open_archive(data: Path, database: str | None = None, *, blobs: str | None = None, must_exist: bool = False) -> Archive:
+    """Open the archive of `--data`, `--database` and `--blobs` (InterplayError if it cannot be used).
+    Verbs without `--blobs` use the variable too, so that a new database notes the same store whichever verb comes first.
 
     Verbs that only read pass `must_exist`, so that they never make a data folder, nor change a folder of another kind.
     """
@@ -68,7 +85,7 @@ def open_archive(data: Path, database: str | None = None, *, must_exist: bool = 
     if must_exist and is_new:
         found = f"{data} is not a data folder" if data.is_dir() else f"there is no folder {data}"
         raise InterplayError(f"{found}\nCheck --data: `interplay serve`, `play` and `demo` make data folders; this reads one.")
-    archive = interplay.record.open(data, database=database)
+    archive = interplay.record.open(data, database=database, blobs=blobs or os.environ.get(BLOBS_VARIABLE) or None)
     if is_new:  # perhaps a mistyped --data
         print(f"Made a new data folder: {data}", file=sys.stderr)
     return archive

@@ -11,8 +11,10 @@ import typer
 
 from interplay.cli.options import (
     DEFAULT_DATA,
+    BlobsOption,
     DatabaseOption,
     DataOption,
+    RayOption,
     SeedOption,
     choose_seed,
     keep_lands,
@@ -56,6 +58,8 @@ def play(
     again: Annotated[bool, typer.Option("--again", help="Also play seeds that this agent has already played.")] = False,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
+    ray: RayOption = None,
+    blobs: BlobsOption = None,
     seed: SeedOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -65,12 +69,13 @@ def play(
     """
     from interplay.agents.evaluate import evaluate, worthwhile_processes
     from interplay.agents.rollout_folder import write_rollouts
+    from interplay.jobs import Executor
     from interplay.record import OUTCOME_CHECK_SUCCESS
 
     if out is not None and (num_episodes > 1 or not video):
         raise typer.BadParameter("--out writes one video for each seed; leave out --episodes and --no-video")
     task = _task(task_id)
-    archive = open_archive(data, database)
+    archive = open_archive(data, database, blobs=blobs)
     keep_lands(data)
     drawn = choose_seed(seed)
     chosen = seeds_of(seeds, task)
@@ -89,7 +94,7 @@ def play(
             max_steps=max_steps,
             video=video,
             again=again,
-            processes=worthwhile_processes(task, len(chosen) * num_episodes, max_steps),
+            executor=Executor(worthwhile_processes(task, len(chosen) * num_episodes, max_steps), ray),
             report=report,
         )
     if out is not None:

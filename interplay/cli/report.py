@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from interplay.cli.options import DEFAULT_DATA, DatabaseOption, DataOption, open_archive, seeds_of
+from interplay.cli.options import DEFAULT_DATA, DatabaseOption, DataOption, RayOption, open_archive, seeds_of
 from interplay.cli.output import JsonOption, emit, progress, progress_bar, table, working
 from interplay.errors import InterplayError
 
@@ -133,6 +133,7 @@ def crossplay(
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the agents' own draws.")] = 0,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
+    ray: RayOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Scores of every agent with every other as partners in a task: a matrix for each seat, and means with intervals.
@@ -143,6 +144,7 @@ def crossplay(
     """
     from interplay.agents.cross_play import cross_play, entrants, lineups
     from interplay.agents.evaluate import worthwhile_processes
+    from interplay.jobs import Executor
     from interplay.report.crossplay import crossplay_report, default_score, games_of, peoples_games
     from interplay.tasks import find
 
@@ -161,7 +163,7 @@ def crossplay(
                 num_episodes=num_episodes,
                 seed=seed,
                 max_steps=max_steps,
-                processes=worthwhile_processes(task, num_games, max_steps),
+                executor=Executor(worthwhile_processes(task, num_games, max_steps), ray),
                 report=report,
             )
         names = list(dict.fromkeys(name for lineup in played for name in lineup.split(" + ")))

@@ -21,7 +21,16 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from interplay import logs
-from interplay.cli.options import DEFAULT_DATA, SERVER_FILE, DatabaseOption, DataOption, keep_lands, open_archive, suites_with
+from interplay.cli.options import (
+    DEFAULT_DATA,
+    SERVER_FILE,
+    BlobsOption,
+    DatabaseOption,
+    DataOption,
+    keep_lands,
+    open_archive,
+    suites_with,
+)
 from interplay.errors import InterplayError
 from interplay.logs import FORMAT_VARIABLE, NODE_VARIABLE
 
@@ -156,6 +165,7 @@ def serve(
     verbose: Annotated[bool, typer.Option("--verbose", help="Log every request.")] = False,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
+    blobs: BlobsOption = None,
 ) -> None:
     """Serve play, judging, replays and the leaderboard until Ctrl-C.
 
@@ -197,7 +207,10 @@ def serve(
     os.environ[FORMAT_VARIABLE] = log_format  # also for the processes that this one starts
     level = logging.INFO if verbose else logging.WARNING
     logs.configure("%(asctime)s %(levelname)s %(message)s", level=level, process="server")
-    archive = open_archive(data, database)
+    archive = open_archive(data, database, blobs=blobs)
+    archive.blobs.check()
+    archive.find_videos()
+    archive.blobs.fetch("models", ".json")
     keep_lands(data)
     archive.statistics = statistics
     with contextlib.ExitStack() as held:

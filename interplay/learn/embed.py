@@ -13,8 +13,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -33,12 +32,12 @@ from interplay.agents.vpt.folder import read_description
 from interplay.agents.vpt.network import VPT, resized
 from interplay.errors import InterplayError, unknown_name
 from interplay.files import alone, is_disk_full, remove_parts, write_bytes, write_json
+from interplay.jobs import Executor
 from interplay.learn.harness import learner
 from interplay.learn.recordings.labels import read_lines
 from interplay.learn.recordings.loader import Loader
 from interplay.learn.recordings.names import RecordingsError
 from interplay.learn.recordings.pictures import SIZE
-from interplay.parallel import process_pool
 from interplay.record import Episode, RecordingError
 from interplay.tables import visible
 
@@ -50,6 +49,7 @@ CHUNK = 64
 """Number of pictures that pass the network together; larger chunks need more memory and are hardly faster."""
 
 _SMALL = (SIZE, SIZE, 3)
+_HINT = "Finished shards are kept. Run the same command again, with fewer --processes if there was too little memory."
 
 
 class EmbedError(InterplayError):
@@ -94,7 +94,7 @@ def embed(
     *,
     chunk: int = CHUNK,
     device: str = "auto",
-    processes: int = 1,
+    executor: Executor = Executor(),
     threads: int = 0,
     on_shard: Callable[[int, int], None] = lambda done, total: None,
     clock: Callable[[], float] = time.monotonic,
@@ -104,11 +104,12 @@ def embed(
     Args:
         chunk: Number of pictures that pass the network together.
         device: `auto` (a GPU if available), `cpu` or `cuda`.
-        processes: Number of processes; each embeds one source at a time with one thread. 1: use this process only.
+        executor: Where sources are embedded. Each other process embeds one source at a time with one thread.
         threads: Number of CPU threads of this process, at most one for each core; 0 does not change it.
     Raises:
-        EmbedError: If another run writes to `out`, `out` has shards of another network, the disk is full, a GPU has too little
-            memory, or a process was killed. Finished shards are kept.
+        EmbedError: If another run writes to `out`, `out` has shards of another network, the disk is full, or a GPU has too
+            little memory. Finished shards are kept.
+        LostError: If a process of the executor was killed, perhaps because there was too little memory.
         ConfigError, NotFoundError: If a GPU is asked for and missing, or `device` is unknown.
         VPTError: If the network cannot be loaded.
     """
@@ -126,15 +127,19 @@ def embed(
                 result.kept.append(source.name)
             else:
                 waiting.append(source)
-        jobs = [_Job(source, network, shard_path(out, source.name), weights, chunk, chosen) for source in waiting]
+        jobs = {one.name: (one.path, network, shard_path(out, one.name), weights, chunk, chosen) for one in waiting}
         on_shard(len(result.kept), len(sources))
-        for job, done in _in_processes(jobs, processes) if processes > 1 else _here(jobs, min(threads, os.cpu_count() or 1)):
-            if isinstance(done, SourceError):
-                result.failed[job.source.name] = str(done)
-            else:
-                result.written.append(job.source.name)
-                result.num_frames += done
-            on_shard(len(result.kept) + len(result.written) + len(result.failed), len(sources))
+        try:
+            with learner.threads(min(threads, os.cpu_count() or 1)):
+                for done in executor.map(write_shard, jobs, here=write_shard, hint=_HINT, gpus=int(chosen == "cuda")):
+                    if isinstance(done.error, SourceError):
+                        result.failed[done.key] = str(done.error)
+                    else:
+                        result.num_frames += done.get()
+                        result.written.append(done.key)
+                    on_shard(len(result.kept) + len(result.written) + len(result.failed), len(sources))
+        finally:
+            _network.cache_clear()
     result.seconds = clock() - begun
     return result
 
@@ -165,68 +170,30 @@ def latents_of(network: VPT, pictures: Iterable[np.ndarray], chunk: int) -> Iter
         yield latents[0].cpu().numpy()
 
 
-class _Job(NamedTuple):
-    source: Source
-    network: Path
-    shard: Path
-    weights: str
-    chunk: int
-    device: str
-
-
-def _work(job: _Job) -> int:
-    """Write one shard; return its number of pictures."""
-    network = _network(job.network, job.device)
+def write_shard(path: Path, network: Path, shard: Path, weights: str, chunk: int, device: str) -> int:
+    """Write the shard of a video or episode; return its number of pictures."""
+    vpt = _network(network, device)
     try:
-        pictures = _pictures(job.source.path, network.architecture.img_shape)
-        parts = list(latents_of(network, pictures, job.chunk))
+        parts = list(latents_of(vpt, _pictures(path, vpt.architecture.img_shape), chunk))
     except torch.OutOfMemoryError as error:
-        raise _too_large(error, job.chunk) from None
+        raise _too_large(error, chunk) from None
     except (FFmpegError, OSError) as error:
         why = getattr(error, "strerror", None) or str(error)
-        raise SourceError(f"{job.source.path} cannot be read: {why}\nFetch it again; it is missing or was cut off.") from None
+        raise SourceError(f"{path} cannot be read: {why}\nFetch it again; it is missing or was cut off.") from None
     except (RecordingError, RecordingsError) as error:
         raise SourceError(str(error)) from None
     if not parts:
-        raise SourceError(f"{job.source.path} has no pictures\nFetch it again.")
-    facts = {"format": FORMAT, "weights_sha256": job.weights, "source_bytes": str(_size(job.source.path))}
+        raise SourceError(f"{path} has no pictures\nFetch it again.")
+    facts = {"format": FORMAT, "weights_sha256": weights, "source_bytes": str(_size(path))}
     data = safetensors.numpy.save({"latents": np.concatenate(parts)}, facts)
     try:
-        job.shard.parent.mkdir(parents=True, exist_ok=True)
-        remove_parts(job.shard)
-        write_bytes(job.shard, data)
+        shard.parent.mkdir(parents=True, exist_ok=True)
+        remove_parts(shard)
+        write_bytes(shard, data)
     except OSError as error:
         what = "the disk is full" if is_disk_full(error) else f"it cannot be written: {error.strerror}"
-        raise EmbedError(f"{job.shard}: {what}\nFinished shards are kept. Make room, and run the same command again.") from None
+        raise EmbedError(f"{shard}: {what}\nFinished shards are kept. Make room, and run the same command again.") from None
     return sum(map(len, parts))
-
-
-def _here(jobs: Iterable[_Job], num_threads: int) -> Iterator[tuple[_Job, int | SourceError]]:
-    try:
-        with learner.threads(num_threads):
-            for job in jobs:
-                try:
-                    yield job, _work(job)
-                except SourceError as error:
-                    yield job, error
-    finally:
-        _network.cache_clear()
-
-
-def _in_processes(jobs: Sequence[_Job], processes: int) -> Iterator[tuple[_Job, int | SourceError]]:
-    with process_pool(min(processes, max(1, len(jobs)))) as workers:
-        futures = {workers.submit(_work, job): job for job in jobs}
-        try:
-            for future in as_completed(futures):
-                error = future.exception()
-                if error is not None and not isinstance(error, SourceError):
-                    raise error
-                yield futures[future], error or future.result()
-        except BrokenProcessPool:
-            raise EmbedError(
-                "a process that embeds was ended from outside, perhaps because there was too little memory\n"
-                "Finished shards are kept. Run the same command again with fewer --processes."
-            ) from None
 
 
 @cache

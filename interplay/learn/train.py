@@ -100,6 +100,7 @@ def train(
         watch = Watch(on_update, on_metrics)
         result = run(LEARNERS[config.algorithm], data, config, task, space, folder, resume=resume, watch=watch, notes=notes)
         draw_curves(folder)
+        archive.put_model(folder)
         return result
 
 
@@ -224,7 +225,7 @@ def model_folder(archive: Archive, name: str) -> Path:
         raise ConfigError(f"{name!r} is a built-in agent; choose another name for the policy")
     if name in RESERVED:
         raise ConfigError(f"{name!r} is a word of --actor that chooses episodes; choose another name for the policy")
-    return archive.root / "models" / name
+    return archive.blobs.fetch(f"models/{name}")
 
 
 def check_torch() -> None:

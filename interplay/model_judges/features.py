@@ -117,9 +117,11 @@ Progress = Callable[[str, int, int], None]
 def candidates_with_videos(archive: Archive, offered: Candidates, session: Session, task: str) -> list[Candidate]:
     """Return the candidates that have a video; episodes of imported answers may have none."""
     try:
-        return [one for one in offered.of_task(session, task) if archive.video_path(one.episode_id).is_file()]
+        candidates = offered.of_task(session, task)
     except NotFoundError:
         return []
+    made = archive.videos_made((one.episode_id for one in candidates), session)
+    return [one for one in candidates if one.episode_id in made]
 
 
 def couples_to_answer(archive: Archive, offered: Candidates, session: Session, task: str) -> list[tuple[Candidate, Candidate]]:
@@ -161,7 +163,7 @@ def features_of(archive: Archive, episodes: Iterable[str], on_progress: Progress
             facts |= {"reward": _signed_log(row.total_reward), f"ended:{row.outcome}": 1.0}
             numbers = {one.name: float(one.number) for one in row.statistics if one.number is not None}
             facts |= {f"statistic:{name}": _signed_log(value) for name, value in numbers.items() if math.isfinite(value)}
-        found[row.id] = facts | _seen(archive.video_path(row.id), folder / f"{row.id}.json")
+        found[row.id] = facts | _seen(archive, row.id, folder / f"{row.id}.json")
     return found
 
 
@@ -180,7 +182,7 @@ def known(table: Mapping[str, Mapping[str, float]]) -> set[str]:
     }
 
 
-def _seen(video: Path, kept: Path) -> dict[str, float]:
+def _seen(archive: Archive, episode: str, kept: Path) -> dict[str, float]:
     """Return the features of a video, from the cache file `kept` if it has this version; empty without a video."""
     try:
         document = json.loads(kept.read_text("utf-8"))
@@ -188,10 +190,10 @@ def _seen(video: Path, kept: Path) -> dict[str, float]:
             return document["features"]
     except (OSError, ValueError, KeyError):
         pass  # not looked at yet, or cut off while being written
-    if not video.is_file():
+    if not archive.has_video(episode):
         return {}
     try:
-        seen = from_video(video)
+        seen = from_video(archive.video_path(episode))
     except ValueError as error:
         raise ModelJudgeError(str(error)) from error
     write_json(kept, {"version": VERSION, "features": seen})

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from interplay.envs.base import PlayableEnv
 from interplay.errors import InterplayError, unknown_name
+from interplay.files import sha256_of
 from interplay.record import catalogue, journal
 from interplay.record.errors import OtherVersionError, RecordingError, SealError
 from interplay.record.format.schema import Header, Owner
@@ -23,6 +26,8 @@ from interplay.statistics import Collection, Measure, Sitting, Statistic, Statis
 from interplay.store import Database, EpisodeRow, TaskRow, check_place, entrants, games
 from interplay.store import episodes as queries
 from interplay.store.locks import lock
+from interplay.store.places import media
+from interplay.store.places.blobs import BlobExistsError, Blobs, BlobsAddressError, check_blobs_address, open_blobs
 from interplay.store.uploads import task_definitions, uploaded_files
 from interplay.tasks import Task
 
@@ -37,13 +42,16 @@ MAX_COMPARED = 200
 """At most so many ids are compared with an unknown id; strangers may ask for any id, so the comparison must be short."""
 
 
-def open(data: str | Path = "interplay-data", database: str | None = None) -> Archive:
+def open(data: str | Path = "interplay-data", database: str | None = None, blobs: str | None = None) -> Archive:
     """Open a data folder. A new folder gets mode 700 (for its owner alone); an existing folder keeps its mode.
 
     Args:
         database: SQLAlchemy address; SQLite inside the folder by default.
+        blobs: Address of the S3-compatible store for episodes, films and models, such as `s3://BUCKET/PREFIX`. The database
+            notes it, so that it need be given only once. By default the noted one, or the data folder.
     Raises:
         StoreError: If the database cannot be opened.
+        BlobsError: If the store cannot be used, or the files are in another place.
         RecordingError: If the folder cannot be made.
     """
     root = Path(data)
@@ -56,7 +64,34 @@ def open(data: str | Path = "interplay-data", database: str | None = None) -> Ar
         raise RecordingError(
             f"cannot use {root} as a data folder: {error.strerror or error}.\nChoose another one with --data."
         ) from error
-    return Archive(root, Database.open(database or f"sqlite:///{(root / DATABASE).resolve()}"))
+    opened = Database.open(database or f"sqlite:///{(root / DATABASE).resolve()}")
+    archive = Archive(root, opened, open_blobs(root, _blobs_address(opened, blobs)))
+    if archive.blobs.address is None and next(_films_in(root / "media"), None) is not None:
+        with opened.look() as session:
+            has_rows = media.names_films(session)
+        if not has_rows:  # a folder of an earlier release
+            archive.find_videos()
+    return archive
+
+
+def _blobs_address(database: Database, given: str | None) -> str | None:
+    """Return the address of the store that has the files of a database; the first address that is given is noted."""
+    with database.look() as session:
+        noted = media.blobs_address(session)
+    if given is None:
+        return noted
+    given = check_blobs_address(given)
+    if given == noted:
+        return noted
+    with database.write() as session:
+        noted = media.blobs_address(session)
+        if noted not in (None, given) or (noted is None and media.names_files(session)):
+            raise BlobsAddressError(
+                f"the files of this database are in {noted or 'its data folder'}, not in {given}\n"
+                f"Leave --blobs out, or bring everything over:  interplay data move --blobs {given}"
+            )
+        media.note_blobs(session, given)
+    return given
 
 
 @dataclass(frozen=True)
@@ -93,10 +128,13 @@ class Archive:
     """Episodes on disk and their catalogue; safe to share between threads.
     `statistics` are computed in every episode recorded here, in addition to the statistics of its world and its task."""
 
-    def __init__(self, root: Path, database: Database) -> None:
+    def __init__(self, root: Path, database: Database, blobs: Blobs | None = None) -> None:
         self.root = root
         self.database = database
+        self.blobs = blobs or Blobs(root)
         self.statistics: tuple[StatisticSpec, ...] = ()
+        self._made: set[str] = set()
+        """Films that rows name; a row seldom goes away, so that each is read once."""
 
     def statistics_of(self, task: Task) -> tuple[StatisticSpec, ...]:
         """Return the statistics computed in a task's episodes: those of its world, of the task, and of this archive."""
@@ -180,7 +218,7 @@ class Archive:
     def _found(self, session: Session, query: queries.EpisodeQuery) -> list[Episode]:
         rows = queries.find_episodes(session, query)
         tasks = self._uploaded_tasks(session, rows)
-        return [catalogue.from_row(row, self.root, tasks.get(row.id)) for row in rows]
+        return [catalogue.from_row(row, self.blobs, tasks.get(row.id)) for row in rows]
 
     def tasks(self) -> list[str]:
         with self.database.read() as session:
@@ -198,7 +236,13 @@ class Archive:
                 hint = "All episodes:  interplay episodes list --data " + str(self.root)
                 same_day = queries.episode_ids(session, prefix=episode_id[:8], limit=MAX_COMPARED)
                 raise unknown_name("episode", episode_id[:100], same_day, hint=hint)
-            return catalogue.from_row(row, self.root, self._uploaded_tasks(session, [row]).get(row.id))
+            return catalogue.from_row(row, self.blobs, self._uploaded_tasks(session, [row]).get(row.id))
+
+    def complete(self, episode_id: str) -> Episode | None:
+        """Return the episode of this id if it was recorded to its end."""
+        with self.database.read() as session:
+            row = queries.get_episode(session, episode_id)
+            return None if row is None or row.outcome == "interrupted" else catalogue.from_row(row, self.blobs)
 
     def _uploaded_tasks(self, session: Session, rows: Sequence[EpisodeRow]) -> dict[str, Task]:
         """Map the id of each row that is only a video to its task; the files of other episodes name their task themselves."""
@@ -222,6 +266,7 @@ class Archive:
         episode_id: str | None = None,
         created_at: datetime | None = None,
         folder: Path | None = None,
+        attempt: str = "",
     ) -> Recorder:
         """Return a recorder for one new episode; call its `start` after `env.reset(seed=seed)`.
 
@@ -232,6 +277,7 @@ class Archive:
             experts: Seat -> name of an agent that is asked at each step which action it would choose.
             created_at: Start of the episode, UTC; the current time by default.
             folder: Folder of the journal. `repair` seals only journals in `journal_folder`.
+            attempt: Name of one of several attempts to record the same episode; each has its own journal.
         Raises:
             RecordingError: If the environment plays another task, or a seat has no owner.
         """
@@ -256,7 +302,8 @@ class Archive:
             statistics=self.statistics_of(task),
             experts=experts,
         )
-        recorder = Recorder((folder or self.journal_folder) / f"{header.episode}.0.arrows", env, header)
+        name = f"{header.episode}~{attempt}" if attempt else header.episode
+        recorder = Recorder((folder or self.journal_folder) / f"{name}.0.arrows", env, header)
         recorder.collection.sittings = self.sittings(header)
         return recorder
 
@@ -295,7 +342,9 @@ class Archive:
         return self.root.joinpath("episodes", *task_id.split("/"), f"{episode_id}.parquet")
 
     def seal(self, path: Path, *, held_as: games.Lease | None = None) -> Episode:
-        """Turn a journal into a sealed episode in the catalogue. The journal is removed when the file and the entry are safe.
+        """Turn a journal into a sealed episode in the catalogue. The journal is removed when the file and the entry are safe;
+        while a store does not answer, this waits up to ten minutes.
+        If another attempt has recorded the episode to its end, that episode stays, and this journal is removed.
 
         If the journal is damaged, the part before the damage is sealed, and the journal's files are kept as `<name>.damaged`.
 
@@ -305,39 +354,67 @@ class Archive:
         Raises:
             RecordingError: If the journal holds no observation, the disk is full, or another server continues the game; the
                 journal then stays.
+            BlobsError: If the store did not take the file; the journal then stays.
         """
         paths = journal.segments(path.parent, journal.episode_of(path))
         if not paths:
             raise RecordingError(f"{path}: no such journal; perhaps it was sealed before:  interplay episodes list")
         with journal.claim(paths):
             header = journal.read_header(paths[0])
+            if journal.episode_of(path) != header.episode and (there := self.complete(header.episode)) is not None:
+                journal.remove(paths, keep=False)
+                return there
             target = self.episode_path(header.task.id, header.episode)
             target.parent.mkdir(parents=True, exist_ok=True)
             with self.database.read() as session:
-                if not games.may_seal(session, header.episode, held_as):
-                    return self._sealed_elsewhere(session, paths)
+                earlier = self._sealed_before(session, paths, held_as)
+                if earlier is not None:
+                    return earlier
             episode = seal(paths, target)
+            is_in_the_way = not self._put_if_new(target, held_as)
             with self.database.write() as session:  # until it ends, no other server can take the game
                 if not games.may_seal(session, header.episode, held_as):  # taken while it was sealed
                     target.unlink()
-                    return self._sealed_elsewhere(session, paths)
+                    raise _held_elsewhere(paths[0])
+                if is_in_the_way:
+                    self.blobs.delete_stored(target.relative_to(self.root).as_posix())
+                    self.put(target)
                 self.enter(session, episode)
                 games.end(session, [header.episode])
             journal.remove(paths, keep=journal.DAMAGED in episode.statistics)
         return episode
 
-    def _sealed_elsewhere(self, session: Session, paths: list[Path]) -> Episode:
-        """Return the episode that was sealed before this journal could be, and remove the journal."""
+    def _put_if_new(self, target: Path, held_as: games.Lease | None) -> bool:
+        """Put a sealed episode; return False if the store has other bytes, of a server that sealed the game after it had lost
+        it. Only the holder of the game may replace them."""
+        try:
+            self.put(target)
+        except BlobExistsError:
+            if held_as is None:
+                raise
+            return False
+        return True
+
+    def _sealed_before(self, session: Session, paths: list[Path], held_as: games.Lease | None) -> Episode | None:
+        """Return the episode if another journal of it was sealed before, so that this one is not needed; it is removed, or
+        set aside if the episode's file is not here to compare. Raise `RecordingError` if another server continues the game."""
         header = journal.read_header(paths[0])
         row = queries.get_episode(session, header.episode)
+        may_seal = games.may_seal(session, header.episode, held_as)
         if row is None:
-            raise RecordingError(
-                f"{paths[0]} is not sealed: another server continues this game\n"
-                "It seals the game itself. If it is gone for good, seal the journal there, or here:  interplay episodes repair"
-            )
-        for path in paths:
-            path.unlink()
-        return catalogue.from_row(row, self.root, header.task)
+            if not may_seal:
+                raise _held_elsewhere(paths[0])
+            return None
+        if (self.root / row.path).exists():
+            num_steps = journal.Journal(paths).table(["step"]).num_rows - 1
+            if may_seal and num_steps > row.num_steps:
+                return None  # a game that was continued after it had been sealed by hand
+            journal.remove(paths, keep=False)
+        elif may_seal and not self.database.is_shared:
+            return None  # the sealed file is lost
+        else:
+            journal.remove(paths, keep=True)
+        return catalogue.from_row(row, self.blobs, header.task)
 
     def keep(self, path: Path, *, held_as: games.Lease | None = None) -> Episode | None:
         """Seal a journal as `seal` does, or remove it and return None if it has no step and so is no episode."""
@@ -355,13 +432,22 @@ class Archive:
                     return None
         return self.seal(path, held_as=held_as)
 
+    def url_of(self, episode: Episode, *, seconds: float) -> str | None:
+        """Return a signed address of an episode's file in the store, for the operator; None if the data folder has the file."""
+        return self.blobs.url(catalogue.key_of(episode, self.root), seconds)
+
+    def put(self, file: Path) -> None:
+        """Put a complete file of the data folder into the store (errors as `Blobs.put`)."""
+        self.blobs.put(file.relative_to(self.root).as_posix(), file)
+
     def catalogue(self, episode: Episode) -> None:
-        """Enter a sealed episode into the database, or update its entry."""
+        """Put a sealed episode into the store, and enter it into the database, or update its entry."""
+        self.put(episode.place)
         with self.database.write() as session:
             self.enter(session, episode)
 
     def enter(self, session: Session, episode: Episode) -> None:
-        """Enter a sealed episode as `catalogue` does, but in a transaction of the caller."""
+        """Enter a sealed episode that was put as `catalogue` does, but in a transaction of the caller."""
         lock(session, "episode", episode.id)  # or whoever agrees while the game is sealed would be missed
         task = episode.task
         row = TaskRow(
@@ -441,31 +527,101 @@ class Archive:
         with self.database.read() as session:
             uploads = uploaded_files(session)
             known = set(queries.episode_ids(session)) - set(uploads)
-        seen = set()
-        for path in sorted((self.root / "episodes").rglob("*.parquet")):
-            if path.name.startswith("."):
-                continue
-            seen.add(path.stem)
-            if path.stem in known:
-                continue
+        files = {PurePosixPath(key).stem: key for key in self.blobs.keys("episodes") if key.endswith(".parquet")}
+        for name in sorted(files.keys() - known):
+            path = self.root / files[name]
             try:
-                with path.open("rb") as file:
-                    digest = hashlib.file_digest(file, "sha256").hexdigest()
-                episode = replace(Episode.open(path), sha256=digest, size_bytes=path.stat().st_size)
+                path = self.blobs.path(files[name])
+                episode = replace(Episode.open(path), sha256=sha256_of(path), size_bytes=path.stat().st_size)
                 self.catalogue(episode)
             except Exception as error:  # whatever is wrong with this file: the others go on
                 result.failed[path.stem] = _said(path, error)
             else:
                 result.catalogued.append(episode)
-        lost = {name for name, path in uploads.items() if path and not (self.root / path).exists()}
-        result.missing.extend(sorted((known - seen) | lost))
+        videos = self.blobs.keys("media")
+        lost = {name for name, path in uploads.items() if path and path not in videos}
+        result.missing.extend(sorted((known - files.keys()) | lost))
 
-    def video_path(self, episode_id: str) -> Path:
-        """Path of an episode's mp4, whether the file exists yet or not."""
-        return self.root / "media" / f"{episode_id}.mp4"
+    def put_model(self, folder: Path) -> None:
+        """Put the files of a finished model in `models/NAME` into the store (errors as `Blobs.put`)."""
+        for file in sorted(folder.iterdir()):
+            if file.is_file() and not file.name.startswith("."):
+                self.put(file)
+
+    # Films: `name` is an episode's id, the name of a clip, or of a second file of one of them
+
+    def video_place(self, name: str) -> Path:
+        """Path at which a film is made, and at which it is a local file."""
+        return self.root / _video_key(name)
+
+    def video_path(self, name: str) -> Path:
+        """Return the local file of a film; it does not exist if the film was never made, or was lost.
+        Raises BlobsAwayError if it would have to be fetched and the store does not answer."""
+        path = self.blobs.path(_video_key(name))
+        if name in self._made and not path.exists():  # somebody deleted it: it may be made again
+            self._made.discard(name)
+            with self.database.write() as session:
+                media.forget(session, name)
+        return path
+
+    def videos_noted(self, names: Iterable[str], session: Session | None = None) -> set[str]:
+        """Return which of these films were made, as rows say."""
+        wanted = set(names)
+        if new := wanted - self._made:
+            with nullcontext(session) if session is not None else self.database.look() as looking:
+                self._made |= media.made(looking, new)
+        return wanted & self._made
+
+    def videos_made(self, names: Iterable[str], session: Session | None = None) -> set[str]:
+        """Return which of these films were made and were not deleted from the data folder since; no store is asked."""
+        return {name for name in self.videos_noted(names, session) if not self.blobs.is_lost(_video_key(name))}
+
+    def has_video(self, name: str) -> bool:
+        return bool(self.videos_made([name]))
+
+    def keep_video(self, name: str) -> None:
+        """Put a film that was made at its `video_place` into the store, and enter it. If another server has put one meanwhile,
+        this one is dropped: the two may differ in their bytes."""
+        place = self.video_place(name)
+        try:
+            self.put(place)
+        except BlobExistsError:
+            place.unlink()
+        self.enter_videos([name])
+
+    def enter_videos(self, names: Iterable[str]) -> None:
+        with self.database.write() as session:
+            media.note_made(session, names, datetime.now(UTC))
+
+    def find_videos(self) -> None:
+        """Enter films that lie in the data folder without a row: of earlier releases, and films that somebody put there."""
+        there = set(_films_in(self.root / "media"))
+        with self.database.look() as session:
+            new = there - media.made(session, there)
+        for name in new:
+            self.keep_video(name)
 
     def close(self) -> None:
         self.database.close()
+
+
+def _video_key(name: str) -> str:
+    return f"media/{name}.mp4"
+
+
+def _films_in(folder: Path) -> Iterator[str]:
+    """Yield the names of all films, clips and second files in a folder `media`."""
+    for pattern in ("", "twins/", "clips/", "clips/twins/"):
+        for path in folder.glob(f"{pattern}*.mp4"):
+            if not path.name.startswith("."):
+                yield pattern + path.stem
+
+
+def _held_elsewhere(path: Path) -> RecordingError:
+    return RecordingError(
+        f"{path} is not sealed: a running server holds this game\n"
+        "It seals the game itself. If it is stopped for good, seal the journal with:  interplay episodes repair"
+    )
 
 
 def conditions(session: Session, where: Sequence[str]) -> list[queries.Condition]:
@@ -483,6 +639,12 @@ def _said(path: Path, error: Exception) -> str:
     elif isinstance(error, SealError) or "interplay episodes" not in remedy:
         return str(error)  # the remedy of others is the command that has just failed
     return f"{what}\nRestore the file from a backup and repair again. Without a backup, move the file out of the data folder."
+
+
+def derived_episode_id(created_at: datetime, *facts: Any) -> str:
+    """Return an id that is the same for the same time and facts (JSON): all attempts at one recording make one episode."""
+    known = json.dumps([created_at.isoformat(), *facts], sort_keys=True)
+    return f"{created_at:%Y%m%dT%H%M%S}-{hashlib.sha256(known.encode()).hexdigest()[:12]}"
 
 
 def new_episode_id() -> str:

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass, fields, replace
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import cast
 
 from interplay.envs.base import FramePolicy
@@ -31,6 +31,7 @@ from interplay.store.episodes import (
     count_episodes,
     find_episodes,
 )
+from interplay.store.places.blobs import Blobs
 from interplay.tasks import Task
 
 _SAME = (
@@ -109,7 +110,7 @@ def to_row(episode: Episode, root: Path, *, held_out: bool = False) -> EpisodeRo
         **{name: getattr(episode, name) for name in _SAME},
         task=episode.task_id,
         frames=episode.frame_policy,
-        path=PurePosixPath(episode.path.relative_to(root)).as_posix(),
+        path=key_of(episode, root),
         size_bytes=episode.size_bytes or 0,
         sha256=episode.sha256 or "",
         held_out=held_out,
@@ -124,7 +125,12 @@ def to_row(episode: Episode, root: Path, *, held_out: bool = False) -> EpisodeRo
     )
 
 
-def from_row(row: EpisodeRow, root: Path, uploaded_task: Task | None = None) -> Episode:
+def key_of(episode: Episode, root: Path) -> str:
+    """Return the path of an episode's file relative to the data folder."""
+    return episode.place.relative_to(root).as_posix()
+
+
+def from_row(row: EpisodeRow, blobs: Blobs, uploaded_task: Task | None = None) -> Episode:
     """Return the episode of a catalogue row; its file is not opened yet.
 
     Args:
@@ -141,7 +147,8 @@ def from_row(row: EpisodeRow, root: Path, uploaded_task: Task | None = None) -> 
         task_id=row.task,
         frame_policy=cast(FramePolicy, row.frames),
         statistics=statistics,
-        path=root / (row.path or f"media/{row.id}.mp4"),
+        place=blobs.root / (row.path or f"media/{row.id}.mp4"),
+        blobs=blobs,
         sha256=row.sha256 if row.path else None,
         size_bytes=row.size_bytes if row.path else None,
         uploaded_task=uploaded_task,

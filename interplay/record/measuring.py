@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import as_completed
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,7 @@ import numpy as np
 
 from interplay.envs import make
 from interplay.errors import InterplayError
-from interplay.parallel import process_pool
+from interplay.jobs import Executor
 from interplay.record.errors import RecordingError
 from interplay.record.format.spaces import plain_action
 from interplay.record.sealed.episode import Episode
@@ -110,6 +109,7 @@ def measure_all(
     episodes: Sequence[Episode],
     *,
     check: bool = False,
+    executor: Executor = Executor(2),
     advance: Callable[[int], None] = lambda num_steps: None,
 ) -> Iterator[Measured]:
     """Measure episodes and store missing values in the catalogue after each one, so that a stopped run can continue.
@@ -135,7 +135,7 @@ def measure_all(
             advance(episode.num_steps)
             continue
         jobs.append((episode, specs))
-    for episode, found in _measured(jobs):
+    for episode, found in _measured(jobs, executor):
         known = kept.get(episode.id, [])
         if check and found.failed is None:
             found = _compared(found, [*episode.live_measures, *known])
@@ -148,18 +148,16 @@ def measure_all(
         yield found
 
 
-def _measured(jobs: list[tuple[Episode, tuple[StatisticSpec, ...]]]) -> Iterator[tuple[Episode, Measured]]:
-    if len(jobs) < 2 or sum(episode.num_steps for episode, _ in jobs) < PARALLEL_STEPS:
-        for episode, specs in jobs:
-            yield episode, _measure_file(episode.path, specs)
-        return
-    with process_pool(2) as pool:
-        futures = {pool.submit(_measure_file, episode.path, specs): episode for episode, specs in jobs}
-        for future in as_completed(futures):
-            yield futures[future], future.result()
+def _measured(jobs: list[tuple[Episode, tuple[StatisticSpec, ...]]], executor: Executor) -> Iterator[tuple[Episode, Measured]]:
+    episodes = {episode.id: episode for episode, _ in jobs}
+    keyed = {episode.id: (episode.path, specs) for episode, specs in jobs}
+    if sum(episode.num_steps for episode in episodes.values()) < PARALLEL_STEPS:
+        executor = replace(executor, processes=1)
+    for done in executor.map(measure_file, keyed, here=measure_file):
+        yield episodes[done.key], done.get()
 
 
-def _measure_file(path: Path, specs: tuple[StatisticSpec, ...]) -> Measured:
+def measure_file(path: Path, specs: tuple[StatisticSpec, ...]) -> Measured:
     try:
         return measure(Episode.open(path), specs)
     except InterplayError as error:

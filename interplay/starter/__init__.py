@@ -161,7 +161,7 @@ def enter(
 def _copy(archive: Archive, new: list[Shipped], report: Callable[[Path], None]) -> None:
     """Copy the files, durably; existing files stay. If one cannot be written (OSError), remove all copies."""
     targets = {archive.episode_path(one.task, one.id): one.recording for one in new}
-    targets |= {archive.video_path(one.id): one.film for one in new}
+    targets |= {archive.video_place(one.id): one.film for one in new}
     placed: list[Path] = []
     try:
         for target, source in targets.items():
@@ -173,6 +173,9 @@ def _copy(archive: Archive, new: list[Shipped], report: Callable[[Path], None]) 
                 shutil.copyfile(source, part)
             placed.append(target)
             report(target)
+        for target in targets:
+            archive.put(target)
+        archive.enter_videos(one.id for one in new)
     except OSError:
         for target in placed:
             target.unlink(missing_ok=True)

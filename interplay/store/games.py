@@ -195,7 +195,7 @@ def may_seal(session: Session, episode: str, held_as: Lease | None) -> bool:
         select(GameRow.node, GameRow.epoch).where(GameRow.episode == episode).with_for_update()
     ).one_or_none()
     if holder is None:
-        return session.get(EpisodeRow, episode) is None
+        return held_as is None or session.get(EpisodeRow, episode) is None
     return Lease(*holder) == held_as if held_as is not None else not is_alive(session, holder.node)
 
 
@@ -205,8 +205,8 @@ def end(session: Session, episodes: Collection[str]) -> None:
 
 
 def wait_for_games_of(session: Session, sessions: Collection[str]) -> None:
-    """Wait until no server takes the games of these play sessions. Call it before the sessions change: whoever takes a game
-    changes the game first, and its sessions after it."""
+    """Wait until no server takes the games of these play sessions. Call it before the sessions change: a server that takes a
+    game changes the game first, and its sessions after it."""
     theirs = select(PlaySession.game).where(PlaySession.id.in_(sessions))
     session.execute(select(GameRow.episode).where(GameRow.episode.in_(theirs)).order_by(GameRow.episode).with_for_update())
 

@@ -444,6 +444,25 @@ class EpisodeRow(Base):
             self.seats = [EpisodeSeat(seat="player", num_steps=self.num_steps, total_reward=self.total_reward, **who)]
 
 
+class MediaFile(Base):
+    """A film, a clip or a second file of one that was made. Judging reads these rows, so that it asks no disk and no store."""
+
+    __tablename__ = "media_files"
+    name: Mapped[str] = mapped_column(primary_key=True)
+    """Path below `media/` without `.mp4`: an episode's id, `clips/...` or `twins/...`."""
+    made_at: Mapped[datetime]
+
+
+class Place(Base):
+    """Where the files of this database are, if they are not in a data folder; one row at most."""
+
+    __tablename__ = "places"
+    kind: Mapped[str] = mapped_column(primary_key=True)
+    """`blobs`: an S3-compatible store."""
+    address: Mapped[str]
+    """`s3://BUCKET/PREFIX`, without credentials."""
+
+
 class EpisodeSeat(Base):
     """One owner's part in one seat of an episode."""
 

@@ -200,7 +200,7 @@ async def _until_gone(receive: Receive) -> None:
 def drawing(request: Request, episode_id: str) -> Response:
     """Show how far the server has replayed this episode to draw its frames: `share`, 0 to 1, or null if it draws none."""
     episode = _episode(request, episode_id)
-    return JSONResponse({"share": services(request).drawer.share(episode.path)}, headers={"Cache-Control": "no-store"})
+    return JSONResponse({"share": services(request).drawer.share(episode.place)}, headers={"Cache-Control": "no-store"})
 
 
 @router.get(
@@ -217,10 +217,11 @@ def episode_video(request: Request, episode_id: str) -> Response:
     """Get the episode as mp4. If it does not exist yet, the server makes it in the background: the answer is 202, says
     how far it is, and when to ask again."""
     episode = _episode(request, episode_id)
-    path = services(request).archive.video_path(episode.id)
-    if episode.is_video_only and not path.exists():
+    archive = services(request).archive
+    is_made = archive.has_video(episode.id) and archive.video_path(episode.id).exists()
+    if episode.is_video_only and not is_made:
         raise HTTPException(404, f"the video of episode {episode.id} is not on this server")
-    if not path.exists():
+    if not is_made:
         films = services(request).films
         _ = episode.header  # a recording that cannot be read is told at once
         films.wanted(episode.id)
@@ -230,7 +231,7 @@ def episode_video(request: Request, episode_id: str) -> Response:
         if progress.state != "made":
             return JSONResponse(_film(episode, progress), 202, {"Cache-Control": "no-store", "Retry-After": "1"})
     name = f"{episode.task_id.replace('/', '-')}-{episode.id}.mp4"
-    return video_response(request, path, {"Cache-Control": _FOREVER}, filename=name)
+    return video_response(request, archive.video_path(episode.id), {"Cache-Control": _FOREVER}, filename=name)
 
 
 @router.post("/api/episodes/{episode_id}/film")
@@ -239,8 +240,8 @@ def film(request: Request, episode_id: str) -> JSONResponse:
     play) or `failed`. The answer comes at once; ask again for news."""
     episode = _episode(request, episode_id)
     films = services(request).films
-    if not (episode.is_video_only or episode.path.exists()):
-        raise missing(episode.path)
+    if not episode.is_video_only and episode.is_lost:
+        raise missing(episode.place)
     films.wanted(episode.id, LATER if films.progress(episode.id).state == "failed" else NOW)
     return JSONResponse(_film(episode, films.progress(episode.id)), headers={"Cache-Control": "no-store"})
 

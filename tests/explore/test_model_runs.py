@@ -41,7 +41,8 @@ from interplay.explore.rules import OWN_PARAMS, PARAMS
 from interplay.record import verify
 from interplay.store import Database
 
-SHORT = 5
+SHORT, LONG = 5, 20
+NUM_KILLS = 10
 
 
 @pytest.fixture
@@ -301,7 +302,7 @@ def test_a_killed_evaluation_goes_on_to_the_same_summary_and_pays_no_answered_ca
         return scripted.reply("careless", texts)
 
     def play(server: ModelServer, data: Path) -> tuple[int, str]:
-        options = ["--model", "m", "--address", server.address, "--steps", str(SHORT), "--data", str(data), "--json"]
+        options = ["--model", "m", "--address", server.address, "--steps", str(LONG), "--data", str(data), "--json"]
         command = ["-m", "interplay", "explore", "run", str(instance), str(second), *options]
         process = WarmProcess(command, stderr=Path(os.devnull), loaded=(*READY, *TO_EVALUATE))
         victim.append(process)
@@ -314,7 +315,8 @@ def test_a_killed_evaluation_goes_on_to_the_same_summary_and_pays_no_answered_ca
         needed = len(server.prompts)
         server.prompts.clear()
         lost = status = 0
-        for kill in (rng.randrange(1, needed // 2), rng.randrange(needed // 2, needed), None):
+        for number in range(NUM_KILLS + 1):
+            kill = None if number == NUM_KILLS else len(server.prompts) + rng.randrange(1, 4)
             asked, answered = len(server.prompts), num_calls(tmp_path / "killed")
             kill_at[:] = [] if kill is None else [kill]
             status, _ = play(server, tmp_path / "killed")
@@ -323,11 +325,11 @@ def test_a_killed_evaluation_goes_on_to_the_same_summary_and_pays_no_answered_ca
             lost += len(server.prompts) - asked - new
     assert num_calls(tmp_path / "killed") == needed, "each answer is kept once"
     assert len(server.prompts) == needed + lost
-    assert lost <= 2 * 2, "only what two runs at once were waiting for was asked again"
+    assert lost <= 2 * NUM_KILLS, "only what two runs at once were waiting for was asked again"
     summaries = [summary(tmp_path / name) for name in ("whole", "killed")]
     assert summaries[0] == summaries[1]
     with interplay_archive(str(tmp_path / "killed")) as archive:
-        assert [episode.num_steps for episode in archive.episodes()] == [SHORT, SHORT]
+        assert [episode.num_steps for episode in archive.episodes()] == [LONG, LONG]
         assert not archive.abandoned()
 
 

@@ -15,6 +15,7 @@ from interplay.explore import published
 from interplay.explore.instance import Instance, InstanceError, load, parse
 from interplay.explore.oracle.proving import MilestoneVerdict, begin, orders, prove
 from interplay.explore.oracle.recording import prove_files
+from interplay.jobs import Executor
 
 FRAME = {"coordinate_frame": "spawn_relative"}
 
@@ -194,7 +195,7 @@ def test_a_proof_is_an_episode_that_verifies_and_names_the_version_it_proves(tmp
         episode = archive.get(proof["episode"])
         assert f"instance {proof['content_hash']}" in episode.task.tags
         assert episode.terminated
-        (again,) = prove_files([file], archive, processes=1)
+        (again,) = prove_files([file], archive, executor=Executor())
         assert again.proof is not None
         assert again.proof.episode == proof["episode"]  # what is there is not recorded twice
     assert run("episodes", "verify", "--all", "--data", data) == 0

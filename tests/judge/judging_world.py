@@ -12,6 +12,7 @@ from interplay import testing
 from interplay.judge import Rules
 from interplay.store import Answer
 from interplay.store.entrants import admit
+from interplay.store.places import media
 from interplay.store.study import studies
 from interplay.tasks import find
 from interplay.testing import START
@@ -54,7 +55,8 @@ def enter_episode(
     name = episode_id(task_id, agent, seed, copy) + (f"-{task_hash}" if task_hash else "")
     played = {"outcome": outcome, "duration_s": 1.7, "total_reward": 3.0}
     testing.add_episode(session, task, agent, seed, id=name, task_hash=task_hash or task.content_hash, **played)
-    archive.video_path(name).write_bytes(b"\0\0\0\x18ftypmp42" + name.encode() * 20)
+    archive.video_place(name).write_bytes(b"\0\0\0\x18ftypmp42" + name.encode() * 20)
+    media.note_made(session, [name], START)
     return name
 
 

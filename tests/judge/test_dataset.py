@@ -450,7 +450,7 @@ def insert_rows(session, model, rows):
     inner(session, model, rows)
 dataset_import.store.insert_rows = insert_rows
 if place == "finish":
-    Placement.finish = lambda self: os.kill(os.getpid(), signal.SIGKILL)
+    Placement.finish = lambda self, archive: os.kill(os.getpid(), signal.SIGKILL)
 videos = Path(sys.argv[3]) if sys.argv[3] else None
 dataset_import.import_answers(interplay.record.open(sys.argv[1]), Path(sys.argv[2]), videos=videos)
 """

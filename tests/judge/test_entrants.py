@@ -285,7 +285,8 @@ def play_alone(archive, *agents: str, num_seeds: int) -> list[str]:
 
 def test_model_judges_answer_once_about_each_seat(archive):
     for episode in play_alone(archive, "ada", "bob", num_seeds=2):
-        small_video(archive.video_path(episode), 40)
+        small_video(archive.video_place(episode), 40)
+        archive.keep_video(episode)
 
     def look() -> int:
         said = {"outcome": "left", "responses": {}, "reason": "It is brighter."}

@@ -855,7 +855,7 @@ def test_a_preview_reserves_and_stores_nothing(archive, clock):
     judging = room(archive, clock)
     seen = [judging.preview(study="lab") for _ in range(3)]
     assert len({(str(one.left), str(one.right)) for one in seen}) == 1
-    assert seen[0].left.exists()
+    assert archive.has_video(seen[0].left)
     assert seen[0].left != seen[0].right
     assert (seen[0].match.id, seen[0].match.task) == ("", TASK)
     with judging.database.read() as session:

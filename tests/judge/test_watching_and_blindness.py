@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 from video_files import write_video
 
 from interplay.judge import OPEN_ROOM, Judging, Rules
-from interplay.judge.entrants.duplicates import twin_path
+from interplay.judge.entrants.duplicates import twin_of
 from interplay.judge.errors import DailyLimitError, InvalidAnswerError
 from interplay.play.connections.tokens import operator_token
 from interplay.store.entrants import admit
@@ -130,7 +130,7 @@ def test_a_check_does_not_show_one_file_on_both_sides(filmed, clock):
             assert len(sides[0]) != len(sides[1])
             mdat = [content[content.index(b"mdat") + 4 :] for content in sides]
             assert mdat[0] != mdat[1]
-    assert any(path.exists() for path in map(twin_path, (filmed.root / "media").glob("*.mp4")))
+    assert filmed.videos_made(twin_of(path.stem) for path in (filmed.root / "media").glob("*.mp4"))
 
 
 def test_second_encodes_have_no_address_of_their_own(filmed, clock):

@@ -24,6 +24,7 @@ from interplay.learn.harness.learner import Batches
 from interplay.learn.harness.run import Watch, run
 from interplay.learn.plots import read_metrics
 from interplay.learn.train import claimed
+from interplay.record.moving import move
 from interplay.tasks import find as find_task
 
 TASK = find_task("atari/space_invaders")
@@ -172,6 +173,20 @@ def test_training_from_the_catalogue_makes_an_agent(archive):
     assert description["task_hash"] == TASK.content_hash
     assert BCConfig.read(result.folder / "config.json") == SMALL
     assert (result.folder / "curves.svg").read_text().startswith("<?xml")
+
+
+def test_an_agent_trained_on_one_machine_plays_on_another(archive, bucket, tmp_path):
+    move(archive, None, bucket)
+    here = interplay.record.open(archive.root)
+    result = train(here, replace(SMALL, updates=1), "my-clone")
+    elsewhere = interplay.record.open(tmp_path / "elsewhere", here.database.address)
+    assert find("my-clone", elsewhere).name == "my-clone"
+    weights = (elsewhere.root / "models" / "my-clone" / "model.safetensors").read_bytes()
+    assert weights == (result.folder / "model.safetensors").read_bytes()
+    with pytest.raises(ConfigError, match="there is a policy 'my-clone'"):
+        train(elsewhere, SMALL, "my-clone")
+    for one in (here, elsewhere):
+        one.close()
 
 
 # Surviving a kill

@@ -20,6 +20,7 @@ from interplay.agents.vpt.network import resized  # noqa: E402
 from interplay.cli import main  # noqa: E402
 from interplay.errors import NotFoundError  # noqa: E402
 from interplay.files import part_of  # noqa: E402
+from interplay.jobs import Executor, LostError  # noqa: E402
 from interplay.learn import embed as module  # noqa: E402
 from interplay.learn.embed import EmbedError, embed, read_shard, recordings_in, shard_path  # noqa: E402
 from interplay.tasks import find  # noqa: E402
@@ -155,8 +156,8 @@ def test_a_kill_in_the_middle_costs_no_finished_shard(network, tmp_path):
         for process in active_children() if done else ():
             process.kill()
 
-    with pytest.raises(EmbedError, match=r"was ended from outside, .*\nFinished shards are kept\. Run the same command again"):
-        embed(sources, network, out, chunk=1, processes=2, on_shard=kill)
+    with pytest.raises(LostError, match=r"ended without a message, perhaps at [bc]\nFinished shards are kept\. Run the same"):
+        embed(sources, network, out, chunk=1, executor=Executor(2), on_shard=kill)
     part_of(shard_path(out, "b")).write_bytes(b"half")  # as if it had been killed while it wrote
     result = embed(sources, network, out)
     assert (result.kept, result.written) == (["a"], ["b", "c"])

@@ -232,12 +232,12 @@ def test_a_worker_goes_on_from_where_its_games_were():
     kind = kind_of(task, "state")
     learner = PPO(PRACTICE, Given(kind.shape, 2, np.empty(0, int), torch.device("cpu")))
     weights = safetensors.torch.save(dict(learner.actor.state_dict()))
-    begin = (task.to_json(), [3, 4], "state", 0, 30, kind, learner.acting.architecture)
-    running._begin(*begin)
-    first, second = running._play(weights, 0), running._play(weights, 1)
-    running._begin(*begin)
-    running._go_on(first.where)
-    again = running._play(weights, 1)
+    begin = (task.to_json(), [3, 4], "state", 0, 30, learner.acting.architecture)
+    running.begin(*begin)
+    first, second = (Played.from_bytes(running.play(weights, number)) for number in (0, 1))
+    running.begin(*begin)
+    running.go_on(first.where)
+    again = Played.from_bytes(running.play(weights, 1))
     assert first.returns, "more than the first game was played"
     for name in ("observations", "actions", "rewards", "ends", "returns", "where"):
         assert np.array_equal(np.array(getattr(again, name), object), np.array(getattr(second, name), object)), name

@@ -101,7 +101,7 @@ def imaginary(archive: Archive, number: int, values: dict) -> Episode:
         frame_policy="replay",
         created_at=datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=number),
         statistics=values["statistics"],
-        path=archive.root / "episodes" / f"{name}.parquet",
+        place=archive.root / "episodes" / f"{name}.parquet",
         sha256="",
         size_bytes=1,
     )

@@ -93,7 +93,7 @@ def rewritten(
             begin = end
         digests += [(end, digest) for digest in more_digests]
         writer.add_key_value_metadata({b"interplay": json.dumps(facts), b"interplay.digests": json.dumps(digests)})
-    return replace(episode, path=path, sha256=hashlib.sha256(path.read_bytes()).hexdigest())
+    return replace(episode, place=path, blobs=None, sha256=hashlib.sha256(path.read_bytes()).hexdigest())
 
 
 @pytest.mark.parametrize(

@@ -93,7 +93,7 @@ def test_migrations_lead_to_the_models(database):
 
 def test_a_database_of_the_first_revision_is_led_to_the_models(database):
     with database.write() as session:
-        for table in ("journal_parts", "games", "nodes"):
+        for table in ("journal_parts", "games", "nodes", "media_files", "places"):
             session.execute(sa.text(f"DROP TABLE {table}"))
         session.execute(sa.text("DROP INDEX ix_play_sessions_game"))
         for column in ("node", "game"):

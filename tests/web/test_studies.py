@@ -28,6 +28,7 @@ import interplay.record
 from interplay import testing
 from interplay.explore import published
 from interplay.store import Ban, Enrolment, Match, Participant, QuizAttempt, entrants
+from interplay.store.places import media
 from interplay.store.study import studies as store
 from interplay.study.definition import builtin_studies
 from interplay.study.enrolment import HOLD
@@ -365,8 +366,8 @@ def test_who_is_banned_halfway_sees_no_more_pictures_and_films_of_what_they_revi
     instance = dict(published.instances()[published.names("planner")[0]].to_json())
     with archive.database.write() as session:
         episode = testing.add_episode(session, find(TASK), "ada", 1)["id"]
-    archive.video_path(episode).parent.mkdir(parents=True, exist_ok=True)
-    archive.video_path(episode).write_bytes(b"a film")
+    archive.video_place(episode).write_bytes(b"a film")
+    archive.keep_video(episode)
     (tmp_path / "one.json").write_text(json.dumps(instance | {"proofs": [{"episode": episode}]}))
     review = f'kind = "review"\nminutes = 5\ninstructions = "Look."\n[review]\ninstances = ["{tmp_path}/one.json"]\n'
     open_study(archive, f'[study]\nid = "sound"\ntitle = "t"\nsummary = "s"\n{review}[channels.open]\n')
@@ -502,7 +503,8 @@ def add_agents(archive, names=("ada", "bob")):
         for name in names:
             testing.add_episode(session, task, name, task.held_out_seeds[0], id=name, created_at=now)
             entrants.admit(session, name=name, task=TASK, kind="agent", now=now)
-            archive.video_path(name).write_bytes(b"video")
+            archive.video_place(name).write_bytes(b"video")
+            media.note_made(session, [name], now)
 
 
 def test_who_finds_nothing_to_compare_may_look_again_or_end(archive, client, study):

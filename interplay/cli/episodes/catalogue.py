@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import time
-from concurrent.futures import Future, as_completed
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from interplay.cli.options import DEFAULT_DATA, MOST, DatabaseOption, DataOption, known_task, open_archive, place_options
+from interplay.cli.options import (
+    DEFAULT_DATA,
+    MOST,
+    DatabaseOption,
+    DataOption,
+    RayOption,
+    known_task,
+    open_archive,
+    place_options,
+)
 from interplay.cli.output import JsonOption, emit, progress, table, working
-from interplay.parallel import process_pool
 from interplay.wording import amount
 
 if TYPE_CHECKING:
@@ -26,6 +33,8 @@ EpisodeArgument = Annotated[str, typer.Argument(metavar="ID", help="Id of an epi
 _Outcome = Literal["terminated", "time_limit", "quit", "left", "interrupted", "unknown"]
 _PARALLEL_STEPS = 20_000
 """Number of steps from which on a second process saves more time than its start takes."""
+_URL_S = 3600
+"""Seconds for which the signed address of a file is valid."""
 
 
 @app.command("list")
@@ -89,8 +98,10 @@ def show(
         "columns": {field.name: str(field.type) for field in episode.schema},
         "seat_statistics": [one.to_json() for one in measures],
     }
-    lines = [f"{episode.id}  {episode.path} ({(episode.size_bytes or 0) / 1e3:,.0f} kB)", ""]
-    apart = ("id", "path", "columns", "statistics", "seats", "held", "seat_statistics")
+    url = archive.url_of(episode, seconds=_URL_S)
+    document |= {} if url is None else {"url": url}
+    lines = [f"{episode.id}  {episode.place} ({(episode.size_bytes or 0) / 1e3:,.0f} kB)", ""]
+    apart = ("id", "path", "url", "columns", "statistics", "seats", "held", "seat_statistics")
     lines += [f"{name:15} {value}" for name, value in document.items() if name not in apart]
     lines += ["", "seats"] + [
         f"  {held.seat:13} {held.actor} ({held.actor_kind}), {amount(held.num_steps, 'step')}, return {held.total_reward:g}"
@@ -99,6 +110,7 @@ def show(
     lines += ["", "statistics"] + [f"  {name:13} {value}" for name, value in sorted(episode.statistics.items())]
     lines += ["", "statistics of seats"] if measures else []
     lines += [f"  {one.seat:13} {one.actor}  {one.name} {'-' if one.value is None else f'{one.value:g}'}" for one in measures]
+    lines += [] if url is None else ["", f"Its file, for an hour and for everybody who has this address:  {url}"]
     lines += ["", f"See it:  interplay episodes replay {episode.id} --out {episode.id}.mp4{place}"]
     emit(document, as_json=as_json, text="\n".join(lines))
 
@@ -117,7 +129,7 @@ def _show_video(episode: Episode, place: str, *, as_json: bool) -> None:
     """Run `show` for an episode that is only a video, without steps, seats or columns."""
     document = _document(episode)
     there = f"{(episode.size_bytes or 0) / 1e3:,.0f} kB" if episode.sha256 is not None else "its video was not imported"
-    lines = [f"{episode.id}  {episode.path} ({there})", "A video only: nothing was recorded step by step.", ""]
+    lines = [f"{episode.id}  {episode.place} ({there})", "A video only: nothing was recorded step by step.", ""]
     facts = ("task_id", "task_hash", "seed", "actor", "actor_kind", "duration_s", "created_at", "sha256")
     lines += [f"{name:15} {document[name]}" for name in facts]
     if episode.sha256 is not None:
@@ -131,6 +143,7 @@ def verify(
     every: Annotated[bool, typer.Option("--all", help="Verify every episode of the catalogue.")] = False,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
+    ray: RayOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Check that files are unchanged and replays match; exit 1 if not.  Try:  interplay episodes verify --all"""
@@ -140,7 +153,7 @@ def verify(
         raise typer.BadParameter("give episode ids, or --all for every episode")
     archive = open_archive(data, database, must_exist=True)
     episodes = archive.episodes(with_uploads=True) if every else [archive.get(name) for name in episode_ids or []]
-    verdicts = _verify_many(episodes)
+    verdicts = _verify_many(episodes, ray)
     Summary(archive).note(verdicts)
     different = [verdict for verdict in verdicts if not verdict.equal]
     document = {
@@ -157,27 +170,20 @@ def verify(
         raise typer.Exit(1)
 
 
-def _verify_many(episodes: list[Episode]) -> list[Verdict]:
+def _verify_many(episodes: list[Episode], ray: str | None) -> list[Verdict]:
+    from interplay.jobs import Executor
     from interplay.record.verification.verify import verify_file
 
-    jobs = [(episode.path, episode.id, episode.sha256) for episode in episodes]
-    num_steps = sum(episode.num_steps for episode in episodes)
+    num_steps = {episode.id: episode.num_steps for episode in episodes}
+    jobs = {episode.id: (episode.path, episode.id, episode.sha256) for episode in episodes}
+    is_short = sum(num_steps.values()) < _PARALLEL_STEPS
+    found: dict[str, Verdict] = {}
     with progress() as bar:
-        done = bar.add_task("verifying steps", total=num_steps)
-        if len(jobs) < 2 or num_steps < _PARALLEL_STEPS:
-            verdicts = []
-            for episode, job in zip(episodes, jobs, strict=True):
-                verdicts.append(verify_file(*job))
-                bar.advance(done, episode.num_steps)
-            return verdicts
-        found: dict[int, Verdict] = {}
-        with process_pool(2) as pool:
-            futures: dict[Future[Verdict], int] = {pool.submit(verify_file, *job): index for index, job in enumerate(jobs)}
-            for future in as_completed(futures):
-                index = futures[future]
-                found[index] = future.result()
-                bar.advance(done, episodes[index].num_steps)
-        return [found[index] for index in range(len(jobs))]
+        line = bar.add_task("verifying steps", total=sum(num_steps.values()))
+        for done in Executor(1 if is_short else 2, ray).map(verify_file, jobs, here=verify_file):
+            found[done.key] = done.get()
+            bar.advance(line, num_steps[done.key])
+    return [found[episode.id] for episode in episodes]
 
 
 @app.command()
@@ -268,4 +274,4 @@ def repair(data: DataOption = DEFAULT_DATA, database: DatabaseOption = None, as_
 def _document(episode: Episode) -> dict[str, Any]:
     facts = episode.to_json()
     facts["held"] = facts.pop("seats")
-    return facts | {"path": str(episode.path), "size_bytes": episode.size_bytes, "sha256": episode.sha256}
+    return facts | {"path": str(episode.place), "size_bytes": episode.size_bytes, "sha256": episode.sha256}

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from interplay.cli.options import DEFAULT_DATA, DatabaseOption, DataOption, known_task, open_archive, place_options
+from interplay.cli.options import DEFAULT_DATA, DatabaseOption, DataOption, RayOption, known_task, open_archive, place_options
 from interplay.cli.output import JsonOption, emit, progress, table
 from interplay.wording import amount
 
@@ -30,6 +30,7 @@ def measure(
     ] = False,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
+    ray: RayOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Play episodes again to compute statistics that they lack, and store these in the catalogue. The same command continues a
@@ -37,6 +38,7 @@ def measure(
 
     Try:  interplay episodes measure --all
     """
+    from interplay.jobs import Executor
     from interplay.record.measuring import measure_all
     from interplay.statistics import StatisticSpec
 
@@ -53,7 +55,9 @@ def measure(
     found = []
     with progress() as bar:
         done = bar.add_task("measuring steps", total=sum(episode.num_steps for episode in episodes))
-        for one in measure_all(archive, episodes, check=check, advance=lambda steps: bar.advance(done, steps)):
+        for one in measure_all(
+            archive, episodes, check=check, executor=Executor(2, ray), advance=lambda steps: bar.advance(done, steps)
+        ):
             found.append(one)
     document: dict[str, Any] = {
         "episodes": [

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from interplay.cli.options import DEFAULT_DATA, DatabaseOption, DataOption, open_archive, place_options
+from interplay.cli.options import DEFAULT_DATA, DatabaseOption, DataOption, RayOption, open_archive, place_options
 from interplay.cli.output import JsonOption, emit, progress, table, writing
 from interplay.errors import InterplayError
 from interplay.wording import amount
@@ -80,6 +80,7 @@ def prove(
     processes: Annotated[int, typer.Option(min=1, help="Number of instances that are proved at the same time.")] = 2,
     data: DataOption = DEFAULT_DATA,
     database: DatabaseOption = None,
+    ray: RayOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Search for key presses that solve instances, record them as episodes, and say why other instances are not solved.
@@ -89,6 +90,7 @@ def prove(
     """
     from interplay.explore.oracle.recording import prove_files
     from interplay.explore.published import load_each
+    from interplay.jobs import Executor
 
     begin = monotonic()
     good, refused = load_each(names)
@@ -99,7 +101,7 @@ def prove(
     archive = open_archive(data, database)
     with progress() as bar:
         line: Any = bar.add_task("proving", total=len(files))
-        found = prove_files(files, archive, processes=processes, hops=hops, report=lambda _: bar.advance(line))
+        found = prove_files(files, archive, executor=Executor(processes, ray), hops=hops, report=lambda _: bar.advance(line))
     written = []
     for place, instance, one in zip(places, made, found, strict=False):
         if one.proof is not None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import as_completed
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,10 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Group
 
-from interplay.cli.options import misuse
+from interplay.cli.options import RayOption, misuse
 from interplay.cli.output import JsonOption, emit, progress, table
 
 if TYPE_CHECKING:
+    from interplay.jobs import Executor
     from interplay.judge.pairing.simulate import Quartiles, Run, Simulation
 
 app = typer.Typer(add_completion=False)
@@ -73,12 +73,14 @@ def simulate(
         Path | None, typer.Option("--resume", help="File that keeps finished runs; a run in it is not repeated.")
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", help="Plot (.svg, .png, .pdf); its table is saved beside it.")] = None,
+    ray: RayOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Measure how many answers each pairing rule needs to recover a known ranking; takes about a minute.
 
     Try:  interplay judge simulate --policy order --policy round-robin --seeds 5 --out plot.svg
     """
+    from interplay.jobs import Executor
     from interplay.judge.pairing import DEFAULT_RULE, PAIRING_RULES
     from interplay.judge.pairing.simulate import METHODS, Simulation, curves, summary
     from interplay.judge.pairing.simulated_runs import SimulatedRuns
@@ -100,7 +102,7 @@ def simulate(
     missing = [job for job in jobs if kept.get(*job) is None]
     with progress() as bar:
         running = bar.add_task("simulating", total=len(jobs), completed=len(jobs) - len(missing))
-        for run in _runs(settings, missing, methods, processes):
+        for run in _runs(settings, missing, methods, Executor(processes, ray)):
             kept.add(run)
             bar.advance(running)
     # By policy and seed, whatever order they were finished in.
@@ -122,18 +124,14 @@ def simulate(
     emit(document, as_json=as_json, text=_text(settings, seeds, rows, document))
 
 
-def _runs(settings: Simulation, jobs: Sequence[tuple[str, int]], methods: Sequence[str], processes: int) -> Iterator[Run]:
+def _runs(settings: Simulation, jobs: Sequence[tuple[str, int]], methods: Sequence[str], executor: Executor) -> Iterator[Run]:
     from interplay.judge.pairing.simulate import simulate as run_one
-    from interplay.parallel import process_pool
 
-    if processes == 1 or len(jobs) < 4:  # a process takes longer to begin than a few runs take
-        for name, seed in jobs:
-            yield run_one(settings, name, seed, methods)
-        return
-    with process_pool(processes) as pool:
-        started = [pool.submit(run_one, settings, name, seed, methods) for name, seed in jobs]
-        for one in as_completed(started):
-            yield one.result()
+    keyed = {f"seed {seed} of {name}": (settings, name, seed, methods) for name, seed in jobs}
+    if len(jobs) < 4:  # a process takes longer to begin than a few runs take
+        executor = replace(executor, processes=1)
+    for done in executor.map(run_one, keyed, here=run_one):
+        yield done.get()
 
 
 def _text(settings: Simulation, num_seeds: int, rows: list[dict[str, Any]], document: dict[str, Any]) -> Group:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import as_completed
-from concurrent.futures.process import BrokenProcessPool
-from dataclasses import asdict, dataclass, field, replace
+import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
 import numpy as np
 
-import interplay.record
 from blockworld import VERSION, Action
 from interplay.agents import AgentError, rollout
 from interplay.agents.scripted.blocks import as_keys
@@ -26,8 +26,10 @@ from interplay.explore.judging import Watch, of_instance
 from interplay.explore.oracle.hops import Hops, examine
 from interplay.explore.oracle.proving import MilestoneVerdict, Verdict, prove, replayed
 from interplay.explore.results.references import ORACLE
-from interplay.parallel import process_pool
+from interplay.jobs import Executor
 from interplay.record import Archive, Episode
+from interplay.record.archive import derived_episode_id
+from interplay.record.place import archive_of_job, place_of
 from interplay.tasks import Task
 
 WAY_ROUND = "oracle, another way"
@@ -85,24 +87,33 @@ class Repeated:
         return as_keys(action)
 
 
-def record(archive: Archive, instance: Instance, verdict: Verdict) -> Proof:
+def record(archive: Archive, instance: Instance, verdict: Verdict, *, created_at: datetime | None = None) -> Proof:
     """Record the episode of a solved instance, and cache its judgement; if an equal episode exists, use it instead.
+
+    `created_at`, the present time by default, decides the episode's id: attempts of the same time make one episode.
 
     Raises:
         InterplayError: If the recording does not reach the same milestones as the plan.
     """
     planned = {one.milestone: one.tick for one in verdict.milestones if one.tick is not None}
-    episode = _recorded(archive, instance, verdict.actions, planned, ORACLE)
+    episode = _recorded(archive, instance, verdict.actions, planned, ORACLE, created_at or datetime.now(UTC))
     task_hash = instance.task().content_hash
     return Proof(instance.name, instance.content_hash, episode, task_hash, verdict.ticks, planned, rules.VERSION, VERSION)
 
 
-def record_way(archive: Archive, instance: Instance, actions: tuple[Action, ...]) -> str:
+def record_way(archive: Archive, instance: Instance, actions: tuple[Action, ...], created_at: datetime) -> str:
     """Record a run that reaches an edge's task `then` without `first`, for people to watch; return the episode's id."""
-    return _recorded(archive, instance, actions, replayed(instance, actions), WAY_ROUND)
+    return _recorded(archive, instance, actions, replayed(instance, actions), WAY_ROUND, created_at)
 
 
-def _recorded(archive: Archive, instance: Instance, actions: tuple[Action, ...], planned: dict[str, int], name: str) -> str:
+def _recorded(
+    archive: Archive,
+    instance: Instance,
+    actions: tuple[Action, ...],
+    planned: dict[str, int],
+    name: str,
+    created_at: datetime,
+) -> str:
     """Return the id of an episode of these actions; record one if no earlier episode reaches the same milestones."""
     task = instance.task()
     there = archive.episodes(task=task, task_hash=task.content_hash, agent=name, seeds=[instance.seed])
@@ -110,7 +121,16 @@ def _recorded(archive: Archive, instance: Instance, actions: tuple[Action, ...],
     episode = next((one for one in alike if of_instance(archive, one, instance).reached == planned), None)
     if episode is None:
         player = Repeated(instance, actions, name)
-        episode = rollout(archive, task, player, instance.seed, rng=np.random.default_rng(0))
+        episode = rollout(
+            archive,
+            task,
+            player,
+            instance.seed,
+            rng=np.random.default_rng(0),
+            episode_id=derived_episode_id(created_at, task.content_hash, name, actions),
+            created_at=created_at,
+            attempt=secrets.token_hex(4),
+        )
         if player.reached != planned:
             raise InterplayError(
                 f"{instance.name}: the recording reached {player.reached}, but the plan reached {planned}\n"
@@ -148,73 +168,48 @@ class Proved:
         }
 
 
-@dataclass(frozen=True)
-class Job:
-    """One instance to prove, with everything that another process needs to know."""
-
-    file: Path
-    hops: bool
-    data: str
-    database: str = field(repr=False)
-
-
 def prove_files(
     files: Sequence[Path],
     archive: Archive,
     *,
-    processes: int = 2,
+    executor: Executor = Executor(2),
     hops: bool = False,
     report: Callable[[Proved], None] = lambda proved: None,
 ) -> list[Proved]:
-    """Prove instances, `processes` at once, and record an episode of each solved one; return results in the order of `files`.
-
-    With more than one process, the program's main module must be safe to import.
+    """Prove instances, and record an episode of each solved one; return results in the order of `files`.
 
     Raises:
-        InterplayError: If a process ends without a message.
+        LostError: If a process of the executor ends without a message.
     """
-    jobs = [Job(file, hops, str(archive.root.resolve()), archive.database.address) for file in files]
-    found: dict[Path, Proved] = {}
-    for one in _run(jobs, archive, min(processes, len(jobs))):
-        found[Path(one.file)] = one
-        report(one)
-    return [found[file] for file in files]
+    now = datetime.now(UTC)
+    jobs = {str(file): (file, hops, now) for file in files}
+    found: dict[str, Proved] = {}
+    for done in executor.map(prove_job, jobs, here=partial(_prove, archive), place=place_of(archive)):
+        found[done.key] = replace(done.get(), file=done.key)
+        report(found[done.key])
+    return [found[str(file)] for file in files]
 
 
-def _run(jobs: Sequence[Job], archive: Archive, processes: int) -> Iterator[Proved]:
-    if processes <= 1:
-        for job in jobs:
-            yield _prove(job, archive)
-        return
-    with process_pool(processes) as pool:
-        futures = {pool.submit(_prove_apart, job): job for job in jobs}
-        for future in as_completed(futures):
-            try:
-                yield future.result()
-            except BrokenProcessPool:
-                text = f"a process ended without a message, perhaps at {futures[future].file}"
-                raise InterplayError(f"{text}\nRun the same command again; what was recorded is kept.") from None
+def prove_job(file: Path, hops: bool, created_at: datetime) -> Proved:
+    """Prove an instance in the archive of this process."""
+    with archive_of_job() as archive:
+        return _prove(archive, file, hops, created_at)
 
 
-def _prove_apart(job: Job) -> Proved:
-    archive = interplay.record.open(Path(job.data), database=job.database)
-    try:
-        return _prove(job, archive)
-    finally:
-        archive.close()
-
-
-def _prove(job: Job, archive: Archive) -> Proved:
+def _prove(archive: Archive, file: Path, with_hops: bool, created_at: datetime) -> Proved:
     begin = monotonic()
-    instance = load(job.file)
+    instance = load(file)
     try:
         verdict = prove(instance)
-        proof = record(archive, instance, verdict) if verdict.solved else None
+        proof = record(archive, instance, verdict, created_at=created_at) if verdict.solved else None
     except InterplayError as error:  # it ends this instance, not the others
         missed = tuple(MilestoneVerdict(one.id, None, str(error)) for one in instance.milestones)
-        return Proved(str(job.file), Verdict(instance.name, missed, ()), None, monotonic() - begin)
-    hops = examine(instance) if job.hops else None
+        return Proved(str(file), Verdict(instance.name, missed, ()), None, monotonic() - begin)
+    hops = examine(instance) if with_hops else None
     if hops is not None:
-        edges = (replace(one, way=(), episode=record_way(archive, instance, one.way)) if one.way else one for one in hops.edges)
+        edges = (
+            replace(one, way=(), episode=record_way(archive, instance, one.way, created_at)) if one.way else one
+            for one in hops.edges
+        )
         hops = replace(hops, edges=tuple(edges))
-    return Proved(str(job.file), verdict, proof, monotonic() - begin, hops)
+    return Proved(str(file), verdict, proof, monotonic() - begin, hops)

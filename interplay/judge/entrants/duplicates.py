@@ -11,9 +11,13 @@ import time
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from pathlib import Path
+from typing import Protocol
+
+from sqlalchemy.orm import Session
 
 from interplay.errors import InterplayError
 from interplay.files import replacing
+from interplay.store import Database
 
 log = logging.getLogger("interplay.judge")
 _AGAIN_AFTER_S = 60.0
@@ -21,9 +25,37 @@ NUM_OF_TASK = 3
 """Number of episodes of each task for which a second file is made in advance."""
 
 
-def twin_path(video: Path) -> Path:
-    """Return the path of a video's second file, which the server only shows as a side of a match."""
-    return video.parent / "twins" / video.name
+class VideoArchive(Protocol):
+    """The part of `record.Archive` that judging needs. `name` is an episode's id, or the name of a clip or second file."""
+
+    @property
+    def database(self) -> Database: ...
+
+    def video_place(self, name: str) -> Path: ...
+
+    def video_path(self, name: str) -> Path: ...
+
+    def videos_noted(self, names: Iterable[str], session: Session | None = None) -> set[str]: ...
+
+    def videos_made(self, names: Iterable[str], session: Session | None = None) -> set[str]: ...
+
+    def keep_video(self, name: str) -> None: ...
+
+
+def twin_of(name: str) -> str:
+    """Return the name of a video's second file, which the server only shows as a side of a match.
+
+    >>> twin_of("clips/a-1-60")
+    'clips/twins/a-1-60'
+    """
+    folder, slash, name = name.rpartition("/")
+    return f"{folder}{slash}twins/{name}"
+
+
+def with_twins(archive: VideoArchive, names: Iterable[str], session: Session) -> set[str]:
+    """Return which of these videos have a second file."""
+    wanted = {twin_of(name): name for name in names}
+    return {wanted[twin] for twin in archive.videos_made(wanted, session)}
 
 
 def make_twin(video: Path, target: Path) -> None:
@@ -56,20 +88,23 @@ def make_twin(video: Path, target: Path) -> None:
 class Twins:
     """Makes second files of videos in a separate thread, which ends when no video waits. Safe to share between threads."""
 
-    def __init__(self, make: Callable[[Path, Path], None] = make_twin) -> None:
+    def __init__(self, archive: VideoArchive, make: Callable[[Path, Path], None] = make_twin) -> None:
+        self._archive = archive
         self._make = make
         self._lock = threading.Lock()
-        self._wanted: queue.SimpleQueue[Path] = queue.SimpleQueue()
-        self._not_before: dict[Path, float] = {}
+        self._wanted: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self._not_before: dict[str, float] = {}
         self._num_waiting = 0
         self._thread: threading.Thread | None = None
 
-    def want(self, videos: Iterable[Path]) -> None:
-        """Request the missing second files of these videos. After a failure, a file can be requested again after a minute."""
+    def want(self, videos: Iterable[str], session: Session | None = None) -> None:
+        """Request the missing second files of these videos, given by their names.
+        After a failure, a file can be requested again after a minute."""
         with self._lock:
             now = time.monotonic()
             new = [video for video in videos if self._not_before.get(video, 0.0) <= now]
-            new = [video for video in dict.fromkeys(new) if not twin_path(video).exists()]
+            made = self._archive.videos_made(map(twin_of, new), session)
+            new = [video for video in dict.fromkeys(new) if twin_of(video) not in made]
             self._not_before.update(dict.fromkeys(new, math.inf))
             for video in new:
                 self._wanted.put(video)
@@ -98,9 +133,10 @@ class Twins:
                     return
             not_before = 0.0
             try:
-                target = twin_path(video)
-                target.parent.mkdir(exist_ok=True)
-                self._make(video, target)
+                target = self._archive.video_place(twin_of(video))
+                target.parent.mkdir(parents=True, exist_ok=True)
+                self._make(self._archive.video_path(video), target)
+                self._archive.keep_video(twin_of(video))
             except Exception as error:
                 not_before = time.monotonic() + _AGAIN_AFTER_S
                 log.warning("twins: the file of %s was not made: %s; checks show the video twice as it is", video, error)

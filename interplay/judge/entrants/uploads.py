@@ -99,7 +99,7 @@ def add_agent(
                     entrant_store.admit(
                         session, name=name, task=task, kind=kind, now=now, description=description, origin="upload"
                     )
-        placed.finish()
+        placed.finish(archive)
     finally:
         for video in staged:
             video.part.unlink(missing_ok=True)
@@ -134,7 +134,7 @@ def add_video(archive: Archive, task: Task, agent: str, seed: int, path: Path) -
                         f"{agent} already has another video of seed {seed} of {task.id}, and it is not replaced\n"
                         "Add a changed agent under another name."
                     )
-        placed.finish()
+        placed.finish(archive)
     finally:
         staged[0].part.unlink(missing_ok=True)
     return placed.episodes[task.id, seed]

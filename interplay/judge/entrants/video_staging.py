@@ -71,17 +71,22 @@ class Placement:
         kept: Task id and seed of each entry that had a video already.
         new_files: Files with their final names; no entry refers to them before the transaction ends.
         later: (temporary copy, final path) of each file that is moved after the transaction.
+        came: Ids of the episodes whose videos are shown after the transaction.
     """
 
     episodes: dict[tuple[str, int], str] = field(default_factory=dict)
     kept: list[tuple[str, int]] = field(default_factory=list)
     new_files: list[Path] = field(default_factory=list)
     later: list[tuple[Path, Path]] = field(default_factory=list)
+    came: list[str] = field(default_factory=list)
 
-    def finish(self) -> None:
-        """Move the videos of earlier entries to their final paths. Call this after the transaction."""
+    def finish(self, archive: Archive) -> None:
+        """Move the videos of earlier entries to their final paths, and put all new ones into the store. Call this after the
+        transaction."""
         for part, target in self.later:
             os.replace(part, target)
+        for name in self.came:
+            archive.keep_video(name)
 
 
 def all_wrong(folder: Path, problems: Sequence[str]) -> UploadError:
@@ -113,7 +118,7 @@ def stage(
         for number, (video, facts) in enumerate(checked):
             on_progress("copying videos", number, len(checked))
             name = episode_id(video.task, agent, video.seed, facts.sha256)
-            part = part_of(archive.video_path(name))
+            part = part_of(archive.video_place(name))
             copied = copy_to_stream(video.path, facts, part)
             staged.append(StagedVideo(video.task, video.seed, part, copied, facts.sha256))
     except BaseException:
@@ -162,16 +167,17 @@ def _place(
     if same:
         placed.episodes[key] = same[0].id
         placed.kept.append(key)
-        target = archive.root / same[0].path
-        if not target.exists():  # it was lost, or somebody was killed before `finish`
-            placed.later.append((video.part, target))
+        if not archive.videos_made([same[0].id], session):  # it was lost, or somebody was killed before `finish`
+            placed.later.append((video.part, archive.video_place(same[0].id)))
+            placed.came.append(same[0].id)
         return
     if len(rows) > len(empty):
         placed.kept.append(key)
         return
     add_task(session, task_row(video.task))
     name = empty[0].id if empty else episode_id(video.task, agent, video.seed, video.source_sha256)
-    target = archive.video_path(name)
+    target = archive.video_place(name)
+    placed.came.append(name)
     if empty:
         placed.later.append((video.part, target))
     else:

@@ -112,7 +112,7 @@ def import_answers(
             num_bans = outcome.bans(workers)
             outcome.answers(read)
         for one in placed:
-            one.finish()
+            one.finish(archive)
         on_progress("storing answers", len(read.answers), len(read.answers))
     finally:
         for here in staged.values():

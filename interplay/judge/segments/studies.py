@@ -174,7 +174,7 @@ def check_segments(part: Segments, task: Task) -> str:
 def _why_not(episode: Episode, task: Task) -> str:
     if episode.task_hash != task.content_hash:
         return "of another version of the task"
-    if not episode.path.exists():
+    if episode.is_lost:
         return "whose recording is not here"
     return "that an error cut short" if episode.outcome == "interrupted" else ""
 

@@ -17,7 +17,7 @@ import numpy as np
 from sqlalchemy.orm import Session
 
 from interplay.errors import InterplayError
-from interplay.judge.entrants.duplicates import Twins
+from interplay.judge.entrants.duplicates import Twins, VideoArchive
 from interplay.judge.errors import NothingToJudgeError, NothingToUndoError, StudyClosedError, StudyFullError, TooEarlyError
 from interplay.judge.form import Watching, check_draft, check_form, check_problem
 from interplay.judge.pairing.candidates import Candidates
@@ -31,7 +31,7 @@ from interplay.judge.serving.match import Elapsed, MatchState, ServedMatch, Stop
 from interplay.judge.serving.matchmaker import Matchmaker, Request, Shown, again, match_showing
 from interplay.judge.serving.open_matches import RELEASE_AFTER_S, OpenMatches
 from interplay.judge.serving.segment_matches import SegmentMatchmaker, match_of
-from interplay.judge.serving.videos import Clips, Side, VideoArchive, Videos, video_length_s
+from interplay.judge.serving.videos import Clips, Side, Videos, video_length_s
 from interplay.judge.viewing import Lengths
 from interplay.store import Match, Problem
 from interplay.store import judging as store
@@ -49,11 +49,11 @@ JudgeKind = Literal["person", "program", "model"]
 
 
 class Preview(NamedTuple):
-    """A pair to look at, with the paths of its videos. It was served to nobody, so its match has no id."""
+    """A pair to look at, with the names of its videos. It was served to nobody, so its match has no id."""
 
     match: ServedMatch
-    left: Path
-    right: Path
+    left: str
+    right: str
 
 
 class AcceptedAnswer(NamedTuple):
@@ -99,18 +99,16 @@ class Judging:
         self.release_after_s = release_after_s
         self.rules = OPEN_ROOM if rules is None else rules
         self.clips = Clips(archive, want_video)
-        self._videos = Videos(archive, want_video, self.clips)
+        self._videos = Videos(archive, want_video)
         if clock is not None and monotonic is None:
             monotonic = lambda: clock().timestamp()  # noqa: E731
         self._clock = clock or (lambda: datetime.now(UTC))
         self._stopwatch = Stopwatch(monotonic or time.monotonic)
         self._daily = DailyLimits(self._clock, monotonic or time.monotonic)
         self._length_s = length_s
-        self.twins = Twins()
+        self.twins = Twins(archive)
         self._candidates = Candidates(suites)
-        self._matchmaker = Matchmaker(
-            self._candidates, self.ratings, rng, self._videos.has, self.archive.video_path, want_video, self.twins, is_held
-        )
+        self._matchmaker = Matchmaker(self._candidates, self.ratings, rng, self._videos, want_video, self.twins, is_held)
         self._segment_matches = SegmentMatchmaker(self.clips, self.twins, is_held)
         self._study_rules = access.StudyRules(self.rules)
         self._open = OpenMatches(self._candidates, self._videos.has_both, self._clock, release_after_s=release_after_s)
@@ -215,7 +213,7 @@ class Judging:
         with self.database.read() as session, suppress(InterplayError):
             rules, closed_at, version = self._study_rules.of(session, study)
             if rules.segments is not None and closed_at is None:
-                self.clips.want(store.segments_of(session, version))
+                self.clips.want(store.segments_of(session, version), session)
 
     def preview(self, task: str | None = None, study: str | None = None, *, but: Collection[str] = ()) -> Preview:
         """Return a pair to look at before judging, the same one every time. Nothing is reserved or stored.
@@ -270,7 +268,7 @@ class Judging:
         with self.database.look() as session:
             access.check_not_withdrawn(session, match_id)
             access.check_not_banned(bans.is_banned(session, judge))
-        return (videos.left if side == "left" else videos.right), videos.served_at
+        return self.archive.video_path(videos.left if side == "left" else videos.right), videos.served_at
 
     def heartbeat(self, match_id: str, judge: str, draft: Any = None, *, study: str | None = None) -> MatchState:
         """Keep a match open, or open it again after a release.
@@ -449,7 +447,9 @@ class Judging:
             return None
         elapsed_s = elapsed.seconds if elapsed.is_known else math.inf  # where nobody knows it, everything can be
         videos = self._videos.of_match(match.id)
-        return Watching(rules.min_watched_share, elapsed_s, Lengths(self._length_s(videos.left), self._length_s(videos.right)))
+        # A video that is not here just now was watched at another server: the length that the page reports is used.
+        left, right = (self._length_s(self.archive.video_place(name)) for name in (videos.left, videos.right))
+        return Watching(rules.min_watched_share, elapsed_s, Lengths(left, right))
 
     def _served(self, session: Session, match: Match, rules: Rules, num_answered: int) -> ServedMatch:
         task = self._candidates.task(session, match.task, match.task_hash)

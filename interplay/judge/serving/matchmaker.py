@@ -9,13 +9,12 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from sqlalchemy.orm import Session
 
-from interplay.judge.entrants.duplicates import NUM_OF_TASK, Twins, twin_path
+from interplay.judge.entrants.duplicates import NUM_OF_TASK, Twins
 from interplay.judge.errors import EveryPairTakenError, NothingToJudgeError, VideosBeingMadeError
 from interplay.judge.pairing import AgentPair, Awaited, pairing_rule
 from interplay.judge.pairing.candidates import Candidates
@@ -23,6 +22,7 @@ from interplay.judge.pairing.matchmaking import Candidate, ChosenEpisodes, Episo
 from interplay.judge.ratings.ratings import Ratings
 from interplay.judge.rules import Rules
 from interplay.judge.serving.checks import SWAPPED, Purpose, checks_due
+from interplay.judge.serving.videos import Videos
 from interplay.store import Match
 from interplay.store import judging as store
 from interplay.store.judging import SegmentRow
@@ -66,6 +66,7 @@ class Offer(NamedTuple):
     Attributes:
         pairs: Agents to compare, the most informative pair first.
         shown: Seed and episodes of every match of this task that this judge has been shown.
+        has_video: Function that returns whether a candidate's episode can be shown now, and requests a missing video.
     """
 
     task: str
@@ -73,6 +74,7 @@ class Offer(NamedTuple):
     awaited: list[tuple[str, str]]
     pairs: list[AgentPair]
     shown: list[tuple[int, EpisodePair]]
+    has_video: Callable[[str], bool]
 
 
 @dataclass(frozen=True)
@@ -97,6 +99,7 @@ class Matchmaker:
     """Chooses matches. Safe to share between threads.
 
     Args:
+        videos: Says which videos can be shown, and requests missing ones.
         is_being_made: Episode id -> whether the episode's missing video is being made.
         twins: Makes the second files that some checks show.
         is_held: Function that returns whether no video is made at present, because people play.
@@ -107,8 +110,7 @@ class Matchmaker:
         candidates: Candidates,
         ratings: Ratings,
         rng: np.random.Generator,
-        has_video: Callable[[str], bool],
-        video_path: Callable[[str], Path],
+        videos: Videos,
         is_being_made: Callable[[str], bool],
         twins: Twins,
         is_held: Callable[[], bool],
@@ -117,8 +119,7 @@ class Matchmaker:
         self._ratings = ratings
         self._rng = rng
         self._rng_lock = threading.Lock()
-        self._has_video = has_video
-        self._video_path = video_path
+        self._videos = videos
         self._is_being_made = is_being_made
         self._twins = twins
         self._is_held = is_held
@@ -182,7 +183,8 @@ class Matchmaker:
             return None
         awaited = _awaited(store.open_pairs(session, task))
         pairs = self._pairs(session, request, task, candidates, awaited, rng)
-        return Offer(task, candidates, awaited, pairs, store.pairs_shown_to(session, request.judge, task))
+        has_video = self._videos.among(session, (one.episode_id for one in candidates))
+        return Offer(task, candidates, awaited, pairs, store.pairs_shown_to(session, request.judge, task), has_video)
 
     def _not_own(self, session: Session, task: str, judge: str) -> tuple[Candidate, ...]:
         """Return the candidates of a task without the judge's own games."""
@@ -207,7 +209,7 @@ class Matchmaker:
                 taken=taken,
                 history=JudgeHistory.of(offer.shown),
                 times_shown=lambda a, b: store.times_shown(session, offer.task, a, b),
-                can_show=lambda candidate: self._has_video(candidate.episode_id),
+                can_show=lambda candidate: offer.has_video(candidate.episode_id),
                 rng=plan.rng,
             )
             if chosen is None:
@@ -240,7 +242,7 @@ class Matchmaker:
         """Return two episodes to look at, always the same two (errors as in `next_match`).
         They are chosen without regard to quality. `but` are tasks to skip."""
         for task in sorted(set(self._tasks_to_try(session, request, self.own_rng())) - set(but)):
-            shown = [one for one in self._in_fixed_order(session, task) if self._has_video(one.episode_id)]
+            shown = self._with_videos(session, self._in_fixed_order(session, task))
             for left, right in itertools.combinations(shown, 2):
                 if left.agent != right.agent and left.episode_id != right.episode_id and _is_same_start(left, right):
                     return ChosenEpisodes(left, right)
@@ -249,12 +251,17 @@ class Matchmaker:
     def _in_fixed_order(self, session: Session, task: str) -> list[Candidate]:
         return sorted(self._candidates.of_task(session, task), key=lambda one: sha256(one.episode_id.encode()).digest())
 
+    def _with_videos(self, session: Session, candidates: Sequence[Candidate]) -> list[Candidate]:
+        """Return the candidates that can be shown now, and request the missing videos of the others."""
+        has_video = self._videos.among(session, (one.episode_id for one in candidates))
+        return [one for one in candidates if has_video(one.episode_id)]
+
     # Checks
 
     def _prepare_twins(self, session: Session, tasks: Iterable[str]) -> None:
         for task in tasks:
-            videos = [self._video_path(one.episode_id) for one in self._in_fixed_order(session, task)]
-            self._twins.want([video for video in videos if video.exists()][:NUM_OF_TASK])
+            made = self._videos.made(session, [one.episode_id for one in self._in_fixed_order(session, task)])
+            self._twins.want(made[:NUM_OF_TASK], session)
 
     def _check(self, session: Session, plan: Plan) -> Shown | None:
         for purpose in plan.checks_due:
@@ -282,7 +289,7 @@ class Matchmaker:
                     if rng.random() < 0.5:
                         return Shown(task, left, right, "attention", check.expected)
                     return Shown(task, right, left, "attention", SWAPPED[check.expected])
-            candidates = [one for one in self._not_own(session, task, request.judge) if self._has_video(one.episode_id)]
+            candidates = self._with_videos(session, self._not_own(session, task, request.judge))
             fresh = [
                 candidates[place]
                 for place in rng.permutation(len(candidates))
@@ -290,9 +297,10 @@ class Matchmaker:
             ]
             # One file on both sides would be seen by its pictures' bytes: an episode with a second encode comes first, and
             # where one is being made the check waits for it as long as its block allows.
-            fresh.sort(key=lambda one: not twin_path(self._video_path(one.episode_id)).exists())
+            twins = self._videos.with_twins(session, (one.episode_id for one in fresh))
+            fresh.sort(key=lambda one: one.episode_id not in twins)
             if fresh:
-                has_twin = twin_path(self._video_path(fresh[0].episode_id)).exists()
+                has_twin = fresh[0].episode_id in twins
                 if has_twin or plan.must_check or not self._twins.is_busy:
                     return Shown(task, fresh[0], fresh[0], "attention", "draw")
         return None
@@ -300,7 +308,7 @@ class Matchmaker:
     def _seen_in(self, session: Session, task: str, episode_id: str) -> list[Candidate]:
         """Return an episode's candidates if it can be shown, without agents that wait for a moderator or were withdrawn."""
         found = self._candidates.in_episode(session, task, episode_id)
-        return found if found and self._has_video(episode_id) else []
+        return self._with_videos(session, found)
 
     def _repeat(self, session: Session, plan: Plan) -> Shown | None:
         request = plan.request
@@ -324,8 +332,9 @@ class Matchmaker:
     def _nothing(self, session: Session, plan: Plan) -> NothingToJudgeError:
         request, tasks = plan.request, plan.tasks
         what = request.task or "any task"
-        candidates = (one.episode_id for task in tasks for one in self._candidates.of_task(session, task))
-        if any(not self._has_video(one) and self._is_being_made(one) for one in candidates):
+        candidates = [one.episode_id for task in tasks for one in self._candidates.of_task(session, task)]
+        has_video = self._videos.among(session, candidates)
+        if any(not has_video(one) and self._is_being_made(one) for one in candidates):
             return VideosBeingMadeError(what, is_held=self._is_held())
         if any(store.open_pairs(session, one) for one in tasks):
             return EveryPairTakenError(

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from sqlalchemy.orm import Session
 
-from interplay.judge.entrants.duplicates import NUM_OF_TASK, Twins, twin_path
+from interplay.judge.entrants.duplicates import NUM_OF_TASK, Twins
 from interplay.judge.errors import EveryPairTakenError, NothingToJudgeError, VideosBeingMadeError, VideosMissingError
 from interplay.judge.segments.definition import Segments
 from interplay.judge.segments.selection import SegmentPair, Sums, next_pair
 from interplay.judge.serving.checks import SWAPPED, Purpose
 from interplay.judge.serving.matchmaker import NUM_BETWEEN, Request, checks_of, new_match
-from interplay.judge.serving.videos import Clips
+from interplay.judge.serving.videos import Clips, name_of
 from interplay.store import Match
 from interplay.store import judging as store
 from interplay.store.judging import SegmentRow
@@ -75,10 +75,10 @@ class SegmentMatchmaker:
         own = store.games_of(session, person) if person is not None else set()
         due, must_check = checks_of(session, request, rng)
         segments = [one for one in segments if one.episode_id not in own]
-        is_making = self._clips.want(segments)
-        shown = [one for one in segments if self._has(one)]
+        is_making = self._clips.want(segments, session)
+        shown = self._clips.made(segments, session)
         if request.rules.attention_every is not None:
-            self._twins.want([self._clips.path(one) for one in shown[:NUM_OF_TASK]])
+            self._twins.want(map(name_of, shown[:NUM_OF_TASK]), session)
         sums = self._sums_of(session, request.study)
         return SegmentPlan(request, part, shown, len(segments) - len(shown), is_making, sums, due, must_check, rng)
 
@@ -112,15 +112,12 @@ class SegmentMatchmaker:
     def example_pair(self, session: Session, study_hash: str) -> SegmentPair:
         """Return two segments to look at, always the same two (NothingToJudgeError if too few videos exist)."""
         segments = store.segments_of(session, study_hash)
-        self._clips.want(segments)
-        shown = sorted((one for one in segments if self._has(one)), key=lambda one: sha256(one.key.encode()).digest())
+        self._clips.want(segments, session)
+        shown = sorted(self._clips.made(segments, session), key=lambda one: sha256(one.key.encode()).digest())
         others = [one for one in shown[1:] if one.episode_id != shown[0].episode_id] or shown[1:]
         if not others:
             raise NothingToJudgeError("there is no pair of videos to look at yet")
         return SegmentPair(shown[0], others[0])
-
-    def _has(self, segment: SegmentRow) -> bool:
-        return self._clips.path(segment).exists()
 
     def _sums_of(self, session: Session, study: str) -> Sums | None:
         guide = store.newest_guide(session, study)
@@ -141,7 +138,8 @@ class SegmentMatchmaker:
         had = store.segments_in_attention(session, request.study or "", request.judge)
         shown = [plan.segments[place] for place in plan.rng.permutation(len(plan.segments))]
         shown = [one for one in shown if one.id not in had] or shown
-        twin = next((one for one in shown if twin_path(self._clips.path(one)).exists()), None)
+        twins = self._clips.with_twins(shown, session)
+        twin = next((one for one in shown if name_of(one) in twins), None)
         if not shown or (twin is None and self._twins.is_busy and not plan.must_check):
             return None
         chosen = twin or shown[0]

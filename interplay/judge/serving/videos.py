@@ -1,22 +1,22 @@
-"""The videos of matches: their paths, their lengths, and whether they can be shown now.
+"""The videos of matches: their names, their lengths, and whether they can be shown now.
 The video of a segment is a clip of its recording, made by the process that films episodes."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple
 
 from sqlalchemy.orm import Session
 
-from interplay.judge.entrants.duplicates import twin_path
+from interplay.judge.entrants.duplicates import VideoArchive, twin_of, with_twins
 from interplay.judge.serving import access
 from interplay.record.films.film import Clip
 from interplay.record.films.variation import stated_length_s
-from interplay.store import Database, Match
+from interplay.store import Match
 from interplay.store import judging as store
 from interplay.store.judging import SegmentRow
 
@@ -29,23 +29,12 @@ MOST_AT_ONCE = 16
 Side = Literal["left", "right"]
 
 
-class VideoArchive(Protocol):
-    """The part of `record.Archive` that judging needs."""
-
-    @property
-    def database(self) -> Database: ...
-
-    def video_path(self, episode_id: str) -> Path:
-        """Return the path of the mp4 of an episode or clip, whether it is made or not."""
-        ...
-
-
 class MatchVideos(NamedTuple):
-    """Facts of a match that never change: its judge, when it was served, and the paths of its videos (made or not)."""
+    """Facts of a match that never change: its judge, when it was served, and the names of its videos (made or not)."""
 
     judge: str
-    left: Path
-    right: Path
+    left: str
+    right: str
     served_at: datetime
 
 
@@ -68,14 +57,26 @@ class Clips:
         self._archive = archive
         self._want = want
 
-    def path(self, segment: SegmentRow) -> Path:
-        return self._archive.video_path(clip_of_segment(segment).name)
+    def made(self, segments: Sequence[SegmentRow], session: Session) -> list[SegmentRow]:
+        """Return the segments whose videos exist."""
+        made = self._archive.videos_made(map(name_of, segments), session)
+        return [one for one in segments if name_of(one) in made]
 
-    def want(self, segments: Iterable[SegmentRow]) -> bool:
+    def with_twins(self, segments: Iterable[SegmentRow], session: Session) -> set[str]:
+        """Return the names of the videos of these segments that have a second file."""
+        return with_twins(self._archive, map(name_of, segments), session)
+
+    def want(self, segments: Sequence[SegmentRow], session: Session) -> bool:
         """Request missing videos of these segments. Return whether any of them is being made.
         At most `MOST_AT_ONCE` are requested, so that other videos are made, too."""
-        missing = (clip_of_segment(one).name for one in segments if not self.path(one).exists())
+        made = self._archive.videos_made(map(name_of, segments), session)
+        missing = (name for name in map(name_of, segments) if name not in made)
         return any(list(islice((True for name in missing if self._want(name)), MOST_AT_ONCE)))
+
+
+def name_of(segment: SegmentRow) -> str:
+    """Return the name of a segment's video."""
+    return clip_of_segment(segment).name
 
 
 def clip_of_segment(segment: SegmentRow) -> Clip:
@@ -86,36 +87,51 @@ class Videos:
     """Finds the videos of matches. Safe to share between threads.
     `want` is called with the id of each episode whose video is missing."""
 
-    def __init__(self, archive: VideoArchive, want: Callable[[str], bool], clips: Clips) -> None:
+    def __init__(self, archive: VideoArchive, want: Callable[[str], bool]) -> None:
         self._archive = archive
-        self._clips = clips
         self._want = want
         # A page asks for its videos part by part.
         self.of_match = functools.lru_cache(MATCHES_REMEMBERED)(self._read)
 
-    def has(self, episode_id: str) -> bool:
-        """Whether a video can be shown now. A missing video is requested."""
-        if self._archive.video_path(episode_id).exists():
-            return True
-        self._want(episode_id)
-        return False
+    def made(self, session: Session, episodes: Sequence[str]) -> list[str]:
+        """Return the episodes whose videos exist, in the given order."""
+        made = self._archive.videos_made(episodes, session)
+        return [one for one in episodes if one in made]
+
+    def among(self, session: Session, episodes: Iterable[str]) -> Callable[[str], bool]:
+        """Return a function that says whether the video of one of these episodes can be shown now, and requests a missing one.
+        The database is asked once for all, and the data folder for each video that may be shown next."""
+        noted = self._archive.videos_noted(episodes, session)
+
+        def has(episode_id: str) -> bool:
+            if episode_id in noted and self._archive.videos_made([episode_id], session):
+                return True
+            self._want(episode_id)
+            return False
+
+        return has
+
+    def with_twins(self, session: Session, episodes: Iterable[str]) -> set[str]:
+        """Return the episodes whose videos have a second file."""
+        return with_twins(self._archive, episodes, session)
 
     def has_both(self, session: Session, match: Match) -> bool:
-        if match.left_segment_id is None:
-            return self.has(match.left_episode_id) and self.has(match.right_episode_id)
-        return all(path.exists() for path in self.sides(session, match))
+        sides = self.sides(session, match)
+        has = self.among(session, sides)
+        return all([has(name) for name in sides])
 
-    def sides(self, session: Session, match: Match) -> tuple[Path, Path]:
+    def sides(self, session: Session, match: Match) -> tuple[str, str]:
+        """Return the names of a match's videos."""
         if match.left_segment_id is None or match.right_segment_id is None:
-            return self._archive.video_path(match.left_episode_id), self._archive.video_path(match.right_episode_id)
+            return match.left_episode_id, match.right_episode_id
         rows = store.segments_by_id(session, (match.left_segment_id, match.right_segment_id))
-        return self._clips.path(rows[match.left_segment_id]), self._clips.path(rows[match.right_segment_id])
+        return name_of(rows[match.left_segment_id]), name_of(rows[match.right_segment_id])
 
     def _read(self, match_id: str) -> MatchVideos:
         with self._archive.database.look() as session:
             match = access.known(session, match_id)
             left, right = self.sides(session, match)
             # One episode on both sides is two files; the id decides which is which.
-            if left == right and twin_path(left).exists():
-                left, right = (twin_path(left), right) if int(match.id, 16) % 2 else (left, twin_path(left))
+            if left == right and self.with_twins(session, [left]):
+                left, right = (twin_of(left), right) if int(match.id, 16) % 2 else (left, twin_of(left))
             return MatchVideos(match.judge, left, right, match.served_at)

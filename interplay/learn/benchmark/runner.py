@@ -4,29 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, wait
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
 from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
-import interplay.record
 from interplay.agents.evaluate import evaluate, worthwhile_processes
-from interplay.errors import InterplayError
 from interplay.files import alone, write_json
+from interplay.jobs import Executor
 from interplay.learn.benchmark.definition import Benchmark, BenchmarkError, Contender, LearnedTask
 from interplay.learn.benchmark.results import Results, Run, Scale, results_file
 from interplay.learn.config import TrainingConfig
 from interplay.learn.settings import CONFIGS
 from interplay.learn.train import matching_episodes, model_folder, train
-from interplay.parallel import process_pool
 from interplay.record import Archive, Episode
+from interplay.record.place import archive_of_job, place_of
 from interplay.tasks import Task, find
-
-_LOOK_EVERY_S = 1.0
 
 Report = Callable[[str, int, int], None]
 """Called with the name of the present work, the amount done, and the total amount."""
@@ -34,15 +28,13 @@ Report = Callable[[str, int, int], None]
 
 @dataclass(frozen=True)
 class _Job:
-    data: str
-    database: str
     name: str
     config: dict[str, Any]
     game_seeds: tuple[int, ...]
 
 
 def run_benchmark(
-    archive: Archive, benchmark: Benchmark, *, jobs: int | None = None, report: Report = lambda what, done, total: None
+    archive: Archive, benchmark: Benchmark, *, executor: Executor = Executor(2), report: Report = lambda what, done, total: None
 ) -> Results:
     """Play, train and measure everything that is missing, and write the results to `benchmarks/<id>/`.
 
@@ -51,7 +43,7 @@ def run_benchmark(
     each run has one thread unless the file says otherwise.
 
     Args:
-        jobs: Number of runs at the same time; by default one for each core.
+        executor: Where the runs are made; with a cluster, each run that needs a GPU gets one.
     Returns:
         The results; a failed run has the reason as its `problem`, and all other runs are complete.
     Raises:
@@ -62,29 +54,28 @@ def run_benchmark(
     path.parent.mkdir(parents=True, exist_ok=True)
     busy = f"another process runs benchmark {benchmark.id!r} in {archive.root}\nWait until it ends, then run this again."
     with alone(path.with_name(".lock"), otherwise=BenchmarkError(busy)):
-        return _run(archive, benchmark, jobs, report, path)
+        return _run(archive, benchmark, executor, report, path)
 
 
-def _run(archive: Archive, benchmark: Benchmark, jobs: int | None, report: Report, path: Path) -> Results:
+def _run(archive: Archive, benchmark: Benchmark, executor: Executor, report: Report, path: Path) -> Results:
     tasks, scales, found, planned = [], {}, {}, {}
     for learned in benchmark.tasks:
         task = learned.task
         seeds = tuple(task.held_out_seeds[: benchmark.num_games])
-        _play(archive, learned, report)
+        _play(archive, learned, executor, report)
         episodes = {
             contender.name: matching_episodes(archive, benchmark.config(contender, learned, benchmark.seeds[0]), task)
             for contender in benchmark.contenders
         }
         everything = [one for part in episodes.values() for one in part]
-        scales[task.id] = _scale(archive, learned, everything, seeds, report)
+        scales[task.id] = _scale(archive, learned, everything, seeds, executor, report)
         found[task.id] = len({one.id for one in everything})
         tasks.append((task, seeds))
         for contender in benchmark.contenders:
             for seed in benchmark.seeds:
                 config = benchmark.config(contender, learned, seed)
                 name = name_of(benchmark, contender, config, episodes[contender.name])
-                job = _Job(str(archive.root.resolve()), archive.database.address, name, config.to_json(), seeds)
-                planned[name] = Run(contender.name, task.id, seed, name), job
+                planned[name] = Run(contender.name, task.id, seed, name), _Job(name, config.to_json(), seeds)
     results = Results(
         id=benchmark.id,
         title=benchmark.title,
@@ -96,33 +87,35 @@ def _run(archive: Archive, benchmark: Benchmark, jobs: int | None, report: Repor
         runs=tuple(run for run, _ in planned.values()),
     )
     done: dict[str, Run] = {}
-    for name, run in _made(archive, planned, jobs or len(os.sched_getaffinity(0)), report):
+    for name, run in _made(archive, planned, executor, report):
         done[name] = run
         results = replace(results, runs=tuple(done.get(one.agent, one) for one in results.runs))
         write_json(path, results.to_json(), indent=1)
     return results
 
 
-def _play(archive: Archive, learned: LearnedTask, report: Report) -> None:
+def _play(archive: Archive, learned: LearnedTask, executor: Executor, report: Report) -> None:
     task = learned.task
     for play in learned.play:
         seeds = islice((seed for seed in count() if seed not in task.held_out_seeds), play.num_games)
-        _evaluate(archive, task, play.agent, list(seeds), report)
+        _evaluate(archive, task, play.agent, list(seeds), executor, report)
 
 
-def _evaluate(archive: Archive, task: Task, agent: str, seeds: list[int], report: Report) -> list[Episode]:
+def _evaluate(archive: Archive, task: Task, agent: str, seeds: list[int], executor: Executor, report: Report) -> list[Episode]:
     what = f"{agent} plays {task.id}"
-    processes = worthwhile_processes(task, len(seeds))
+    executor = replace(executor, processes=worthwhile_processes(task, len(seeds)))
     return evaluate(
-        archive, task, agent, seeds, video=False, processes=processes, report=lambda done, total: report(what, done, total)
+        archive, task, agent, seeds, video=False, executor=executor, report=lambda done, total: report(what, done, total)
     )
 
 
-def _scale(archive: Archive, learned: LearnedTask, episodes: list[Episode], seeds: tuple[int, ...], report: Report) -> Scale:
+def _scale(
+    archive: Archive, learned: LearnedTask, episodes: list[Episode], seeds: tuple[int, ...], executor: Executor, report: Report
+) -> Scale:
     """The returns that normalise the scores of a task."""
     random, random_from = learned.random, "given"
     if random is None:
-        played = _evaluate(archive, learned.task, "random", list(seeds), report)
+        played = _evaluate(archive, learned.task, "random", list(seeds), executor, report)
         random = sum(episode.total_reward for episode in played) / len(played)
         random_from = f"mean of {len(played)} games on the held-out seeds"
     best, best_from = learned.best, "given"
@@ -145,36 +138,30 @@ def name_of(benchmark: Benchmark, contender: Contender, config: TrainingConfig, 
     return f"{benchmark.id}.{contender.slug}.{task}.{config.seed}.{hashlib.sha256(known.encode()).hexdigest()[:8]}"
 
 
-def _made(archive: Archive, planned: dict[str, tuple[Run, _Job]], jobs: int, report: Report) -> Iterator[tuple[str, Run]]:
+def _made(
+    archive: Archive, planned: dict[str, tuple[Run, _Job]], executor: Executor, report: Report
+) -> Iterator[tuple[str, Run]]:
     """Make the planned runs; yield (name, run) of each as soon as it ends."""
     total = sum(job.config["updates"] for _, job in planned.values())
-    waiting: dict[Future[tuple[float, ...]], str] = {}
-    with process_pool(min(jobs, len(planned))) as pool:
-        for name, (_, job) in planned.items():
-            waiting[pool.submit(_make, job)] = name
-        ended: set[str] = set()
-        while waiting:
-            done, _ = wait(waiting, timeout=_LOOK_EVERY_S, return_when=FIRST_COMPLETED)
-            for future in done:
-                name = waiting.pop(future)
-                ended.add(name)
-                yield name, _ended(planned[name][0], future)
-            updates = sum(
-                job.config["updates"] if name in ended else _updates(archive.root / "models" / name)
-                for name, (_, job) in planned.items()
-            )
-            report("training", updates, total)
+    ended: set[str] = set()
 
+    def tick() -> None:
+        updates = sum(
+            job.config["updates"] if name in ended else _updates(archive.root / "models" / name)
+            for name, (_, job) in planned.items()
+        )
+        report("training", updates, total)
 
-def _ended(run: Run, future: Future[tuple[float, ...]]) -> Run:
-    try:
-        return replace(run, returns=future.result())
-    except BrokenProcessPool:
-        return replace(run, problem="its process ended without a message; run the benchmark again to continue it")
-    except InterplayError as error:
-        return replace(run, problem=str(error))
-    except Exception as error:  # whatever it is, the other runs go on
-        return replace(run, problem=f"{type(error).__name__}: {error}")
+    jobs = {name: (job,) for name, (_, job) in planned.items()}
+    gpus = int(any(job.config["device"] == "cuda" for _, job in planned.values()))
+    hint = "Run the benchmark again to continue it."
+    for done in executor.map(make_run, jobs, place=place_of(archive), hint=hint, gpus=gpus, tick=tick):
+        ended.add(done.key)
+        run = planned[done.key][0]
+        if done.error is None:
+            yield done.key, replace(run, returns=done.get())
+        else:  # whatever it is, the other runs go on
+            yield done.key, replace(run, problem=str(done.error))
 
 
 def _updates(folder: Path) -> int:
@@ -186,17 +173,14 @@ def _updates(folder: Path) -> int:
         return 0
 
 
-def _make(job: _Job) -> tuple[float, ...]:
+def make_run(job: _Job) -> tuple[float, ...]:
     """Train a policy unless it exists, let it play its seeds, and return its returns."""
     config = CONFIGS[job.config["algorithm"]].from_json(job.config)
     if not config.threads:
         config = replace(config, threads=1)
-    archive = interplay.record.open(Path(job.data), database=job.database)
-    try:
+    with archive_of_job() as archive, alone(archive.root / "models" / f".{job.name}.lock"):  # an earlier attempt may still work
         folder = model_folder(archive, job.name)
         if not (folder / "model.json").exists():
             train(archive, config, job.name, resume=(folder / "config.json").exists())
         played = evaluate(archive, find(config.task), job.name, job.game_seeds, video=False)
         return tuple(episode.total_reward for episode in played)
-    finally:
-        archive.close()

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from interplay.envs.backends import check_playable
+from interplay.jobs import Executor
 from interplay.learn.config import ConfigError
 from interplay.learn.reward.storage import RewardError
 from interplay.learn.settings import PPOConfig
@@ -30,6 +31,7 @@ def practise(
     name: str,
     *,
     resume: bool = False,
+    executor: Executor = Executor(),
     on_update: Callable[[int, int], None] | None = None,
     on_metrics: Callable[[dict[str, Any]], None] | None = None,
 ) -> TrainingResult:
@@ -63,6 +65,7 @@ def practise(
                 f"reward {reward.name!r} sees games through {looks!r}, but this run through {config.observation!r}\n"
                 f"Learn with the same pipeline:  --observation {looks}"
             )
-        result = run(config, task, folder, reward, resume=resume, on_update=on_update, on_metrics=on_metrics)
+        result = run(config, task, folder, reward, resume=resume, executor=executor, on_update=on_update, on_metrics=on_metrics)
         draw_curves(folder)
+        archive.put_model(folder)
         return result

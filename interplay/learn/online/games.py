@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -9,6 +10,7 @@ from typing import NamedTuple, Self
 
 import gymnasium
 import numpy as np
+import safetensors.numpy
 
 from interplay.agents.actions import action_at
 from interplay.envs import NoNumbersError, Observer, make, pipeline, pipeline_names
@@ -87,6 +89,17 @@ class Played:
         seen = self.observations[1:].copy()
         seen[self.ends[:, 0], self.ends[:, 1]] = self.final_observations
         return seen
+
+    def to_bytes(self) -> bytes:
+        """Return the round as a safetensors file; `returns` and `where` are JSON in its metadata."""
+        arrays = {name: np.ascontiguousarray(value) for name, value in vars(self).items() if isinstance(value, np.ndarray)}
+        return safetensors.numpy.save(arrays, {"rest": json.dumps([self.returns, self.where])})
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
+        returns, where = json.loads(header["__metadata__"]["rest"])
+        return cls(**safetensors.numpy.load(data), returns=returns, where=[Where(*one) for one in where])
 
     @classmethod
     def joined(cls, parts: Sequence[Self]) -> Self:

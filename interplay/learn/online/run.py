@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +15,7 @@ import torch
 from torch import nn
 
 from interplay.agents import networks
+from interplay.jobs import Executor, LostError
 from interplay.learn.algorithms.ppo import PPO
 from interplay.learn.config import RunError
 from interplay.learn.harness.learner import Acting, Given, device_of, threads
@@ -24,7 +23,6 @@ from interplay.learn.harness.run import TrainingResult, Watch, command_of, expla
 from interplay.learn.online.games import GameError, Games, Kind, Played, Where, kind_of
 from interplay.learn.reward.storage import KeptReward
 from interplay.learn.settings import PPOConfig
-from interplay.parallel import process_pool
 from interplay.tasks import Task
 
 MOST_RETURNS = 100
@@ -38,7 +36,15 @@ class Players:
     workers changes a round only by rounding, because the network then computes for fewer games at once.
     """
 
-    def __init__(self, config: PPOConfig, task: Task, kind: Kind, acting: Acting, reward: KeptReward | None) -> None:
+    def __init__(
+        self,
+        config: PPOConfig,
+        task: Task,
+        kind: Kind,
+        acting: Acting,
+        reward: KeptReward | None,
+        executor: Executor = Executor(),
+    ) -> None:
         self._acting, self._reward = acting, reward
         self._device = next(acting.network.parameters()).device
         self._num_decisions_each = config.games * config.horizon * len(task.seats)
@@ -47,21 +53,21 @@ class Players:
         self._where: list[Where] = []
         ours, *theirs = (part.tolist() for part in np.array_split(np.arange(config.games), config.workers))
         self._shares = [len(ours), *map(len, theirs)]
-        self._workers = [process_pool(1) for _ in theirs]
-        arguments = (config.observation, config.seed, config.horizon, kind)
-        begun = self._ask(_begin, [(task.to_json(), part, *arguments, acting.architecture) for part in theirs])
+        self._workers = executor.workers(len(theirs))
+        arguments = (config.observation, config.seed, config.horizon)
+        begun = self._ask(begin, [(task.to_json(), part, *arguments, acting.architecture) for part in theirs])
         self._games = Games(task, config.observation, ours, config.seed, config.horizon, kind)
         _answers(begun)
 
     def play(self, number: int) -> Played:
         """Play a round; `GameError` if a world fails or a worker process ends."""
         network = self._acting.network
-        playing: list[Future[Played]] = []
+        playing: list[Callable[[], bytes]] = []
         if self._workers:
             state = {name: value.detach().cpu().contiguous() for name, value in network.state_dict().items()}
-            playing = self._ask(_play, [(safetensors.torch.save(state), number)] * len(self._workers))
+            playing = self._ask(play, [(safetensors.torch.save(state), number)] * len(self._workers))
         ours = self._games.play(lambda seen: outputs(network, seen, self._device), number)
-        played = Played.joined([ours, *_answers(playing)])
+        played = Played.joined([ours, *map(Played.from_bytes, _answers(playing))])
         self._num_rounds = number + 1
         self._num_finished += len(played.returns)
         self._returns.extend(played.returns)
@@ -92,12 +98,12 @@ class Players:
         self._where = [Where(*one) for one in state["where"]]
         ends = np.cumsum(self._shares)
         ours, *theirs = (self._where[end - share : end] for end, share in zip(ends, self._shares, strict=True))
-        going_on = self._ask(_go_on, [(part,) for part in theirs])
+        going_on = self._ask(go_on, [(part,) for part in theirs])
         self._games.go_on(ours)
         _answers(going_on)
 
-    def _ask(self, act: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]) -> list[Future[Any]]:
-        return [worker.submit(act, *one) for worker, one in zip(self._workers, arguments, strict=True)]
+    def _ask(self, act: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]) -> list[Callable[[], Any]]:
+        return [worker.ask(act, *one) for worker, one in zip(self._workers, arguments, strict=True)]
 
     def close(self) -> None:
         self._games.close()
@@ -105,10 +111,10 @@ class Players:
             worker.stop()
 
 
-def _answers(waiting: list[Future[Any]]) -> list[Any]:
+def _answers(waiting: list[Callable[[], Any]]) -> list[Any]:
     try:
-        return [future.result() for future in waiting]
-    except BrokenProcessPool:
+        return [answer() for answer in waiting]
+    except LostError:
         raise GameError("a process in which games were played ended without a message, perhaps for lack of memory") from None
 
 
@@ -124,26 +130,29 @@ _own: list[Any] = []
 """The games and the network of this worker process."""
 
 
-def _begin(
+def begin(
     task: dict[str, Any],
     numbers: list[int],
     observation: str,
     seed: int,
     horizon: int,
-    kind: Kind,
     architecture: dict[str, Any],
 ) -> None:
+    """Make the games of these numbers, of a task (its JSON), and the network of this architecture."""
+    played = Task.from_json(task)
+    kind = kind_of(played, observation)
     network = networks.build(architecture).requires_grad_(False).to(memory_format=torch.channels_last)
-    _own[:] = [Games(Task.from_json(task), observation, numbers, seed, horizon, kind), network]
+    _own[:] = [Games(played, observation, numbers, seed, horizon, kind), network]
 
 
-def _play(weights: bytes, number: int) -> Played:
+def play(weights: bytes, number: int) -> bytes:
+    """Play a round with a network of these weights (safetensors); return it as `Played.to_bytes` does."""
     games, network = _own
     network.load_state_dict(safetensors.torch.load(weights))
-    return games.play(lambda seen: outputs(network, seen, torch.device("cpu")), number)
+    return games.play(lambda seen: outputs(network, seen, torch.device("cpu")), number).to_bytes()
 
 
-def _go_on(where: list[Where]) -> None:
+def go_on(where: list[Where]) -> None:
     _own[0].go_on(where)
 
 
@@ -157,6 +166,7 @@ def run(
     reward: KeptReward | None,
     *,
     resume: bool = False,
+    executor: Executor = Executor(),
     on_update: Callable[[int, int], None] | None = None,
     on_metrics: Callable[[dict[str, Any]], None] | None = None,
 ) -> TrainingResult:
@@ -174,7 +184,7 @@ def run(
         notes = {} if reward is None else {"reward": reward.origin()}
         size = config.games * config.horizon * len(task.seats)
         tell = None if on_update is None else lambda done, total: on_update(done * size, total * size)
-        with closing(Players(config, task, kind, learner.acting, reward)) as players:
+        with closing(Players(config, task, kind, learner.acting, reward, executor)) as players:
             looped = loop(
                 learner,
                 players.play,

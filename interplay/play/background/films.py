@@ -119,7 +119,7 @@ class Films:
         self._filmer: _Filmer | None = None  # the thread's own
 
     def is_made(self, episode_id: str) -> bool:
-        return self._archive.video_path(episode_id).exists()
+        return self._archive.has_video(episode_id)
 
     @property
     def is_held(self) -> bool:
@@ -137,8 +137,6 @@ class Films:
         exists is not made again, so call it as often as you like. `turn` is `NOW`, `SOON` or `LATER`: films of an earlier turn
         are made first, in the order of asking. For `NOW` a failed film is tried again at once, otherwise after a delay that
         grows with each failure."""
-        if self.is_made(episode_id):
-            return False
         with self._changed:
             if self._is_closed:
                 return False
@@ -149,6 +147,8 @@ class Films:
             if film is None:
                 failure = self._failed.get(episode_id)
                 if failure is not None and turn != NOW and self._clock() < failure.again_at:
+                    return False
+                if self.is_made(episode_id):
                     return False
                 self._numbers += 1
                 not_before = self._clock() + (self._later_s if failure is None else 0.0)

@@ -181,7 +181,7 @@ class Publishing:
 def _here(found: Released) -> Iterator[Episode]:
     """Yield the episodes whose recordings are on this server; the others are left out and logged."""
     for episode in found.episodes:
-        if episode.path.exists():
+        if not episode.is_lost:
             yield episode
         else:
             log.warning("episode %s is not offered: its recording is not on this server", episode.id)

@@ -179,7 +179,7 @@ def _fetch(archive: Archive, line: Line, folder: Path, offer: _Offer, came: Call
     target.parent.mkdir(parents=True, exist_ok=True)
     part.replace(target)
     to_disk(target.parent)
-    episode = replace(episode, path=target, sha256=offer.sha256, size_bytes=offer.size_bytes)
+    episode = replace(episode, place=target, sha256=offer.sha256, size_bytes=offer.size_bytes)
     archive.catalogue(episode)
     return episode
 

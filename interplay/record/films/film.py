@@ -136,7 +136,7 @@ class Clip(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Name that `Archive.video_path` accepts in place of an episode's id. Web addresses name a match instead."""
+        """Name that films of `Archive` accept in place of an episode's id. Web addresses name a match instead."""
         return f"{FOLDER}/{self.episode_id}-{self.first_step}-{self.last_step}"
 
 
@@ -170,9 +170,9 @@ def film(
     Raises:
         InterplayError: If the episode does not exist, cannot be read or has no picture, or if the file cannot be written.
     """
-    path = archive.video_path(name)
-    if path.exists():
+    if archive.has_video(name) and (path := archive.video_path(name)).exists():
         return path
+    path = archive.video_place(name)
     clip = clip_of(name)
     episode = archive.get(name if clip is None else clip.episode_id)
     try:
@@ -184,6 +184,7 @@ def film(
             begin(episode.num_steps + 1)
             frames = None if episode.is_video_only else episode.observed
         write_mp4(episode, path, advance=advance, frames=frames)
+        archive.keep_video(name)
     finally:
         episode.close()  # a world that was played again for it goes at once
     return path

@@ -26,9 +26,10 @@ from interplay.record.format.schema import METADATA_KEY, Header, check_version
 from interplay.record.format.video import VideoSource
 from interplay.record.sealed.frames import Frames, IndexedSource, ReplaySource
 from interplay.statistics import Measure
+from interplay.store.places.blobs import Blobs
 from interplay.tasks import Task
 
-_NOT_IN_FILE = ("path", "sha256", "size_bytes", "uploaded_task")
+_NOT_IN_FILE = ("place", "blobs", "sha256", "size_bytes", "uploaded_task")
 OUTCOME_CHECK_SUCCESS = "automatic_success"
 """Statistic of an episode whose world can tell whether the task was achieved: 1 or 0."""
 
@@ -62,7 +63,8 @@ class Episode:
         duration_s: Time from the first to the last step by the recording clock, plus the time of one frame.
         frame_policy: Frame storage: `replay`, `indexed` or `video`; `uploaded` if there is only a video.
         statistics: Name -> final number or text (score, num_steps, lives, ...).
-        path: The Parquet file, or the mp4 if there is only a video.
+        place: Local place of the Parquet file, or of the mp4 if there is only a video; see `path`.
+        blobs: The store that has the file; None if it is at `place`.
         sha256, size_bytes: Values in the catalogue; None if the file was opened by path, or a video is missing here.
         uploaded_task: The task, if there is only a video.
         seats: One entry for each owner of each seat: in the order of the seats, then in the order in which owners came.
@@ -85,10 +87,11 @@ class Episode:
     frame_policy: FramePolicy | Literal["uploaded"]
     created_at: datetime
     statistics: Mapping[str, float | int | str] = field(repr=False)
-    path: Path = field(repr=False)
+    place: Path = field(repr=False)
     sha256: str | None = field(default=None, repr=False)
     size_bytes: int | None = field(default=None, repr=False)
     uploaded_task: Task | None = field(default=None, repr=False)
+    blobs: Blobs | None = field(default=None, repr=False)
     seats: tuple[SeatHeld, ...] = field(default=(), repr=False)
 
     @classmethod
@@ -103,7 +106,7 @@ class Episode:
         seats = tuple(SeatHeld(**held) for held in summary["seats"])
         created_at = datetime.fromisoformat(summary["created_at"])
         document: dict[str, Any] = {**summary, "created_at": created_at, "seats": seats}
-        return cls(**document, path=file)
+        return cls(**document, place=file)
 
     def to_json(self) -> dict[str, Any]:
         facts = {item.name: getattr(self, item.name) for item in fields(self) if item.name not in _NOT_IN_FILE}
@@ -112,6 +115,18 @@ class Episode:
             "statistics": dict(self.statistics),
             "seats": [asdict(held) for held in self.seats],
         }
+
+    @property
+    def path(self) -> Path:
+        """The Parquet file, or the mp4 if there is only a video; it does not exist if the file is lost."""
+        return self.place if self.blobs is None else self.blobs.path(self.place.relative_to(self.blobs.root).as_posix())
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether the file is gone, as far as can be told without asking a store."""
+        if self.blobs is None:
+            return not self.place.exists()
+        return self.blobs.is_lost(self.place.relative_to(self.blobs.root).as_posix())
 
     @property
     def is_video_only(self) -> bool:

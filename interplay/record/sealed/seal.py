@@ -54,7 +54,7 @@ def seal(paths: list[Path], target: Path) -> Episode:
         )
     facts, rows = _shift(journal.header, table, journal.end)
     facts["statistics"] |= {DAMAGED: 1} if journal.is_damaged else {}
-    episode = Episode(**facts, path=target)
+    episode = Episode(**facts, place=target)
     check = {} if journal.end is None else journal.end.outcome_check
     measures = [] if journal.end is None else [one.to_json() for one in journal.end.measures]
     metadata = {
@@ -77,7 +77,7 @@ def seal(paths: list[Path], target: Path) -> Episode:
             f"cannot seal episode {episode.id} as {target}: {error.strerror or error}.\n"
             f"Its journal is whole and stays; {deed}, then:  interplay episodes repair --data {paths[0].parent.parent}"
         ) from error
-    return Episode(**facts, path=target, sha256=file.hexdigest(), size_bytes=file.tell())
+    return Episode(**facts, place=target, sha256=file.hexdigest(), size_bytes=file.tell())
 
 
 def _shift(header: Header, table: pa.Table, end: End | None) -> tuple[dict[str, Any], pa.Table]:

@@ -8,7 +8,6 @@ import operator
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ import pyarrow.compute as pc
 from interplay.errors import InterplayError
 from interplay.record import Archive, Episode
 from interplay.store.episodes import Condition
+from interplay.store.places.blobs import Blobs
 from interplay.store.sessions import PlayedSeat, played_seats
 from interplay.store.uploads import task_definitions
 from interplay.study.definition import Study
@@ -89,15 +89,15 @@ def read_plays(archive: Archive, *, on_file: Callable[[int, int], None] = lambda
         by_episode.setdefault(one.episode, []).append(one)
     plays = []
     for done, held in enumerate(by_episode.values(), start=1):
-        plays += _read(archive.root, held, tasks[held[0].task_hash])
+        plays += _read(archive.blobs, held, tasks[held[0].task_hash])
         on_file(done, len(by_episode))
     return plays
 
 
-def _read(root: Path, held: Sequence[PlayedSeat], task: Task) -> list[Play]:
+def _read(blobs: Blobs, held: Sequence[PlayedSeat], task: Task) -> list[Play]:
     """Read the plays of one episode; if its file is missing or damaged, return only the catalogue's facts about the plays."""
     try:
-        episode = Episode.open(root / held[0].path)
+        episode = Episode.open(blobs.path(held[0].path))
         try:
             return [_play(episode, one, task) for one in held]
         finally:

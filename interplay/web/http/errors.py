@@ -18,6 +18,7 @@ from interplay.files import is_disk_full
 from interplay.play.limits import PlayError
 from interplay.play.nodes.cluster import ElsewhereError
 from interplay.record.errors import MissingFileError
+from interplay.store.places.blobs import BlobsAwayError
 from interplay.tasks import Task
 from interplay.web.http.nodes import PREFIX
 from interplay.web.http.refusals import CODES, document
@@ -31,6 +32,7 @@ _DISK_FULL = (
     "The disk of this server is full, so nothing was saved. Earlier data is kept. "
     "Please ask the operator of the server to free some space, then try again."
 )
+_STORE_AWAY = "The store with the recordings does not answer right now. Nothing recorded is lost. Please try again in a minute."
 _CRASH = "An unexpected error happened on the server. Its log has the details. Nothing recorded is lost."
 _HEADLINES = {
     403: "You may not open this page",
@@ -113,6 +115,9 @@ def _interplay_error(request: Request, error: Exception) -> Response:
         return _answer(request, 429 if error.is_own else 503, text, {"Retry-After": str(error.retry_after_s)})
     if is_disk_full(error):
         return _disk_full(request, error)
+    if isinstance(error, BlobsAwayError):
+        log.error("%s %s: %s", request.method, request.url.path, text)
+        return _answer(request, 503, _STORE_AWAY, {"Retry-After": "60"})
     # Nothing a visitor asked for wrongly: a file, a database or a world is in trouble, and the text may name folders.
     log.error("%s %s: %s", request.method, request.url.path, error, exc_info=error)
     return _answer(request, 500, _CRASH)

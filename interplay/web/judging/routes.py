@@ -368,9 +368,10 @@ def preview_video(
 ) -> Response:
     """Get the video of one side of the pair that `/api/judge/preview` shows."""
     shown = _preview(request, task, study)
-    path = shown.left if side == "left" else shown.right
+    name = shown.left if side == "left" else shown.right
     # Another pair is shown when agents come or go, and no part of one video may be put behind a part of another.
-    which = hmac.new(services(request).secret, b"preview:" + path.name.encode(), hashlib.sha256).hexdigest()[:24]
+    which = hmac.new(services(request).secret, b"preview:" + name.encode(), hashlib.sha256).hexdigest()[:24]
+    path = services(request).archive.video_path(name)
     return _video(request, path, f"preview-{side}-{which}", shown.match.served_at)
 
 

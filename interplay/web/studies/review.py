@@ -86,8 +86,7 @@ def proof(request: Request, enrolment: Enrolled, place: int) -> Response:
     episode, _ = _proof_of(archive, served)
     if episode is None:
         raise HTTPException(404, "there is no recorded proof of this task on this server")
-    path = archive.video_path(episode)
-    if not path.exists():
+    if not archive.has_video(episode):
         films = services(request).films
         _ = archive.get(episode).header  # a recording that is missing or damaged is told at once
         films.wanted(episode, NOW)
@@ -96,7 +95,7 @@ def proof(request: Request, enrolment: Enrolled, place: int) -> Response:
             raise HTTPException(409, progress.reason.partition("\n")[0])
         if progress.state != "made":
             return JSONResponse({"state": progress.state, "share": round(progress.share, 3)}, 202, {"Retry-After": "1"})
-    return video_response(request, path, _KEEP)
+    return video_response(request, archive.video_path(episode), _KEEP)
 
 
 def _served(request: Request, enrolment: Enrolment, place: int) -> Served | None:
@@ -143,7 +142,7 @@ def _page(request: Request, enrolment: Enrolment, served: Served, given: dict[st
     archive = services(request).archive
     instance = _instance(served)
     episode, ticks = _proof_of(archive, served)
-    if episode is not None and not archive.video_path(episode).exists():
+    if episode is not None and not archive.has_video(episode):
         services(request).films.wanted(episode, SOON)
     query = urlencode({PARAMETER: token_of(request, enrolment)})
     shown = [(name, _VIEW_WORDS.get(view, f"From the {view}")) for name, view in _VIEWS.items()]

@@ -128,7 +128,7 @@ def example(request: Request, opened: Opened, number: int) -> Response:
     if shown is not None and shown.episode:
         path = archive.video_path(shown.episode)
     elif shown is not None and shown.file:
-        path = archive.root / shown.file
+        path = archive.blobs.path(shown.file)
     if path is not None:
         with contextlib.suppress(FileNotFoundError, IsADirectoryError):
             return video_response(request, path, {"Cache-Control": "private, max-age=3600"})

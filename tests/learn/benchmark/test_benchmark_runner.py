@@ -16,6 +16,7 @@ from warm_process import READY, TO_LEARN, WarmProcess
 import interplay.record
 from interplay.agents.evaluate import evaluate
 from interplay.files import alone
+from interplay.jobs import Executor
 from interplay.learn.benchmark import BenchmarkError, read, runner
 from interplay.learn.benchmark.results import read_results
 from interplay.learn.benchmark.runner import run_benchmark
@@ -67,7 +68,7 @@ def whole(file, tmp_path_factory):
             evaluate(archive, task, "random", list(seeds), video=False)
     shutil.copytree(folder, folder.with_name("games"))
     with closing(interplay.record.open(folder)) as archive:
-        return folder, run_benchmark(archive, read(file), jobs=1)
+        return folder, run_benchmark(archive, read(file), executor=Executor(1))
 
 
 @pytest.mark.long_proof
@@ -89,7 +90,7 @@ def test_a_killed_benchmark_goes_on_to_the_same_numbers(whole, file, tmp_path):
             os.killpg(process.pid, signal.SIGKILL)
     process.wait(60)
     with closing(interplay.record.open(data)) as archive:
-        found = run_benchmark(archive, read(file), jobs=1)
+        found = run_benchmark(archive, read(file), executor=Executor(1))
     assert found.to_json() == expected.to_json()
     for run in found.runs:
         one, other = (root / "models" / run.agent / "model.safetensors" for root in (folder, data))
@@ -102,7 +103,7 @@ def test_what_is_there_is_not_made_again(whole, file, monkeypatch):
     before = {path: path.stat().st_mtime_ns for path in folder.glob("models/*/model.safetensors")}
     assert len(before) == 4
     with closing(interplay.record.open(folder)) as archive:
-        assert run_benchmark(archive, read(file), jobs=1) == expected
+        assert run_benchmark(archive, read(file), executor=Executor(1)) == expected
     assert {path: path.stat().st_mtime_ns for path in folder.glob("models/*/model.safetensors")} == before
     assert read_results(folder) == [expected]
     summary = json.loads(json.dumps(expected.summary()))
@@ -114,7 +115,7 @@ def test_of_two_processes_that_run_a_benchmark_the_second_is_refused(whole, file
     folder, _ = whole
     refused = pytest.raises(BenchmarkError, match="another process runs benchmark 'killed'")
     with closing(interplay.record.open(folder)) as archive, alone(folder / "benchmarks" / "killed" / ".lock"), refused:
-        run_benchmark(archive, read(file), jobs=1)
+        run_benchmark(archive, read(file), executor=Executor(1))
 
 
 def test_a_run_that_fails_says_why_and_hinders_no_other(whole, file, tmp_path):
@@ -124,7 +125,7 @@ def test_a_run_that_fails_says_why_and_hinders_no_other(whole, file, tmp_path):
     broken = expected.runs[1]
     (data / "models" / broken.agent / "model.safetensors").write_bytes(b"damaged")
     with closing(interplay.record.open(data)) as archive:
-        found = run_benchmark(archive, read(file), jobs=1)
+        found = run_benchmark(archive, read(file), executor=Executor(1))
     assert [run for run in found.runs if not run.problem] == [run for run in expected.runs if run != broken]
     assert found.runs[1].returns is None
     assert "is not the file that model.json describes" in found.runs[1].problem
@@ -151,7 +152,7 @@ def test_scores_that_cannot_be_normalised_are_refused_before_anything_is_trained
     shutil.copytree(folder.with_name("games"), tmp_path / "data")
     with closing(interplay.record.open(tmp_path / "data")) as archive:
         with pytest.raises(BenchmarkError, match="bench/cartpole cannot be normalised: the best game is 1"):
-            run_benchmark(archive, read(written(tmp_path, best=1)), jobs=1)
+            run_benchmark(archive, read(written(tmp_path, best=1)), executor=Executor(1))
         assert not [*(archive.root / "models").iterdir()]
 
 
