@@ -110,6 +110,7 @@ def test_a_missing_argument_is_misuse(run):
         (("tasks", "check", "--env", "Taxi-v4", "--steps", 30 * "9"), "--steps"),
         (("serve", "--port", "abc"), "'--port': it must be a valid integer; got 'abc'"),
         (("serve", "--port", "99999"), "'--port': it must be less than or equal to 65535; got '99999'"),
+        (("serve", "--node", "a/b"), "--node takes letters, digits and hyphens, at most 60, got 'a/b'"),
         (("rank", "--method", "elo"), "'elo' is not one of 'trueskill', 'bradley-terry'"),
         (("episodes", "list", "--outcome", "won"), "'won' is not one of 'terminated', 'time_limit'"),
         (("judge", "ban", "ann"), "a ban needs its reason"),

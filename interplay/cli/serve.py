@@ -176,6 +176,7 @@ def serve(
     starting.get_ready()  # first of all: later a fork would hold open files, a port and threads
 
     from interplay.play.connections.sockets import listen
+    from interplay.play.connections.tokens import NODE_NAME, node_of, operator_token, server_secret
     from interplay.web.http.security import Hosts
 
     try:
@@ -190,12 +191,11 @@ def serve(
     statistics = _statistics(statistic or (), suites)
     partners = _partners(partner or [])
     rules = None if open_room is None else _open_room(open_room)
-    if node is not None and not re.fullmatch("[A-Za-z0-9-]{1,60}", node):  # it is a part of addresses
+    if node is not None and not NODE_NAME.fullmatch(node):
         raise typer.BadParameter(f"--node takes letters, digits and hyphens, at most 60, got {node!r}")
     metrics_place = None if metrics is None else _place_of(metrics)
     registry = None if metrics_place is None else _serve_metrics(*metrics_place)
     listener = listen(host, port)  # before the data folder and slow imports: a taken port must be told at once
-    from interplay.play.connections.tokens import node_of, operator_token, server_secret
     from interplay.play.games.for_study import PARTNER_AFTER_S
     from interplay.play.limits import MAX_SEATS_OF_ADDRESS
     from interplay.play.server import PlayServer

@@ -27,7 +27,7 @@ from interplay.play import player_socket
 from interplay.play.background.films import LATER, Films
 from interplay.play.background.sealer import Sealer
 from interplay.play.connections import wire
-from interplay.play.connections.tokens import ExpiredTokenError, SeatTokens, TokenError, node_of
+from interplay.play.connections.tokens import NODE_NAME, ExpiredTokenError, SeatTokens, TokenError, node_of
 from interplay.play.games import leftovers
 from interplay.play.games.agreement import draw_seed, held_out_share
 from interplay.play.games.for_study import PARTNER_AFTER_S, ForStudy
@@ -138,6 +138,10 @@ class PlayServer:
     ) -> None:
         if num_workers is not None and num_workers < 1:
             raise PlayError(f"the server needs at least one worker, got {num_workers}\nUse --workers 1 or more.")
+        if node is not None and not NODE_NAME.fullmatch(node):
+            raise PlayError(
+                f"the name of a server has letters, digits and hyphens, at most 60, got {node!r}\nUse a name like node-1."
+            )
         self.archive = archive
         self.node = node or node_of(secret)
         self.tasks = index(builtin_suites() if suites is None else suites)

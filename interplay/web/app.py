@@ -226,12 +226,12 @@ def create_app(
     app.add_middleware(BodyLimitMiddleware)
     app.add_middleware(IdentityMiddleware)
     app.add_middleware(NulMiddleware)
+    if play is not None and play.cluster.address:
+        app.add_middleware(NodeMiddleware, node=play.node)
     if hosts is not None:
         app.add_middleware(HostMiddleware, hosts=hosts)
     app.add_middleware(SecurityMiddleware)
     app.add_middleware(HeadMiddleware)
-    if play is not None:
-        app.add_middleware(NodeMiddleware, node=play.node)
     app.add_middleware(RequestNameMiddleware)
     errors.install(app)
     return app

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import os
+import re
 import secrets
 import time
 from collections.abc import Callable
@@ -17,6 +18,8 @@ from interplay.files import keep_to_owner
 
 SECRET_FILE = "secret.key"
 OPERATOR_FILE = "operator.token"
+NODE_NAME = re.compile(r"[A-Za-z0-9-]{1,60}")
+"""Form of the name of a server, which is a part of addresses."""
 
 
 class TokenError(ValueError):
