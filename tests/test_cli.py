@@ -301,7 +301,7 @@ def test_bench_offers_what_measures_and_not_the_modules_beside_it(run, tmp_path)
     result = run("bench", "recrod")
     assert result.returncode == 2
     assert "did you mean 'record'?" in result.stderr
-    assert "known: dagger, dataset, demos, " in run("bench", "xyzzy").stderr
+    assert "known: cluster, dagger, dataset, demos, " in run("bench", "xyzzy").stderr
     (tmp_path / "real.py").write_text('parser.add_argument("--json")\nif __name__ == "__main__":\n    main()\n')
     (tmp_path / "process.py").write_text('if __name__ == "__main__":\n    main()\n')
     (tmp_path / "data.py").write_text("ANSWERS = 3\n")
@@ -319,6 +319,7 @@ GIVEN = {
     "episodes export": ["--all", "--format", "mp4"],
     "episodes measure": ["--all"],
     "episodes verify": ["--all"],
+    "data move": ["--blobs", "s3://lab/moved"],
     "judge add-episodes": ["--actor", "human"],
     "demos embed": ["--vpt", "v", "--out", "o"],
     "judge decline": ["a", "--reason", "r"],
