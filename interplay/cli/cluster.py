@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from interplay.cli.options import DEFAULT_DATA, DatabaseOption, DataOption, open_archive, place_options
 from interplay.cli.output import JsonOption, emit, table
-from interplay.errors import unknown_name
-
-if TYPE_CHECKING:
-    from interplay.store import Database
 
 app = typer.Typer(help="Several servers on one database.  Try:  interplay cluster status", no_args_is_help=True)
 NodeArgument = Annotated[str, typer.Argument(metavar="NODE", help="Name of the server, as in `interplay serve --node`.")]
@@ -23,11 +19,9 @@ def status(data: DataOption = DEFAULT_DATA, database: DatabaseOption = None, as_
 
     Try:  interplay cluster status --database postgresql+psycopg://interplay@db.lab.example/interplay
     """
-    from interplay.store import games
+    from interplay.play.nodes.servers import servers
 
-    archive = open_archive(data, database, must_exist=True)
-    with archive.database.read() as session:
-        found = games.nodes(session)
+    found = servers(open_archive(data, database, must_exist=True).database)
     rows = [
         (
             node.node,
@@ -51,8 +45,9 @@ def drain(
 
     Try:  interplay cluster drain node-1
     """
-    archive = open_archive(data, database, must_exist=True)
-    _set_draining(archive.database, node, is_draining=True)
+    from interplay.play.nodes.servers import set_draining
+
+    set_draining(open_archive(data, database, must_exist=True).database, node, is_draining=True)
     place = place_options(data, database)
     text = f"{node} gives its games away. To see how many are left:  interplay cluster status{place}"
     emit({"node": node, "is_draining": True}, as_json=as_json, text=text)
@@ -66,14 +61,7 @@ def resume(
 
     Try:  interplay cluster resume node-1
     """
-    _set_draining(open_archive(data, database, must_exist=True).database, node, is_draining=False)
+    from interplay.play.nodes.servers import set_draining
+
+    set_draining(open_archive(data, database, must_exist=True).database, node, is_draining=False)
     emit({"node": node, "is_draining": False}, as_json=as_json, text=f"{node} takes new games.")
-
-
-def _set_draining(database: Database, node: str, *, is_draining: bool) -> None:
-    from interplay.store import games
-
-    with database.write() as session:
-        if not games.drain(session, node, is_draining=is_draining):
-            known = [one.node for one in games.nodes(session)]
-            raise unknown_name("server", node, known, hint="All servers with a name:  interplay cluster status")

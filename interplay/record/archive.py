@@ -405,13 +405,13 @@ class Archive:
             if not may_seal:
                 raise _held_elsewhere(paths[0])
             return None
+        if not self.database.is_shared:
+            return None  # it is sealed again, as after a crash in the middle
         if (self.root / row.path).exists():
             num_steps = journal.Journal(paths).table(["step"]).num_rows - 1
             if may_seal and num_steps > row.num_steps:
                 return None  # a game that was continued after it had been sealed by hand
             journal.remove(paths, keep=False)
-        elif may_seal and not self.database.is_shared:
-            return None  # the sealed file is lost
         else:
             journal.remove(paths, keep=True)
         return catalogue.from_row(row, self.blobs, header.task)

@@ -98,7 +98,7 @@ class Servers(RuleBasedStateMachine):
     def seal(self, episode: str, node: str) -> None:
         """Only who holds the game may seal it, and only once."""
         epoch = self.believed[node].get(episode)
-        if epoch is None:
+        if epoch is None or (episode in self.sealed and not self.database.is_shared):
             return
         held = self.holders().get(episode) == (node, epoch)
         with self.database.write() as session:

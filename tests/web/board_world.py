@@ -31,7 +31,7 @@ def fill(
         for task_id in tasks:
             task = find(task_id)
             testing.add_task(session, task)
-            for agent in agents:
+            for agent in sorted(agents, key=str.lower):  # the order in which their names are locked
                 admit(session, name=agent, task=task_id, kind="human" if agent.startswith("human") else "agent", now=START)
                 episodes += [testing.episode_values(task, agent, one) for one in task.held_out_seeds[:2]]
         session.flush()
