@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic, Protocol, TypeVar
@@ -63,7 +64,7 @@ class Executor:
             jobs: Key -> arguments. Errors name the key, so it should tell a reader which job it is.
             here: Called in this process instead, if one job is to be done at a time; without it another process is started.
             place: Data folder and database of the jobs. Processes of this machine get it in their environment; nodes of a
-                cluster must have the same database in theirs.
+                cluster must have the same in theirs.
             hint: Advice for the reader if a process ends without a message.
             gpus: Number of GPUs that each job needs; a cluster gives it to no other job meanwhile.
             tick: Called about each second, and after each job.
@@ -81,12 +82,18 @@ class Executor:
             ending = local.run(name, packed, self.processes, environment, TICK_S, tick)
         else:
             ending = cluster.run(self.ray, name, packed, "" if place is None else place.digest(), gpus, TICK_S, tick)
-        for key, outcome in ending:
-            yield _done(key, partial(_result, function, outcome, f"perhaps at {key}", hint))
+        with closing(ending):  # the traceback of an error keeps this frame, and with it the jobs
+            for key, outcome in ending:
+                yield _done(key, partial(_result, function, outcome, f"perhaps at {key}", hint))
 
     def workers(self, number: int) -> list[Worker]:
         """Start processes that keep their state from call to call."""
-        return [Worker(local.LocalWorker({}) if self.ray is None else cluster.ClusterWorker(self.ray)) for _ in range(number)]
+        processes: Sequence[_Process]
+        if self.ray is None:
+            processes = [local.LocalWorker({}) for _ in range(number)]
+        else:
+            processes = cluster.workers(self.ray, number)
+        return [Worker(process) for process in processes]
 
 
 class _Process(Protocol):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 
@@ -17,7 +17,7 @@ def run(
     environment: Mapping[str, str],
     tick_s: float,
     tick: Callable[[], None],
-) -> Iterator[tuple[str, Outcome | None]]:
+) -> Generator[tuple[str, Outcome | None]]:
     """Yield (key, outcome) of each job as it ends; None for a job whose process ended without a message.
 
     Closing the generator waits for the jobs that have begun; Ctrl-C ends all processes at once.

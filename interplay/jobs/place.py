@@ -40,6 +40,8 @@ class Place:
         return {DATA_VARIABLE: str(self.data), DATABASE_VARIABLE: self.database}
 
     def digest(self) -> str:
-        """Return what is equal for the same database, from whichever node it is seen: a hash of its kind and name."""
+        """Return what is equal for the same archive, from whichever node it is seen.
+        It is a hash of the folder's path and of the database's kind and name."""
         address = urlsplit(self.database)
-        return hashlib.sha256(f"{address.scheme.partition('+')[0]} {address.path}".encode()).hexdigest()[:16]
+        text = f"{self.data.resolve()} {address.scheme.partition('+')[0]} {address.path}"
+        return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -53,7 +53,7 @@ def result_of(function: Callable[..., Any], outcome: Outcome) -> Any:
 
 
 def perform(name: str, arguments: list[bytes]) -> Outcome:
-    """Call the function of this name with its packed arguments."""
+    """Call an importable function, named `module:name`, with its packed arguments."""
     try:
         module, _, attribute = name.partition(":")
         function = getattr(importlib.import_module(module), attribute)

@@ -58,6 +58,14 @@ def nap(folder: Path, number: int, duration_s: float) -> int:
     return number
 
 
+def fail_first(folder: Path, number: int) -> None:
+    (folder / f"{number}.began").touch()
+    if number == 0:
+        raise ValueError("job 0")
+    time.sleep(0.05)
+    (folder / f"{number}.ended").touch()
+
+
 def wait_for(path: Path, number: int) -> int:
     while not path.exists():
         time.sleep(0.01)

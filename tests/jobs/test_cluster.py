@@ -103,10 +103,16 @@ def test_a_cluster_does_what_processes_of_this_machine_do(token, short, tmp_path
 
         assert next(there.map(functions.where, {"a": ()}, place=place_of(archive))).get() == " ".join(own.values())
         with pytest.raises(
-            JobsError, match=r"has another database in INTERPLAY_DATABASE than this command\nStart Ray on every"
+            JobsError, match=r"has another INTERPLAY_DATA or INTERPLAY_DATABASE than this command\nStart Ray on every"
         ):
             next(there.map(functions.where, {"a": ()}, place=Place(tmp_path, "postgresql://host/other"))).get()
 
+        with pytest.raises(JobsError, match=rf"^the jobs need 3 CPU, but the Ray cluster at {address} has 2\nAdd a node"):
+            there.workers(3)
+        with pytest.raises(JobsError, match=rf"^the jobs need 1 GPU, but the Ray cluster at {address} has 0\nAdd a node"):
+            next(there.map(functions.process, {"a": ()}, gpus=1))
+        with pytest.raises(JobsError, match=r"^this process is already connected to another Ray cluster than elsewhere:1\n"):
+            next(Executor(ray="elsewhere:1").map(functions.process, {"a": ()}))
         one, other = there.workers(2)
         assert [one.ask(functions.keep, 1)(), other.ask(functions.keep, 3)(), one.ask(functions.keep, 2)()] == [
             [1],
@@ -189,6 +195,56 @@ def test_a_cluster_without_a_token_is_refused(token, short, monkeypatch):
             JobsError, match=r"^RAY_AUTH_MODE is not `token`, so .*\nStart the cluster with RAY_AUTH_MODE=token"
         ):
             next(Executor(ray=address).map(functions.backwards, jobs))
+
+
+@pytest.mark.parametrize(
+    ("error", "remedy"),
+    [
+        (RuntimeError("Version mismatch: The cluster\n  has Ray: 2"), "Run this command on a node of the cluster"),
+        (ConnectionError("Failed to connect"), "Start the cluster with RAY_AUTH_MODE=token"),
+    ],
+)
+def test_a_cluster_that_this_machine_cannot_join_is_refused_with_what_to_do(token, monkeypatch, error, remedy):
+    import ray
+
+    def init(**options):
+        raise error
+
+    monkeypatch.setattr(ray, "init", init)
+    reason = " ".join(str(error).split())
+    with pytest.raises(JobsError, match=rf"^the Ray cluster at auto does not accept this command: {reason}\n{remedy}"):
+        next(Executor(ray="auto").map(functions.process, {"a": ()}))
+
+
+@pytest.mark.parametrize(
+    ("probe", "reason"),
+    [
+        ("raise SystemExit('warning\\nno such module')", "no such module"),
+        ("raise SystemExit(7)", "exit status 7"),
+        ("while True: pass", "no answer in 0.5 s"),
+    ],
+)
+def test_a_cluster_whose_token_cannot_be_checked_is_refused(monkeypatch, probe, reason):
+    monkeypatch.setattr(cluster, "_PROBE", probe)
+    monkeypatch.setattr(cluster, "_PROBE_S", 0.5 if "while" in probe else 30.0)
+    with pytest.raises(JobsError, match=rf"^whether the Ray cluster at a:1 demands a token cannot be checked: {reason}\nStart"):
+        cluster.check_token("a:1", "a:1")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--database", "postgresql+psycopg://me:secret@host/games"],
+        ["--database=postgresql://host/games?user=me&password=secret"],
+    ],
+)
+def test_a_password_among_the_arguments_is_refused_since_ray_shows_them(token, monkeypatch, arguments):
+    monkeypatch.setattr(sys, "argv", ["interplay", "play", *arguments])
+    with pytest.raises(JobsError, match=r"^the arguments of this command hold the password .*\nGive .* INTERPLAY_DATABASE"):
+        next(Executor(ray="127.0.0.1:1").map(functions.process, {"a": ()}))
+    monkeypatch.setattr(sys, "argv", ["interplay", "--database", "postgresql://me@host:5432/games"])
+    with pytest.raises(JobsError, match=r"^no Ray cluster answers at"):
+        next(Executor(ray="127.0.0.1:1").map(functions.process, {"a": ()}))
 
 
 def test_an_address_where_nothing_answers_is_said_at_once(token):

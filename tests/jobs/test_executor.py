@@ -59,6 +59,23 @@ def test_errors_arrive_as_their_kind_and_other_jobs_go_on():
     assert "job_functions.py" in caught.value.__notes__[0]
 
 
+def test_after_an_error_that_is_raised_no_other_job_begins(tmp_path):
+    jobs = {str(one): (tmp_path, one) for one in range(40)}
+    with pytest.raises(UnexpectedError, match="ValueError: job 0") as caught:
+        _finish(functions.fail_first, jobs)
+    began = set(tmp_path.glob("*.began"))
+    other = tmp_path / "other"
+    other.mkdir()
+    _finish(functions.fail_first, {str(one): (other, one) for one in range(1, 5)})
+    assert set(tmp_path.glob("*.began")) == began, f"jobs go on while {caught} is told"
+    assert len(list(tmp_path.glob("*.ended"))) == len(began) - 1 < 39
+
+
+def _finish(function, jobs):
+    for done in TWO.map(function, jobs):
+        done.get()
+
+
 def test_a_process_that_dies_without_a_message_is_an_error_that_names_the_job():
     found = {done.key: done for done in TWO.map(functions.fail, {"job of death": ("dead",)}, hint="Try it by hand.")}
     with pytest.raises(LostError, match=r"^a process ended without a message, perhaps at job of death\nTry it by hand\.$"):
@@ -90,7 +107,7 @@ def test_what_is_sent_to_a_cluster_has_no_address_of_the_database(tmp_path, monk
 
     def run(address, name, *rest):
         sent.append((name.partition(":")[2], repr(rest)))
-        return iter(())
+        return (nothing for nothing in ())
 
     monkeypatch.setattr(cluster, "run", run)
     archive = interplay.record.open(tmp_path / "data", f"sqlite:///{tmp_path}/a-secret-word.db")
@@ -106,7 +123,9 @@ def test_what_is_sent_to_a_cluster_has_no_address_of_the_database(tmp_path, monk
 def test_the_same_database_has_the_same_digest_from_every_host():
     one, other = (Place(Path("x"), f"postgresql+psycopg://{who}/games") for who in ("a:b@node-1", "c@node-2:5433"))
     assert one.digest() == other.digest()
+    assert one.digest() == Place(Path("x").absolute(), "postgresql://a@node-1/games").digest()
     assert one.digest() != Place(Path("x"), "postgresql://a@node-1/other").digest()
+    assert one.digest() != Place(Path("y"), "postgresql://a@node-1/games").digest()
 
 
 def test_workers_keep_their_state_and_say_when_they_are_gone():
