@@ -27,7 +27,7 @@ from interplay.store import Database, EpisodeRow, TaskRow, check_place, entrants
 from interplay.store import episodes as queries
 from interplay.store.locks import lock
 from interplay.store.places import media
-from interplay.store.places.blobs import BlobExistsError, Blobs, BlobsAddressError, check_blobs_address, open_blobs
+from interplay.store.places.blobs import BlobExistsError, Blobs, BlobsAddressError, BlobsError, check_blobs_address, open_blobs
 from interplay.store.uploads import task_definitions, uploaded_files
 from interplay.tasks import Task
 
@@ -363,9 +363,6 @@ class Archive:
             raise RecordingError(f"{path}: no such journal; perhaps it was sealed before:  interplay episodes list")
         with journal.claim(paths):
             header = journal.read_header(paths[0])
-            if journal.episode_of(path) != header.episode and (there := self.complete(header.episode)) is not None:
-                journal.remove(paths, keep=False)
-                return there
             target = self.episode_path(header.task.id, header.episode)
             target.parent.mkdir(parents=True, exist_ok=True)
             with self.database.read() as session:
@@ -373,28 +370,29 @@ class Archive:
                 if earlier is not None:
                     return earlier
             episode = seal(paths, target)
-            is_in_the_way = not self._put_if_new(target, held_as)
+            may_replace = held_as is not None or journal.episode_of(path) != header.episode
+            is_in_the_way = not self._put_if_new(target, may_replace=may_replace)
             with self.database.write() as session:  # until it ends, no other server can take the game
                 if not games.may_seal(session, header.episode, held_as):  # taken while it was sealed
                     target.unlink()
                     raise _held_elsewhere(paths[0])
                 if is_in_the_way:
-                    self.blobs.delete_stored(target.relative_to(self.root).as_posix())
-                    self.put(target)
+                    self.blobs.replace(target.relative_to(self.root).as_posix(), target)
                 self.enter(session, episode)
                 games.end(session, [header.episode])
             journal.remove(paths, keep=journal.DAMAGED in episode.statistics)
         return episode
 
-    def _put_if_new(self, target: Path, held_as: games.Lease | None) -> bool:
-        """Put a sealed episode; return False if the store has other bytes, of a server that sealed the game after it had lost
-        it. Only the holder of the game may replace them."""
+    def _put_if_new(self, target: Path, *, may_replace: bool) -> bool:
+        """Put a sealed episode; with `may_replace`, return False if the store has other bytes: of a server that lost the game
+        while it sealed, or of an attempt that was cut. After another error the file is removed: a cache has what was put."""
         try:
             self.put(target)
-        except BlobExistsError:
-            if held_as is None:
-                raise
-            return False
+        except BlobsError as error:
+            if may_replace and isinstance(error, BlobExistsError):
+                return False
+            target.unlink()
+            raise
         return True
 
     def _sealed_before(self, session: Session, paths: list[Path], held_as: games.Lease | None) -> Episode | None:
@@ -407,11 +405,14 @@ class Archive:
             if not may_seal:
                 raise _held_elsewhere(paths[0])
             return None
-        if not self.database.is_shared:
+        is_attempt = journal.episode_of(paths[0]) != header.episode
+        if is_attempt and row.outcome == "interrupted":
+            return None  # a whole attempt replaces one that was cut
+        if not is_attempt and not self.database.is_shared:
             return None  # it is sealed again, as after a crash in the middle
-        if (self.root / row.path).exists():
+        if is_attempt or self.blobs.path(row.path).exists():
             num_steps = journal.Journal(paths).table(["step"]).num_rows - 1
-            if may_seal and num_steps > row.num_steps:
+            if not is_attempt and may_seal and num_steps > row.num_steps:
                 return None  # a game that was continued after it had been sealed by hand
             journal.remove(paths, keep=False)
         else:
@@ -529,8 +530,9 @@ class Archive:
         with self.database.read() as session:
             uploads = uploaded_files(session)
             known = set(queries.episode_ids(session)) - set(uploads)
+            played = games.all_held(session)
         files = {PurePosixPath(key).stem: key for key in self.blobs.keys("episodes") if key.endswith(".parquet")}
-        for name in sorted(files.keys() - known):
+        for name in sorted(files.keys() - known - played):  # what is played will be sealed by its server
             path = self.root / files[name]
             try:
                 path = self.blobs.path(files[name])

@@ -134,6 +134,10 @@ def holders(session: Session, episodes: Collection[str]) -> dict[str, Lease]:
     return {episode: Lease(node, epoch) for episode, node, epoch in rows}
 
 
+def all_held(session: Session) -> set[str]:
+    return set(session.scalars(select(GameRow.episode)))
+
+
 def held_by_others(session: Session, episodes: Collection[str], node: str) -> set[str]:
     """Return which of these games other servers of a cluster hold. A name that a lone server once had does not count."""
     query = select(GameRow.episode).join(NodeRow, NodeRow.node == GameRow.node)

@@ -63,8 +63,7 @@ def test_of_two_films_of_one_episode_the_first_stays(stored, tmp_path):
 def test_a_film_that_was_deleted_from_the_store_is_made_again(stored, tmp_path):
     stored.video_place("one").write_bytes(b"film")
     stored.keep_video("one")
-    stored.blobs.delete_stored("media/one.mp4")
-    stored.video_place("one").unlink()
+    stored.blobs.delete("media/one.mp4")
     elsewhere = interplay.record.open(tmp_path / "b", database=stored.database.address)
     assert elsewhere.has_video("one"), "rows say so, and nobody asks the store"
     assert not elsewhere.video_path("one").exists()

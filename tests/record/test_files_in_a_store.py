@@ -13,6 +13,7 @@ from interplay.cli import main
 from interplay.envs import make
 from interplay.record import Archive, RecordingError, journal, verify
 from interplay.record.films.film import film
+from interplay.store import games
 from interplay.store.places.blobs import BlobExistsError, BlobsAddressError, BlobsAwayError, StoredBlobs
 
 
@@ -122,14 +123,46 @@ def test_an_episode_never_replaces_another_file_of_its_name(archive, cartpole, t
     assert archive.episodes() == []
 
 
+def test_the_holder_of_a_game_replaces_what_a_server_put_that_had_lost_it(archive, cartpole, tmp_path):
+    path = journal_of(archive, cartpole)
+    name = journal.episode_of(path)
+    other = tmp_path / "other"
+    other.write_bytes(b"a shorter recording")
+    archive.blobs.put(f"episodes/lab/cartpole/{name}.parquet", other)
+    with archive.database.write() as session:
+        games.grant(session, name, "me", lobby="", seed=3, invitation="", is_open=False)
+    with pytest.raises(RecordingError, match="a running server holds this game"):
+        archive.seal(path, held_as=games.Lease("me", 2))
+    episode = archive.seal(path, held_as=games.Lease("me", 1))
+    assert verify(elsewhere(archive, tmp_path / "b").get(episode.id)).equal
+    assert not path.exists()
+    with archive.database.read() as session:
+        assert games.all_held(session) == set()
+
+
+def test_a_whole_attempt_replaces_one_that_was_cut(archive, cartpole, tmp_path):
+    env = make(cartpole)
+    for attempt, outcome in (("first", "interrupted"), ("second", "quit"), ("third", "interrupted")):
+        more = {"episode_id": "20261129T000000-abc", "attempt": attempt}
+        recorder = archive.recorder(cartpole, env, seed=3, actor="tester", actor_kind="agent", **more)
+        recorder.start(*env.reset(seed=3))
+        for step in range(4 if attempt == "first" else 8):
+            recorder.step({"player": 0}, env.step({"player": 0}), clock_us=step * 20_000)
+        episode = archive.seal(recorder.finish(outcome))
+        assert episode.outcome == ("interrupted" if attempt == "first" else "quit")
+    env.close()
+    found = elsewhere(archive, tmp_path / "b").get(episode.id)
+    assert (found.num_steps, found.outcome, verify(found).equal) == (8, "quit", True)
+    assert list(archive.journal_folder.iterdir()) == []
+
+
 def test_a_lost_database_is_rebuilt_from_the_store(archive, record, cartpole, bucket, tmp_path):
     episode = record(cartpole, num_steps=8).episode
     again = interplay.record.open(tmp_path / "c", blobs=bucket)
     assert [one.id for one in again.repair().catalogued] == [episode.id]
     assert again.get(episode.id).sha256 == episode.sha256
     assert again.repair().missing == []
-    again.blobs.delete_stored(f"episodes/lab/cartpole/{episode.id}.parquet")
-    again.get(episode.id).path.unlink()
+    again.blobs.delete(f"episodes/lab/cartpole/{episode.id}.parquet")
     assert again.repair().missing == [episode.id]
     with pytest.raises(RecordingError, match="no such file"):
         again.get(episode.id).steps()

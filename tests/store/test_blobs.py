@@ -79,7 +79,7 @@ def test_a_missing_file_is_not_put_and_the_store_is_not_blamed(bucket, tmp_path)
 def test_a_deleted_file_is_gone(bucket, tmp_path):
     blobs = open_blobs(tmp_path / "data", bucket)
     blobs.put(KEY, written(tmp_path / "file", b"one"))
-    blobs.delete_stored(KEY)
+    blobs.delete(KEY)
     assert not blobs.path(KEY).exists()
     assert blobs.keys("episodes") == set()
 
@@ -186,7 +186,7 @@ def test_a_store_that_stays_away_is_said_in_words(bucket, tmp_path, monkeypatch)
     with pytest.raises(BlobsAwayError, match=f"the store {bucket} cannot put {KEY}: .*\nCheck the address, and the variables"):
         store.put(KEY, written(tmp_path / "file", b"one"))
     assert waits == [0.5, 1, 2, 4, 4], "a sixth wait would end after 12 s"
-    for ask in (lambda: store.path(KEY), store.check, lambda: store.keys("episodes"), lambda: store.delete_stored(KEY)):
+    for ask in (lambda: store.path(KEY), store.check, lambda: store.keys("episodes"), lambda: store.delete(KEY)):
         with pytest.raises(BlobsAwayError, match=f"the store {bucket} cannot "):
             ask()
 
@@ -271,5 +271,5 @@ def test_seaweedfs_keeps_what_moto_keeps(seaweed, bucket, tmp_path, monkeypatch)
     assert there.keys("episodes") == {KEY}
     assert not there.path("media/none.mp4").exists()
     assert httpx.get(here.url(KEY, 60), headers={"Range": "bytes=5-9"}).content == content[5:10]
-    here.delete_stored(KEY)
+    here.delete(KEY)
     assert open_blobs(tmp_path / "c", "s3://lab/interplay").keys("episodes") == set()

@@ -98,8 +98,12 @@ class Blobs:
         (`record/films/variation.py`)."""
         return None
 
-    def delete_stored(self, key: str) -> None:
-        """Delete what the store has under a key, and keep the local file."""
+    def delete(self, key: str) -> None:
+        (self.root / key).unlink(missing_ok=True)
+
+    def replace(self, key: str, file: Path) -> None:
+        """Put other bytes under a key of the store, without waiting. Only for a key to which no row leads yet, or whose row the
+        same transaction changes."""
 
     def keys(self, folder: str) -> set[str]:
         """Return the keys of all files in a folder, such as `episodes`. Names that begin with a dot are left out."""
@@ -205,9 +209,14 @@ class StoredBlobs(Blobs):
         with file.open("rb") as local:
             return all(local.read(len(piece)) == bytes(piece) for piece in answer.stream(min_chunk_size=_PIECE_BYTES))
 
-    def delete_stored(self, key: str) -> None:
+    def delete(self, key: str) -> None:
         with self._asking(f"delete {key}"):
             self._obstore.delete(self._store, key)
+        super().delete(key)
+
+    def replace(self, key: str, file: Path) -> None:
+        with self._asking(f"put {key}"):
+            self._obstore.put(self._store, key, file, mode="overwrite", use_multipart=False)
 
     def keys(self, folder: str) -> set[str]:
         with self._asking(f"list {folder}"):
