@@ -60,6 +60,7 @@ def move(
     from interplay.files import alone
     from interplay.record.moving import move as bring
     from interplay.store import Database
+    from interplay.store.places.blobs import check_blobs_address
 
     if to is None and blobs is None:
         raise typer.BadParameter("name where to: --to DATABASE for the rows, --blobs URL for the files, or both")
@@ -73,6 +74,7 @@ def move(
         closing(interplay.record.open(data, database=database)) as source,
         stage_bars() as report,
     ):
+        stay = blobs is not None and check_blobs_address(blobs) == source.blobs.address
         target = None if to is None else Database.open(to)
         try:
             moved = bring(source, target, blobs, report)
@@ -82,7 +84,9 @@ def move(
     lines = []
     if to is not None:
         lines.append(f"{amount(moved.num_rows, 'row')} in the other database are equal to those here.")
-    if blobs is not None:
+    if stay:
+        lines.append(f"The files stay in {blobs}.")
+    elif blobs is not None:
         lines.append(
             f"{amount(moved.num_files, 'file')} ({moved.size_bytes / 1e6:,.1f} MB) in {blobs} are equal to those here; "
             f"{moved.num_put:,} of them were put now."

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 DATABASE = "interplay.db"
 """File name of the catalogue in a data folder, unless another database is named."""
+DESCRIPTIONS = ("model.json", "vpt.json")
+"""A model in `models/NAME` is finished when it has one of these files."""
 SITTING_GAP = timedelta(minutes=30)
 """If a player starts no game of a task for longer than this, the next game begins a new sitting."""
 MAX_COMPARED = 200
@@ -546,9 +548,9 @@ class Archive:
 
     def put_model(self, folder: Path) -> None:
         """Put the files of a finished model in `models/NAME` into the store (errors as `Blobs.put`)."""
-        for file in sorted(folder.iterdir()):
-            if file.is_file() and not file.name.startswith("."):
-                self.put(file)
+        files = [file for file in folder.iterdir() if file.is_file() and not file.name.startswith(".")]
+        for file in sorted(files, key=lambda file: (file.name in DESCRIPTIONS, file.name)):
+            self.put(file)
 
     # Films: `name` is an episode's id, the name of a clip, or of a second file of one of them
 
@@ -584,12 +586,15 @@ class Archive:
     def keep_video(self, name: str) -> None:
         """Put a film that was made at its `video_place` into the store, and enter it. If another server has put one meanwhile,
         this one is dropped: the two may differ in their bytes."""
+        self._put_video(name)
+        self.enter_videos([name])
+
+    def _put_video(self, name: str) -> None:
         place = self.video_place(name)
         try:
             self.put(place)
         except BlobExistsError:
             place.unlink()
-        self.enter_videos([name])
 
     def enter_videos(self, names: Iterable[str]) -> None:
         with self.database.write() as session:
@@ -601,7 +606,9 @@ class Archive:
         with self.database.look() as session:
             new = there - media.made(session, there)
         for name in new:
-            self.keep_video(name)
+            self._put_video(name)
+        if new:
+            self.enter_videos(new)  # all or none: a folder with some rows is not read again
 
     def close(self) -> None:
         self.database.close()

@@ -11,18 +11,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from interplay.files import sha256_of
-from interplay.record.archive import Archive
+from interplay.record.archive import DESCRIPTIONS, Archive
 from interplay.record.errors import RecordingError
-from interplay.store import Database
+from interplay.store import Database, games
 from interplay.store.places import copying, media
 from interplay.store.places.blobs import FOLDERS, StoredBlobs, check_blobs_address
+from interplay.wording import amount
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
 _FILES_AT_ONCE = 8
-_DESCRIPTIONS = ("/model.json", "/vpt.json")
-"""A model is finished when it has one of these files."""
 
 Report = Callable[[str, int, int], None]
 """Function that is called with the name of the present step, the amount that is done, and the total amount."""
@@ -58,13 +57,17 @@ def move(source: Archive, target: Database | None, address: str | None, report: 
 
     Args:
         target: Database for the rows; None leaves them where they are.
-        address: Store for the files of episodes, films and models, `s3://BUCKET/PREFIX`; None leaves them where they are.
+        address: Store for the files of episodes, films and models, `s3://BUCKET/PREFIX`; None, or the source's own store,
+            leaves them where they are.
     Raises:
-        MoveError: If a target holds other data.
+        MoveError: If a target holds other data, if a server runs on the source's database, or if files came meanwhile.
         StoreError: If the other database refuses a row.
         BlobsError: If the store cannot be used.
     """
+    _check_no_server(source)
     address = None if address is None else check_blobs_address(address)
+    if address == source.blobs.address:
+        address = None
     has_rows = target is not None and _has_rows(source, target, report)
     files = _Files(source, address) if address is not None else None
     keys = _keys(source) if files is not None else []
@@ -75,13 +78,36 @@ def move(source: Archive, target: Database | None, address: str | None, report: 
             num_rows = copying.num_rows(old)
             if not has_rows:
                 copying.copy_rows(old, new, _counting("copying rows", num_rows, report))
+            if files is not None:
+                _check_none_came(old, keys)
             _note(new, address or source.blobs.address)
     else:
         with source.database.write() as session:
+            if files is not None:
+                _check_none_came(session, keys)
             _note(session, address)
     there = [one for one in files_there if one is not None]
     missing = [key for key, one in zip(keys, files_there, strict=True) if one is None]
     return Moved(num_rows, len(there), sum(one.size_bytes for one in there), sum(one.was_put for one in there), missing)
+
+
+def _check_no_server(source: Archive) -> None:
+    with source.database.read() as session:
+        alive = [one.node for one in games.nodes(session) if one.is_alive]
+    if alive:
+        raise MoveError(
+            f"servers run on this database: {', '.join(alive)}; nothing was changed\n"
+            "Stop them first: rows and files that they write meanwhile would be lost."
+        )
+
+
+def _check_none_came(session: Session, keys: list[str]) -> None:
+    """Raise MoveError if rows of the source name files that were not there when the files were put."""
+    if came := media.keys(session) - set(keys):
+        raise MoveError(
+            f"{amount(len(came), 'file')} came while the others were put, such as {min(came)}; no row was moved\n"
+            "Stop what records, learns or makes films here, and run the command again: it continues."
+        )
 
 
 def _note(session: Session, address: str | None) -> None:
@@ -109,7 +135,7 @@ def _has_rows(source: Archive, target: Database, report: Report) -> bool:
 def _keys(source: Archive) -> list[str]:
     """Return the keys of all files that rows name, and of finished models (`models/NAME/...`)."""
     models = {key for key in source.blobs.keys("models") if key.count("/") == 2}
-    finished = {key.rpartition("/")[0] for key in models if key.endswith(_DESCRIPTIONS)}
+    finished = {key.rpartition("/")[0] for key in models if key.rpartition("/")[2] in DESCRIPTIONS}
     with source.database.read() as session:
         return sorted(media.keys(session) | {key for key in models if key.rpartition("/")[0] in finished})
 

@@ -7,6 +7,7 @@ import shutil
 import signal
 import zipfile
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import quote
 
@@ -23,14 +24,17 @@ from interplay.files import alone, sha256_of
 from interplay.play.connections.tokens import operator_token, server_secret
 from interplay.record import Archive
 from interplay.record.films.mp4 import probe
-from interplay.store import Database
-from interplay.store.models import Match
+from interplay.record.moving import MoveError
+from interplay.record.moving import move as bring
+from interplay.store import Database, games
+from interplay.store.models import GameRow, JournalPart, Match
 from interplay.store.places import copying, media
 from interplay.store.places.blobs import open_blobs
 from interplay.tasks import find
 from interplay.web.app import create_app
 
 TASK, JUDGE = "atari/breakout", "robot"
+PART = bytes(range(256))
 TIME = re.compile(r'"elapsed_s":[0-9.]+|[0-9,]+ frames/s')
 """How long the judge has had the match, and how fast a replay was."""
 SECRETS = ("secret.key", "operator.token", starter.EXAMPLES)
@@ -56,8 +60,14 @@ def form(task: str) -> dict:
 
 
 def fill(archive: Archive) -> None:
-    """The starter's episodes and films, an episode without a film, an answer of a judge and a match without an answer."""
+    """The starter's episodes and films, an episode without a film, an answer of a judge, a match without an answer, and part
+    of the journal of a game whose server is gone."""
     starter.enter(archive)
+    with archive.database.write() as session:
+        game = {"node": "gone", "lobby": "lobby", "seed": 1, "invitation": "abc", "opened_at": datetime.now(UTC)}
+        session.add(GameRow(episode="unfinished", **game))
+        session.flush()
+        session.add(JournalPart(episode="unfinished", segment=0, start=0, data=PART))
     evaluate(archive, find(TASK), "random", [5], max_steps=60, video=False)
     server_secret(archive.root)
     with client(archive) as http:
@@ -269,6 +279,8 @@ def test_everything_moves_to_postgresql_and_its_numbers_go_on(folder, bucket, po
     assert status == 0
     assert json.loads(run(capsys, *command)[1])["num_rows"] == json.loads(out)["num_rows"] > 500
     with closing(interplay.record.open(folder, postgres_url)) as archive, client(archive) as http:
+        with archive.database.read() as session:
+            assert session.scalars(sa.select(JournalPart.data)).all() == [PART]
         match = open_match(archive)
         assert http.post(f"/api/judge/matches/{match}/answer", json=form(TASK)).status_code == 201
         assert http.post("/api/judge/matches", json={"judge": JUDGE, "task": TASK}).status_code == 201
@@ -280,6 +292,48 @@ def test_nothing_moves_while_a_server_runs_on_the_folder(small, tmp_path, capsys
     assert status == 1
     assert f"a server runs on {small}; nothing was changed" in said
     assert "Stop it first" in said
+
+
+def test_nothing_moves_while_a_server_uses_the_database(small, tmp_path, capsys):
+    command = ["data", "move", "--data", str(small), "--to", f"sqlite:///{tmp_path}/target.db"]
+    with closing(interplay.record.open(small)) as archive:
+        with archive.database.write() as session:
+            games.join(session, "one", cluster="lab", version="1")
+        status, _, said = run(capsys, *command)
+        assert (status, "servers run on this database: one; nothing was changed\nStop them first" in said) == (1, True)
+        with archive.database.write() as session:
+            games.leave(session, "one")
+    assert run(capsys, *command)[0] == 0
+
+
+@pytest.mark.parametrize("what", ["rows and files", "files"])
+def test_an_episode_that_came_during_the_move_stops_it(small, bucket, tmp_path, what):
+    with closing(interplay.record.open(small)) as archive, closing(Database.open(f"sqlite:///{tmp_path}/target.db")) as target:
+        came = []
+
+        def report(what: str, done: int, total: int) -> None:
+            if what == "putting files" and done == 1:
+                came.extend(evaluate(archive, find(TASK), "random", [9], max_steps=20, video=False))
+
+        given = (archive, target if what == "rows and files" else None, bucket)
+        with pytest.raises(MoveError, match=r"1 file came while .*, such as episodes/.*; no row was moved\nStop what records"):
+            bring(*given, report)
+        with target.read() as session, archive.database.read() as old:
+            assert copying.num_rows(session) == 0
+            assert media.blobs_address(old) is None
+        assert bring(*given).num_put == 1
+    with closing(interplay.record.open(tmp_path / "b", (target if given[1] else archive.database).address)) as archive:
+        assert archive.get(came[0].id).steps().num_rows == 21
+
+
+def test_files_stay_in_the_store_that_has_them_when_rows_move(small, bucket, tmp_path, capsys):
+    assert run(capsys, "data", "move", "--data", str(small), "--blobs", bucket)[0] == 0
+    target = f"sqlite:///{tmp_path}/target.db"
+    status, out, _ = run(capsys, "data", "move", "--data", str(small), "--to", target, "--blobs", f"{bucket}/")
+    assert (status, f"The files stay in {bucket}/." in out) == (0, True)
+    with closing(interplay.record.open(tmp_path / "b", target)) as archive:
+        assert archive.blobs.address == bucket
+        assert all(interplay.record.verify(episode).equal for episode in archive.episodes())
 
 
 def test_a_database_with_other_data_is_refused(small, tmp_path, capsys):

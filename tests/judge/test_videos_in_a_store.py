@@ -10,6 +10,7 @@ from video_files import write_video
 import interplay.record
 from interplay.judge.errors import VideosBeingMadeError
 from interplay.judge.serving.judging import Judging
+from interplay.record import Archive
 from interplay.record.films.film import film
 from interplay.store.models import MediaFile
 
@@ -83,6 +84,19 @@ def test_films_of_an_earlier_release_are_entered_when_the_folder_is_opened(archi
     again = interplay.record.open(archive.root)
     with again.database.read() as session:
         assert set(session.scalars(sa.select(MediaFile.name))) == {"one", "clips/one-2-8", "twins/one", "clips/twins/one-2-8"}
+    again.close()
+
+
+def test_films_of_an_earlier_release_are_all_entered_after_a_kill(archive, monkeypatch):
+    for name in ("one", "two", "three"):
+        archive.video_place(name).write_bytes(b"film")
+    left = [1, 2]
+    with monkeypatch.context() as killed:
+        killed.setattr(Archive, "put", lambda *_: left.pop())
+        with pytest.raises(IndexError):
+            interplay.record.open(archive.root)
+    again = interplay.record.open(archive.root)
+    assert again.videos_noted(["one", "two", "three"]) == {"one", "two", "three"}
     again.close()
 
 

@@ -1,6 +1,7 @@
 """Episodes whose files are in an S3-compatible store (moto): sealed, opened in another folder, repaired, refused in words."""
 
 import json
+import shutil
 from pathlib import Path
 
 import httpx
@@ -11,6 +12,7 @@ import interplay.record
 from interplay.cli import main
 from interplay.envs import make
 from interplay.record import Archive, RecordingError, journal, verify
+from interplay.record.films.film import film
 from interplay.store import games
 from interplay.store.places.blobs import BlobExistsError, BlobsAddressError, BlobsAwayError, StoredBlobs
 
@@ -46,6 +48,9 @@ def test_an_episode_is_read_and_proved_where_its_file_never_was(archive, record,
     found = with_files.get(played.id)
     assert not list((tmp_path / "b").rglob("*.parquet")), "nothing is fetched before it is read"
     assert found.steps() == played.steps()
+    shutil.rmtree(tmp_path / "b" / "episodes")
+    assert (found.header.episode, found.snapshots(), len(found.rewards())) == (played.id, played.snapshots(), 8)
+    assert not list((tmp_path / "b").rglob("*.parquet")), "an open file is not fetched again"
     assert found.path == tmp_path / "b" / played.place.relative_to(tmp_path / "a")
     assert verify(found).equal
     assert [one.id for one in with_files.episodes()] == [played.id]
@@ -80,7 +85,7 @@ def test_sealing_waits_for_a_store_that_is_away_and_loses_nothing(archive, cartp
 
 def test_the_journal_stays_when_the_store_stays_away(archive, cartpole, monkeypatch):
     path = journal_of(archive, cartpole)
-    monkeypatch.setattr("interplay.store.places.blobs.WAITS_S", ())
+    monkeypatch.setattr("interplay.store.places.blobs.PUT_WITHIN_S", 0.0)
     address, there = archive.blobs.address, archive.blobs
     with monkeypatch.context() as away:
         away.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
@@ -162,6 +167,28 @@ def test_a_lost_database_is_rebuilt_from_the_store(archive, record, cartpole, bu
     with pytest.raises(RecordingError, match="no such file"):
         again.get(episode.id).steps()
     again.close()
+
+
+def test_a_film_that_another_server_has_put_meanwhile_is_the_one_returned(archive, record, cartpole, tmp_path):
+    name = record(cartpole, num_steps=8).episode.id
+    with_films = elsewhere(archive, tmp_path / "b")
+    place = with_films.video_place(name)
+    place.write_bytes(b"the other server's")
+    with_films.put(place)
+    assert film(archive, name).read_bytes() == b"the other server's"
+    with_films.close()
+
+
+@pytest.mark.parametrize("description", ["model.json", "vpt.json"])
+def test_a_model_is_put_with_its_description_last(archive, monkeypatch, description):
+    folder = archive.root / "models" / "mine"
+    folder.mkdir(parents=True)
+    for name in (description, "a.safetensors", "z.safetensors", ".lock"):
+        (folder / name).write_bytes(b"x")
+    put = []
+    monkeypatch.setattr(archive, "put", lambda file: put.append(file.name))
+    archive.put_model(folder)
+    assert put == ["a.safetensors", "z.safetensors", description]
 
 
 def test_another_store_than_the_noted_one_is_refused(archive, bucket):

@@ -152,6 +152,18 @@ def test_what_a_study_names_must_be_in_the_data_folder_before_it_opens(run, tmp_
     assert not (tmp_path / "nothing").exists()
 
 
+def test_an_example_video_of_the_store_is_found(run, tmp_path, bucket):
+    (tmp_path / "caves.toml").write_text(STUDY + '[[examples]]\nfile = "media/good.mp4"\ncaption = "x"\n')
+    archive = interplay.record.open(tmp_path / "stored", blobs=bucket)
+    place = archive.video_place("good")
+    place.write_bytes(b"film")
+    archive.put(place)
+    place.unlink()
+    archive.close()
+    assert run("check caves.toml --data stored")[0] == 0
+    assert place.read_bytes() == b"film"
+
+
 def test_opening_prints_the_links_to_paste(run):
     status, out, _ = run("open caves.toml --address https://lab.example --json")
     links = json.loads(out)["links"]

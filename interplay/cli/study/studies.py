@@ -418,9 +418,10 @@ def _look_for_examples(archive: Archive, study: Study, data: Path) -> None:
     from interplay.study import StudyError
 
     for number, example in enumerate(study.examples):
-        path = archive.video_place(example.episode) if example.episode else archive.root / example.file
-        is_there = archive.has_video(example.episode) if example.episode else path.is_file()
-        if not example.video.startswith("/studies/") or is_there:
+        if not example.video.startswith("/studies/"):
+            continue
+        path = archive.video_place(example.episode) if example.episode else archive.blobs.path(example.file)
+        if archive.has_video(example.episode) if example.episode else path.is_file():
             continue
         raise StudyError(
             f"examples[{number}]: there is no video {data / path.relative_to(archive.root)}\n"

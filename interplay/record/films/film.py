@@ -187,4 +187,4 @@ def film(
         archive.keep_video(name)
     finally:
         episode.close()  # a world that was played again for it goes at once
-    return path
+    return archive.video_path(name)

@@ -154,7 +154,7 @@ class Episode:
 
     @cached_property
     def header(self) -> Header:
-        return Header.from_json(_metadata(self._file, self.path)["header"])
+        return Header.from_json(_metadata(self._file, self.place)["header"])
 
     @property
     def task(self) -> Task:
@@ -167,7 +167,7 @@ class Episode:
     @cached_property
     def _steps(self) -> pa.Table:
         names = [name for name in self._file.schema_arrow.names if name not in ("frame", "snapshot", "video_hash")]
-        return read(self._file, self.path, names)
+        return read(self._file, self.place, names)
 
     def steps(self) -> pa.Table:
         """Return all columns except frames and snapshots: T + 1 rows; the last row holds only the final observation."""
@@ -177,14 +177,14 @@ class Episode:
         """Return one column of `steps`. It is read alone unless all are loaded: a learner needs two of some twenty."""
         if "_steps" in self.__dict__:
             return self._steps.column(name)
-        return read(self._file, self.path, [name]).column(0)
+        return read(self._file, self.place, [name]).column(0)
 
     @property
     def outcome_check(self) -> dict[str, bool | int | float | str]:
         """Result of `PlayableEnv.outcome_check` at the end; in `statistics`, these names begin with `automatic_`."""
         if self.is_video_only:
             return {}
-        return _metadata(self._file, self.path).get("automatic", {})  # files of before say nothing
+        return _metadata(self._file, self.place).get("automatic", {})  # files of before say nothing
 
     @property
     def live_measures(self) -> tuple[Measure, ...]:
@@ -192,7 +192,7 @@ class Episode:
         `Archive.measures` also has statistics that were computed later."""
         if self.is_video_only:
             return ()
-        return tuple(Measure(**one) for one in _metadata(self._file, self.path).get("statistics", ()))
+        return tuple(Measure(**one) for one in _metadata(self._file, self.place).get("statistics", ()))
 
     def actions(self, seat: str | None = None) -> np.ndarray:
         """Return the actions of a seat (by default the first), shape (T, ...), in the dtype of its space."""
@@ -296,7 +296,7 @@ class Episode:
     def snapshots(self) -> dict[int, bytes]:
         if "snapshot" not in self._file.schema_arrow.names:
             return {}
-        rows = read(self._file, self.path, ["step", "snapshot"]).drop_null()
+        rows = read(self._file, self.place, ["step", "snapshot"]).drop_null()
         return dict(zip(rows.column("step").to_pylist(), rows.column("snapshot").to_pylist(), strict=True))
 
     def observations(self, pipeline: str = "dqn") -> Iterator[tuple[int, np.ndarray]]:
@@ -314,7 +314,7 @@ def no_video(episode: Episode) -> RecordingError:
             "Bring the videos:  interplay judge import FILE --videos DIR"
         )
     return RecordingError(
-        f"{episode.path}: the video is gone; it was moved or deleted outside Interplay. Restore it from a backup."
+        f"{episode.place}: the video is gone; it was moved or deleted outside Interplay. Restore it from a backup."
     )
 
 

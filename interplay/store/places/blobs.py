@@ -5,21 +5,20 @@ A key is the path of a file relative to the data folder: `episodes/...`, `media/
 
 from __future__ import annotations
 
-import filecmp
 import hashlib
 import logging
 import os
 import re
-import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import timedelta
+from itertools import chain, repeat
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
 from interplay.errors import InterplayError, MisuseError, not_installed
-from interplay.files import part_of, replacing, to_disk
+from interplay.files import replacing
 
 log = logging.getLogger("interplay.store")
 
@@ -30,8 +29,11 @@ CACHE_VARIABLE = "INTERPLAY_CACHE_GB"
 CACHE_GB = 50.0
 IN_USE_S = 600.0
 """A file of the cache stays for this many seconds after somebody asked for it: it may be about to be opened."""
-WAITS_S = (0.5, 1, 2, *(4.0,) * 148)
-"""Pauses between the tries to put a file into a store that does not answer: ten minutes in all."""
+PUT_WITHIN_S = 600.0
+"""No try to put a file into a store that does not answer begins later than this many seconds after the first."""
+_FIRST_WAITS_S = (0.5, 1.0, 2.0)
+_WAIT_S = 4.0
+"""Pause between later tries to put a file."""
 _PIECE_BYTES = 1 << 20
 
 
@@ -73,29 +75,15 @@ class Blobs:
         return not (self.root / key).exists()
 
     def put(self, key: str, file: Path) -> None:
-        """Keep a file under a key for good. The same bytes may be put again.
+        """Keep a file under a key for good. The same bytes may be put again. Without a store, the file is where it belongs.
 
         Args:
-            file: A complete file; if it lies in the data folder at the place of its key, it is not copied.
+            file: A complete file; without a store, the one that lies in the data folder at the place of its key.
         Raises:
             BlobExistsError: If the key has other bytes.
             BlobsAwayError: If the store did not answer for ten minutes.
+            FileNotFoundError: If there is no such file to put.
         """
-        place = self.root / key
-        if file == place:
-            return
-        place.parent.mkdir(parents=True, exist_ok=True)
-        part = part_of(place)
-        try:
-            shutil.copyfile(file, part)
-            to_disk(part)
-            os.link(part, place)  # unlike a rename, this never replaces a file
-            to_disk(place.parent)
-        except FileExistsError:
-            if not filecmp.cmp(file, place, shallow=False):
-                raise _other_bytes(key) from None
-        finally:
-            part.unlink(missing_ok=True)
 
     def check(self) -> None:
         """Raise BlobsAwayError if the store cannot be used."""
@@ -131,10 +119,17 @@ class StoredBlobs(Blobs):
         address: `s3://BUCKET` or `s3://BUCKET/PREFIX`. Credentials, region and endpoint are read from the variables `AWS_*`.
         cache_gb: Largest size of all copies, in gigabytes.
         wait: Called with the number of seconds to wait for a store that does not answer.
+        clock: Seconds from any fixed moment.
     """
 
     def __init__(
-        self, root: Path, address: str, *, cache_gb: float | None = None, wait: Callable[[float], None] = time.sleep
+        self,
+        root: Path,
+        address: str,
+        *,
+        cache_gb: float | None = None,
+        wait: Callable[[float], None] = time.sleep,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__(root)
         try:
@@ -146,11 +141,13 @@ class StoredBlobs(Blobs):
         self.address = address
         self._cache_bytes = 1e9 * _cache_gb() if cache_gb is None else 1e9 * cache_gb
         self._wait = wait
+        self._clock = clock
         self._obstore = obstore
         self._grown_bytes = self._cache_bytes  # so that the first file that comes looks at those of before
+        options = {"allow_http": True, "connect_timeout": "5s", "timeout": "10m"}
         retry = {"max_retries": 2, "retry_timeout": timedelta(seconds=10)}
         try:
-            self._store = store.from_url(address, client_options={"allow_http": True}, retry_config=retry)
+            self._store = store.from_url(address, client_options=options, retry_config=retry)
         except obstore.exceptions.BaseError as error:
             raise BlobsAddressError(f"the store {address} cannot be used: {_first_line(error)}\n{_REMEDY}") from None
 
@@ -181,15 +178,20 @@ class StoredBlobs(Blobs):
         return self.root / folder
 
     def put(self, key: str, file: Path) -> None:
-        for wait_s in WAITS_S:
+        ends_at = self._clock() + PUT_WITHIN_S
+        for wait_s in chain(_FIRST_WAITS_S, repeat(_WAIT_S)):
             try:
-                return self._put(key, file)
+                self._put(key, file)
             except BlobsAwayError as error:
+                if self._clock() + wait_s > ends_at:
+                    raise
                 log.warning("%s; the next try is in %g s", str(error).partition("\n")[0], wait_s)
                 self._wait(wait_s)
-        return self._put(key, file)
+            else:
+                return
 
     def _put(self, key: str, file: Path) -> None:
+        size_bytes = file.stat().st_size  # a file that is not here is not the store's fault
         with self._asking(f"put {key}"):
             try:
                 self._obstore.put(self._store, key, file, mode="create", use_multipart=False)
@@ -197,7 +199,7 @@ class StoredBlobs(Blobs):
                 if not self._holds(key, file):
                     raise _other_bytes(key) from None
             if file == self.root / key:
-                self._make_room(file.stat().st_size)
+                self._make_room(size_bytes)
 
     def _holds(self, key: str, file: Path) -> bool:
         """Whether the store has exactly these bytes under a key."""
@@ -251,7 +253,7 @@ class StoredBlobs(Blobs):
             return
         self._grown_bytes = 0.0
         found = []
-        for key in {key for folder in FOLDERS for key in Blobs.keys(self, folder)}:
+        for key in filter(_may_be_stored, {key for folder in FOLDERS for key in Blobs.keys(self, folder)}):
             with suppress(FileNotFoundError):
                 stat = (self.root / key).stat()
                 found.append((stat.st_mtime, stat.st_size, key))
@@ -260,7 +262,8 @@ class StoredBlobs(Blobs):
             if too_many <= 0 or used_at > time.time() - IN_USE_S:
                 break
             with suppress(FileNotFoundError):
-                if self._obstore.head(self._store, key)["size"] == size:
+                is_stored = self._obstore.head(self._store, key)["size"] == size
+                if is_stored and (self.root / key).stat().st_mtime == used_at:  # nobody asked for it meanwhile
                     (self.root / key).unlink()
                     too_many -= size
 
@@ -297,6 +300,12 @@ def check_blobs_address(address: str) -> str:
             "Write s3://BUCKET or s3://BUCKET/PREFIX; the variable AWS_ENDPOINT_URL names another server than Amazon's."
         )
     return f"s3://{parts.netloc}{PurePosixPath('/', parts.path)}".rstrip("/")
+
+
+def _may_be_stored(key: str) -> bool:
+    """Whether files of this kind are put into stores; the data folder has others beside them."""
+    folder = key.partition("/")[0]
+    return folder == "episodes" or (key.endswith(".mp4") if folder == "media" else key.count("/") == 2)
 
 
 def _cache_gb() -> float:

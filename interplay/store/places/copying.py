@@ -113,4 +113,6 @@ def _plain(value: Any) -> Any:
         return [_plain(one) for one in value]
     if isinstance(value, float) and value.is_integer():
         return int(value)
+    if isinstance(value, bytes):
+        return value.hex()
     return value.isoformat() if isinstance(value, datetime) else value
