@@ -209,7 +209,7 @@ def test_a_game_nobody_goes_on_with_is_sealed_with_its_values(tmp_path):
     expected = recorder.collection.measures()
     recorder.flush()
     recorder.abandon()  # as a process that is killed
-    name = sealer._seal(archive, recorder.path)
+    name = sealer._seal(archive, recorder.path, None)
     assert archive.get(name).live_measures == ()
     assert {one.name: one for one in archive.measures([name])[name]} == {one.name: one for one in expected}
     archive.close()
