@@ -295,13 +295,16 @@ class Cluster:
                 await self._let_go(game)
         self._over = {episode: epoch for episode, epoch in self._over.items() if episode in beat.held}
         known = self._over | self.held
-        for episode, epoch in beat.held.items():
-            if known.get(episode, 0) < epoch and episode not in self._coming:
-                self._coming.add(episode)
-                try:
-                    await self._continue(episode, epoch)
-                finally:
-                    self._coming.discard(episode)
+        came = {  # not those of epoch 1, which begin here at this moment
+            episode: epoch
+            for episode, epoch in beat.held.items()
+            if epoch > 1 and known.get(episode, 0) < epoch and episode not in self._coming
+        }
+        self._coming |= came.keys()  # at once: the next beat comes before the last of them is here
+        try:
+            await asyncio.gather(*(self._continue(episode, epoch) for episode, epoch in came.items()))
+        finally:
+            self._coming -= came.keys()
         if beat.drains and self._draining is None and self._loop is not None:
             self._draining = self._loop.create_task(self._drain())
         elif self._draining is not None and (not beat.drains or (self._draining.done() and self._draining.exception())):
