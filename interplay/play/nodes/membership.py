@@ -126,6 +126,9 @@ class Membership:
                     log.error("the database cannot be reached; after %g s the games pause: %s", FENCE_AFTER_S, error)
                 is_away = True
                 continue
+            except Exception:  # whatever it is: a server that does not beat loses all its games
+                log.exception("the row of this server was not renewed; this is tried again")
+                continue
             if is_away:
                 log.warning("the database can be reached again")
             is_away, self._renewed_at = False, begun
